@@ -1,0 +1,114 @@
+#ifndef CMICROHTTPD_SHIM_H
+#define CMICROHTTPD_SHIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+/* Not in Swift's Glibc module in all releases. */
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <microhttpd.h>
+
+/* What a daemon is started with; see `cmhd_start`. */
+struct cmhd_settings
+{
+  /* A listening, non-blocking socket, IPv6 if `is_ipv6`; the daemon closes it. */
+  int listen_socket;
+  int is_ipv6;
+  unsigned int connection_limit;
+  size_t connection_memory;
+  unsigned int idle_seconds;
+  /* Both NULL without TLS; PEM text that must live as long as the daemon. */
+  const char *certificate;
+  const char *key;
+  /* First argument of every callback but the unescape one. */
+  void *context;
+  MHD_AcceptPolicyCallback accept;
+  MHD_NotifyConnectionCallback connection;
+  void *(*request_line)(void *context, const char *target, struct MHD_Connection *connection);
+  MHD_AccessHandlerCallback access;
+  MHD_RequestCompletedCallback completed;
+  size_t (*unescape)(void *context, struct MHD_Connection *connection, char *text);
+};
+
+/* `MHD_start_daemon` is variadic, which Swift cannot call. The daemon has no thread of its own: whoever starts it waits
+   for its epoll descriptor and calls `MHD_run`. */
+static inline struct MHD_Daemon *
+cmhd_start (const struct cmhd_settings *settings)
+{
+  struct MHD_OptionItem tls[] = {
+    { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *) settings->certificate },
+    { MHD_OPTION_HTTPS_MEM_KEY, 0, (void *) settings->key },
+    { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
+    { MHD_OPTION_END, 0, NULL }
+  };
+  unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+
+  if (NULL == settings->certificate)
+    tls[0].option = MHD_OPTION_END;
+  else
+    flags |= MHD_USE_TLS;
+  if (settings->is_ipv6)
+    flags |= MHD_USE_IPv6;
+  return MHD_start_daemon (flags, 0,
+                           settings->accept, settings->context,
+                           settings->access, settings->context,
+                           MHD_OPTION_LISTEN_SOCKET, settings->listen_socket,
+                           MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
+                           MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->connection_memory,
+                           MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_seconds,
+                           MHD_OPTION_NOTIFY_CONNECTION, settings->connection, settings->context,
+                           MHD_OPTION_URI_LOG_CALLBACK, settings->request_line, settings->context,
+                           MHD_OPTION_NOTIFY_COMPLETED, settings->completed, settings->context,
+                           MHD_OPTION_UNESCAPE_CALLBACK, settings->unescape, NULL,
+                           MHD_OPTION_ARRAY, tls,
+                           MHD_OPTION_END);
+}
+
+/* `MHD_get_daemon_info` and `MHD_get_connection_info` are variadic as well. Each of the following wraps one question. */
+
+static inline int
+cmhd_epoll_descriptor (struct MHD_Daemon *daemon)
+{
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info (daemon, MHD_DAEMON_INFO_EPOLL_FD);
+
+  return NULL == info ? -1 : info->epoll_fd;
+}
+
+static inline int
+cmhd_descriptor (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info =
+    MHD_get_connection_info (connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+  return NULL == info ? -1 : info->connect_fd;
+}
+
+static inline const struct sockaddr *
+cmhd_peer (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info =
+    MHD_get_connection_info (connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+  return NULL == info ? NULL : info->client_addr;
+}
+
+static inline void *
+cmhd_socket_context (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info =
+    MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+  return NULL == info ? NULL : info->socket_context;
+}
+
+/* A response that ends with its connection and is not framed. Without this, 0.9.75 ends the head of an unframed response
+   to HEAD with a stray last chunk. (The function is variadic.) */
+static inline enum MHD_Result
+cmhd_leave_unframed (struct MHD_Response *response)
+{
+  return MHD_set_response_options (response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+#endif

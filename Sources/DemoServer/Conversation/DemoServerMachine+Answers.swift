@@ -1,0 +1,95 @@
+internal import TLCP
+
+extension DemoServerMachine {
+    /// What the faults in place do to a request.
+    mutating func manner(
+        at request: FaultRequest,
+        requestID: RequestID?,
+        sheet: inout AnswerSheet
+    ) -> AnswerManner {
+        var manner = AnswerManner()
+        guard !desk.faults.isEmpty else { return manner }
+        for effect in desk.faults.strikes(at: request, .control) {
+            switch effect {
+            case .refuse(let code, let message):
+                manner.refusal =
+                    requestID.map { .reqErr($0, code: code, message: message) }
+                    ?? .error(code: code, message: message)
+            case .error(let code, let message): manner.refusal = .error(code: code, message: message)
+            case .status(let status): desk.links.respond(sheet.link, HTTPAnswer(status: status))
+            case .ignore: manner.isIgnored = true
+            case .loseAnswer: manner.isLost = true
+            case .delay(let time): manner.delay = time
+            case .duplicateAnswer: manner.copies = 2
+            case .lateAnswers: manner.isLate = true
+            case .rawCommas: manner.keepsCommas = true
+            case .wrongCounts(let items, let fields): manner.wrongCounts = (items, fields)
+            default: desk.links.strike(sheet.link, effect, at: desk.now, &desk.timers)
+            }
+        }
+        return manner
+    }
+
+    /// Gives one answer.
+    mutating func answer(_ notification: ServerNotification, _ manner: AnswerManner, _ sheet: inout AnswerSheet) {
+        guard !manner.isLost else {
+            sheet.lost += 1
+            return
+        }
+        var line = notification.encoded
+        if manner.keepsCommas { line.restoreCommas() }
+        for _ in 0..<manner.copies {
+            if let delay = manner.delay {
+                sheet.owed += 1
+                lateAnswerCount += 1
+                lateAnswers[lateAnswerCount] = LateAnswer(link: sheet.link, line: line)
+                desk.timers.set(.lateAnswer(lateAnswerCount), at: desk.now + delay)
+            } else if manner.isLate {
+                sheet.late.append(line)
+            } else {
+                sheet.given += 1
+                desk.links.write(line, on: sheet.link)
+            }
+        }
+    }
+
+    /// All requests of the sheet were dealt with.
+    mutating func finish(_ sheet: AnswerSheet, isIgnored: Bool = false) {
+        for line in sheet.late.reversed() { desk.links.write(line, on: sheet.link) }
+        guard !sheet.isWebSocket else { return }
+        if sheet.owed > 0 {
+            owedAnswers[sheet.link] = sheet.owed
+            return
+        }
+        // A request whose answers are all lost stays without a response: that is what losing them means over HTTP.
+        if sheet.given + sheet.late.count == 0, sheet.lost > 0 || isIgnored { return }
+        desk.links.end(sheet.link, .complete(closesSocket: false))
+    }
+
+    /// An answer that is late on purpose is due.
+    mutating func lateAnswerDue(_ number: Int) {
+        guard let answer = lateAnswers.removeValue(forKey: number) else { return }
+        desk.links.write(answer.line, on: answer.link)
+        guard let owed = owedAnswers[answer.link] else { return }
+        owedAnswers[answer.link] = owed > 1 ? owed - 1 : nil
+        if owed <= 1 { desk.links.end(answer.link, .complete(closesSocket: false)) }
+    }
+}
+
+extension [UInt8] {
+    /// Undoes the escape of commas, as careless servers write them.
+    fileprivate mutating func restoreCommas() {
+        var result: [UInt8] = []
+        var index = startIndex
+        while index < endIndex {
+            if self[index...].starts(with: "%2C".utf8) {
+                result.append(UInt8(ascii: ","))
+                index += 3
+            } else {
+                result.append(self[index])
+                index += 1
+            }
+        }
+        self = result
+    }
+}

@@ -1,0 +1,152 @@
+internal import TLCP
+
+extension DemoServerMachine {
+    /// `create_session`.
+    mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
+        guard passesFaults(.create, isStreaming: !request.connection.isPolling, on: id), let link = desk.links[id]
+        else {
+            return
+        }
+        if let refusal = refusal(of: request, on: link) {
+            refuse(id, .conErr(code: refusal.code, message: refusal.message))
+            return
+        }
+        let additions: [(AddRequest, SubscriptionPlan)]
+        switch plans(of: request.operations) {
+        case .success(let plans): additions = plans
+        case .failure(let refusal):
+            refuse(id, .conErr(code: 64, message: refusal.message))
+            return
+        }
+        let handle = openSession(request)
+        for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
+        for operation in request.operations {
+            if case .constrain(let constrain) = operation { sessions[handle]?.constrain(constrain.maxBandwidth, &desk) }
+            if case .reconf(let reconf) = operation {
+                sessions[handle]?.reconfigure(reconf.subscriptionID, reconf.maxFrequency, &desk)
+            }
+        }
+        _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &desk)
+    }
+
+    /// `bind_session`.
+    mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
+        let isRecovery = request.recoveryFrom != nil
+        let effects = desk.faults.isEmpty ? [] : desk.faults.strikes(at: isRecovery ? .recovery : .bind)
+        guard passesFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects), let link = desk.links[id]
+        else { return }
+        if let version = link.versionProblem {
+            refuse(id, .conErr(code: 65, message: "Unsupported protocol version: \(version)"))
+            return
+        }
+        guard link.stream == nil else {
+            desk.links.write(.conErr(code: 69, message: "A streaming is already in place"), on: id)
+            return
+        }
+        guard let handle = request.sessionID.map({ handles[$0] }) ?? link.defaultSession, sessions[handle] != nil else {
+            let buried = tombstones.values.first { $0.id == request.sessionID }
+            refuse(
+                id,
+                buried.map { .end(code: $0.farewell.code, message: $0.farewell.message) }
+                    ?? .conErr(code: 20, message: "Session not found")
+            )
+            return
+        }
+        let isBound =
+            !effects.contains(.refuseRecovery)
+            && (sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &desk) ?? false)
+        if !isBound { refuse(id, .conErr(code: 4, message: "Recovery not possible")) }
+    }
+
+    /// Answers a create or bind by one line, after which an HTTP response ends; a WebSocket is free for another try.
+    mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
+        desk.links.write(notification, on: id)
+        if desk.links[id]?.kind == .webSocket {
+            if desk.links[id]?.stream == nil { desk.links[id]?.defaultSession = nil }
+        } else {
+            desk.links.end(id, .complete(closesSocket: false))
+        }
+    }
+
+    private func refusal(of request: CreateSessionRequest, on link: Link) -> ControlRefusal? {
+        if let version = link.versionProblem {
+            return ControlRefusal(code: 65, message: "Unsupported protocol version: \(version)")
+        }
+        if link.stream != nil { return ControlRefusal(code: 69, message: "A streaming is already in place") }
+        let refusal = metadata.refusal(
+            adapterSet: request.adapterSet,
+            user: request.user,
+            password: request.password
+        )
+        if let refusal { return refusal }
+        guard sessions.count < desk.configuration.limits.sessions else {
+            return ControlRefusal(code: 8, message: "Session count limit reached")
+        }
+        return nil
+    }
+
+    /// What the `add`s of a combo mean; all operations must make sense, or the creation fails.
+    private func plans(
+        of operations: [ControlOperation]
+    ) -> Result<[(AddRequest, SubscriptionPlan)], ControlRefusal> {
+        var plans: [(AddRequest, SubscriptionPlan)] = []
+        for operation in operations {
+            switch operation {
+            case .add(let request):
+                do throws(ControlRefusal) {
+                    plans.append((request, try plan(request)))
+                } catch {
+                    return .failure(comboRefusal("subscription \(request.subscriptionID): \(error.message)"))
+                }
+            case .reconf(let request) where plans.contains { $0.0.subscriptionID == request.subscriptionID }:
+                continue
+            case .constrain:
+                continue
+            case .reconf, .delete, .forceRebind, .destroy, .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf,
+                .mpnDeactivate:
+                return .failure(comboRefusal("operation not possible in a creation"))
+            }
+        }
+        return .success(plans)
+    }
+
+    private func comboRefusal(_ reason: String) -> ControlRefusal {
+        ControlRefusal(code: 64, message: "Unexpected error while initializing the session: \(reason)")
+    }
+
+    /// Lets the faults in place strike at a create or bind; false if it is dealt with thereby.
+    private mutating func passesFaults(
+        _ request: FaultRequest?,
+        isStreaming: Bool,
+        on id: LinkID,
+        _ earlier: [FaultEffect] = []
+    ) -> Bool {
+        guard !desk.faults.isEmpty || !earlier.isEmpty else { return true }
+        var effects = earlier
+        if let request { effects += desk.faults.strikes(at: request) }
+        if isStreaming { effects += desk.faults.strikes(at: .streaming) }
+        for effect in effects {
+            switch effect {
+            case .refuse(let code, let message):
+                refuse(id, .conErr(code: code, message: message))
+                return false
+            case .end(let code, let message):
+                refuse(id, .end(code: code, message: message))
+                return false
+            case .error(let code, let message):
+                refuse(id, .error(code: code, message: message))
+                return false
+            case .status(let status):
+                desk.links.respond(id, HTTPAnswer(status: status))
+                return false
+            case .ignore:
+                return false
+            case .inject(let lines):
+                for line in lines { desk.links.write(Array(line.utf8) + [0x0D, 0x0A], on: id) }
+            default:
+                desk.links.strike(id, effect, at: desk.now, &desk.timers)
+            }
+        }
+        return desk.links[id] != nil
+    }
+}

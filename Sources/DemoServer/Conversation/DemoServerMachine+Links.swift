@@ -1,0 +1,173 @@
+internal import TLCP
+
+extension DemoServerMachine {
+    /// A client asks for a WebSocket.
+    ///
+    /// - Returns: nil to grant it, or the HTTP status to refuse it with.
+    package mutating func webSocketRequested(at now: Duration) -> Int? {
+        desk.now = now
+        var refusal: Int?
+        for effect in desk.faults.strikes(at: .handshake) {
+            switch effect {
+            case .status(let status): refusal = status
+            case .refuse, .error, .drop, .ignore: refusal = 403
+            default: break
+            }
+        }
+        if desk.links.links.count >= desk.configuration.limits.connections { refusal = 503 }
+        return refusal
+    }
+
+    /// A WebSocket is open.
+    ///
+    /// - Parameters:
+    ///   - subprotocol: What the client asked to speak; nil if it did not say.
+    ///   - peer: Its address.
+    package mutating func webSocketOpened(
+        _ id: LinkID,
+        subprotocol: String?,
+        from peer: String,
+        at now: Duration
+    ) -> [ServerAction] {
+        desk.now = now
+        var link = Link(kind: .webSocket, peer: peer, lastHeard: now)
+        if let subprotocol, ProtocolVersion(webSocketSubprotocol: subprotocol)?.isServed != true {
+            let version = subprotocol.hasPrefix("TLCP-") ? String(subprotocol.dropFirst(5)) : subprotocol
+            link.versionProblem = version.hasSuffix(".lightstreamer.com") ? String(version.dropLast(18)) : version
+        }
+        desk.links.add(link, as: id)
+        desk.timers.set(.idle(id), at: now + desk.configuration.timings.idleSocket)
+        return settle()
+    }
+
+    /// A text message came on a WebSocket.
+    package mutating func received(message: [UInt8], on id: LinkID, at now: Duration) -> [ServerAction] {
+        desk.now = now
+        guard let link = desk.links[id], !link.faults.isHalfOpen else { return settle() }
+        desk.links[id]?.lastHeard = now
+        guard message.count <= desk.configuration.limits.request else {
+            desk.links.end(id, .close(code: 1_009))
+            return linkEnded(id)
+        }
+        dispatch(RequestParser.parse(webSocketMessage: message[...]), on: id)
+        return settle()
+    }
+
+    /// An HTTP request came; the link stands for it and its response.
+    ///
+    /// - Parameters:
+    ///   - peer: The client's address.
+    package mutating func requested(
+        _ request: HTTPRequestText,
+        on id: LinkID,
+        from peer: String,
+        at now: Duration
+    ) -> [ServerAction] {
+        desk.now = now
+        guard let name = name(of: request.path) else {
+            return [.respond(id, administered(request) ?? HTTPAnswer(status: 404))] + settle()
+        }
+        guard request.method == "POST" || request.method == "GET" else {
+            return [.respond(id, HTTPAnswer(status: 405))]
+        }
+        guard max(request.body.count, request.query.utf8.count) <= desk.configuration.limits.request else {
+            return [.respond(id, HTTPAnswer(status: 413, closesSocket: true))]
+        }
+        guard desk.links.links.count < desk.configuration.limits.connections else {
+            return [.respond(id, HTTPAnswer(status: 503, closesSocket: true))]
+        }
+        desk.links.add(Link(kind: .exchange, peer: peer, lastHeard: now), as: id)
+        dispatch(RequestParser.parse(name, query: Array(request.query.utf8)[...], body: request.body[...]), on: id)
+        return settle()
+    }
+
+    /// A connection has gone, by the peer or by its fault.
+    package mutating func closed(_ id: LinkID, at now: Duration) -> [ServerAction] {
+        desk.now = now
+        desk.timers.cancel(.idle(id))
+        desk.timers.cancel(.stall(id))
+        desk.timers.cancel(.stuck(id))
+        owedAnswers[id] = nil
+        if let session = desk.links.remove(id)?.stream { sessions[session]?.connectionBroke(id, &desk) }
+        return settle()
+    }
+
+    /// A connection takes bytes again, or takes no more for now.
+    package mutating func writabilityChanged(of id: LinkID, to takesBytes: Bool, at now: Duration) -> [ServerAction] {
+        desk.now = now
+        desk.links[id]?.takesBytes = takesBytes
+        if takesBytes {
+            desk.timers.cancel(.stuck(id))
+            if let session = desk.links[id]?.stream { sessions[session]?.pump(&desk) }
+        } else if desk.links[id] != nil {
+            desk.timers.set(.stuck(id), at: now + desk.configuration.timings.stuckWrite)
+        }
+        return settle()
+    }
+
+    /// The server stops: every session and every connection is closed.
+    package mutating func shutDown(at now: Duration) -> [ServerAction] {
+        desk.now = now
+        for handle in sessions.keys.sorted() {
+            sessions[handle]?.end(SessionEnd(code: 32, message: "Server closing"), isRemembered: false, &desk)
+        }
+        for id in desk.links.links.keys.sorted() {
+            let isWebSocket = desk.links[id]?.kind == .webSocket
+            desk.links.end(id, isWebSocket ? .close(code: 1_001) : .complete(closesSocket: true))
+        }
+        return settle()
+    }
+
+    /// The connection ends by our own will; its session goes on as after a failure.
+    private mutating func linkEnded(_ id: LinkID) -> [ServerAction] {
+        if let session = desk.links[id]?.stream { sessions[session]?.connectionBroke(id, &desk) }
+        desk.links[id]?.stream = nil
+        return settle()
+    }
+
+    private func name(of path: String) -> RequestName? {
+        let prefix = desk.configuration.pathPrefix
+        guard path.hasPrefix(prefix + "/lightstreamer/") else { return nil }
+        let rest = path.dropFirst(prefix.count)
+        guard rest.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 2 else { return nil }
+        return RequestName(httpPath: String(rest))
+    }
+
+    /// Deals with the requests of one message or HTTP request.
+    private mutating func dispatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
+        switch outcomes.first {
+        case .success(.createSession(let request)): create(request, on: id)
+        case .success(.bindSession(let request)): bind(request, on: id)
+        case .success(.wsok): greet(id)
+        case .success(.heartbeat(let request)): heartbeat(request, on: id)
+        case .failure(let refusal) where refusal.carrier == .connection: refuse(id, refusal.notification)
+        default: runBatch(outcomes, on: id)
+        }
+    }
+
+    private mutating func greet(_ id: LinkID) {
+        let effects = desk.faults.strikes(at: .wsok)
+        for effect in effects {
+            switch effect {
+            case .ignore, .loseAnswer: return
+            case .duplicateAnswer: desk.links.write(.wsOK, on: id)
+            default: desk.links.strike(id, effect, at: desk.now, &desk.timers)
+            }
+        }
+        desk.links.write(.wsOK, on: id)
+    }
+
+    private mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID) {
+        guard let link = desk.links[id] else { return }
+        let session = request.sessionID.map { handles[$0] } ?? link.defaultSession
+        if let session { sessions[session]?.heard(at: desk.now) }
+        var sheet = AnswerSheet(link: id, isWebSocket: link.kind == .webSocket)
+        let manner = manner(at: .heartbeat, requestID: nil, sheet: &sheet)
+        if let refusal = manner.refusal {
+            answer(refusal, manner, &sheet)
+        } else if !sheet.isWebSocket, !manner.isIgnored {
+            answer(.reqOK(nil), manner, &sheet)
+        }
+        finish(sheet, isIgnored: manner.isIgnored)
+    }
+}

@@ -1,0 +1,118 @@
+internal import TLCP
+
+/// The whole server but for its sockets and its clock: requests and the passing of time in, orders for listeners out.
+///
+/// Every method is one event; it is told the time since the server's start and returns what the listeners have to do, in
+/// that order. After each event `nextDeadline` tells when `timePassed` has to be called at the latest.
+package struct DemoServerMachine: ~Copyable {
+    var desk: ServerDesk
+    var sessions: [SessionHandle: DemoSession] = [:]
+    var handles: [SessionID: SessionHandle] = [:]
+    /// Sessions closed a short while ago, with what a late bind is told.
+    var tombstones: [SessionHandle: Tombstone] = [:]
+    var feeds: FeedDirectory
+    var routes = RouteTable()
+    let metadata: MetadataDesk
+    /// Answers that are late on purpose.
+    var lateAnswers: [Int: LateAnswer] = [:]
+    var lateAnswerCount = 0
+    /// How many late answers an HTTP request still waits for.
+    var owedAnswers: [LinkID: Int] = [:]
+    var devices: [String: String] = [:]
+
+    private var generator: SeededGenerator
+    private var lastHandle: SessionHandle = 0
+
+    /// A closed session.
+    struct Tombstone: Sendable {
+        /// The session.
+        var id: SessionID
+        /// Why it was closed.
+        var farewell: SessionEnd
+    }
+
+    /// An answer that is late on purpose.
+    struct LateAnswer: Sendable {
+        /// Where it goes.
+        var link: LinkID
+        /// The line.
+        var line: [UInt8]
+    }
+
+    /// A server to which nobody is connected.
+    ///
+    /// - Parameters:
+    ///   - configuration: What it serves.
+    ///   - clockStart: Milliseconds since 1970 at time zero, for the times in the data.
+    ///   - identitySeed: Decides the session IDs; unguessable where that matters.
+    package init(_ configuration: DemoServerConfiguration, clockStart: Int64 = 0, identitySeed: UInt64? = nil) {
+        desk = ServerDesk(configuration)
+        feeds = FeedDirectory(configuration, clockStart: clockStart)
+        metadata = MetadataDesk(configuration)
+        generator = SeededGenerator(seed: identitySeed ?? configuration.seed, part: "sessions")
+        scheduleFeeds()
+    }
+
+    /// When `timePassed` has to be called at the latest; nil if nothing is due by itself.
+    package var nextDeadline: Duration? {
+        mutating get { desk.timers.earliest }
+    }
+
+    /// How much the server holds.
+    package var census: ServerCensus {
+        var census = ServerCensus()
+        census.sessions = sessions.count
+        census.boundSessions = sessions.values.count { $0.stream != nil }
+        census.connections = desk.links.links.count
+        census.subscriptions = sessions.values.reduce(0) { $0 + $1.subscriptions.count }
+        census.notifications = desk.notifications
+        return census
+    }
+
+    /// Finishes an event: sessions that ended go, and what is to be done comes out.
+    mutating func settle() -> [ServerAction] {
+        while true {
+            for (link, session) in desk.links.takeLostStreams() { sessions[session]?.connectionBroke(link, &desk) }
+            let ended = desk.ended
+            desk.ended.removeAll()
+            for (session, farewell) in ended { bury(session, farewell) }
+            let actions = desk.links.takeActions(at: desk.now)
+            // Writing may have cut a connection, of which its session has to hear.
+            guard desk.links.lostStreams.isEmpty, desk.ended.isEmpty else {
+                for action in actions { desk.links.perform(action) }
+                continue
+            }
+            return actions
+        }
+    }
+
+    private mutating func bury(_ handle: SessionHandle, _ farewell: SessionEnd?) {
+        guard let session = sessions.removeValue(forKey: handle) else { return }
+        handles[session.id] = nil
+        devices[session.id.rawValue] = nil
+        for subscription in session.subscriptions.values { routes.remove(subscription, of: handle) }
+        for timer in session.messages.timers + [.keepalive, .sync, .inactivity, .poll, .pump, .expiry] {
+            desk.timers.cancel(.session(handle, timer))
+        }
+        guard let farewell else { return }
+        tombstones[handle] = Tombstone(id: session.id, farewell: farewell)
+        desk.timers.set(.tombstone(handle), at: desk.now + desk.configuration.timings.tombstoneLife)
+    }
+
+    /// Makes a session that is not bound yet.
+    mutating func openSession(_ request: CreateSessionRequest) -> SessionHandle {
+        lastHandle += 1
+        let hex = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
+        let id = SessionID("S\(hex)T\(String(lastHandle))")
+        sessions[lastHandle] = DemoSession(
+            handle: lastHandle,
+            id: id,
+            diffs: request.supportedDiffs ?? .all,
+            bandwidth: request.maxBandwidth,
+            hidesBandwidth: request.connection.reducesHead,
+            configuration: desk.configuration
+        )
+        handles[id] = lastHandle
+        return lastHandle
+    }
+}

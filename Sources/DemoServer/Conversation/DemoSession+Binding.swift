@@ -1,0 +1,167 @@
+internal import TLCP
+
+extension DemoSession {
+    /// Binds the session to a connection and writes the head; whatever waits follows.
+    ///
+    /// - Parameters:
+    ///   - recoveryFrom: Data notifications that the client has got; nil if it has got all that was sent.
+    ///   - isCreation: Whether this is the session's first connection.
+    /// - Returns: false if the point of recovery is not kept; nothing has changed then.
+    mutating func bind(
+        to id: LinkID,
+        _ terms: ConnectionParameters,
+        recoveryFrom: Int? = nil,
+        isCreation: Bool = false,
+        _ desk: inout ServerDesk
+    ) -> Bool {
+        guard let link = desk.links[id] else { return true }
+        guard let restart = restart(recoveryFrom, link) else { return false }
+        supersede(isRecovery: recoveryFrom != nil, &desk)
+        let binding = terms.granted(on: id, link, by: desk.configuration, at: desk.now)
+        stream = binding
+        pollingPause = binding.poll?.pause ?? .zero
+        // A poll that answers at once goes as a whole; one that waits tells its client that it was accepted.
+        let isWhole = binding.poll.map { $0.idle == .zero || desk.configuration.holdsPolls } ?? false
+        if !isWhole { desk.links.openStream(id) }
+        desk.links[id]?.stream = handle
+        if link.kind == .webSocket { desk.links[id]?.defaultSession = handle }
+        desk.timers.cancel(.session(handle, .expiry))
+        writeHead(link, terms, isCreation: isCreation, &desk)
+        if recoveryFrom != nil {
+            unsent.removeAll()
+            for line in restart.lines { unsent.append(line) }
+            write(.prog(restart.progressive), &desk)
+        } else {
+            log.confirm(allBut: unsent.count)
+        }
+        startTimers(&desk)
+        if let poll = stream?.poll, poll.idle == .zero || hasPending(at: desk.now) {
+            answerPoll(&desk)
+        } else {
+            pump(&desk)
+        }
+        return true
+    }
+
+    /// Where the flow restarts, and the lines that have to be written again first; nil if they are not kept.
+    private func restart(_ recoveryFrom: Int?, _ link: Link) -> (progressive: Int, lines: [[UInt8]])? {
+        guard let recoveryFrom else { return (log.progressive, []) }
+        guard recoveryFrom >= log.earliestRestart, recoveryFrom <= log.progressive else { return nil }
+        // A lower PROG is honest: the flow does restart there. A higher one is a lie about the same flow.
+        let offset = link.faults.progressOffset
+        let first = max(log.earliestRestart, recoveryFrom + min(0, offset))
+        return log.lines(after: first).map { (first + max(0, offset), $0) }
+    }
+
+    /// Leaves the connection that the session is still bound to.
+    private mutating func supersede(isRecovery: Bool, _ desk: inout ServerDesk) {
+        guard let old = stream else { return }
+        if !isRecovery {
+            desk.links.write(.end(code: 40, message: "The session was bound to another connection"), on: old.link)
+        }
+        stream?.closesSocket = true
+        leaveConnection(isEnd: true, &desk)
+    }
+
+    private mutating func writeHead(
+        _ link: Link,
+        _ terms: ConnectionParameters,
+        isCreation: Bool,
+        _ desk: inout ServerDesk
+    ) {
+        guard let stream else { return }
+        let configuration = desk.configuration
+        if isCreation || !terms.reducesHead {
+            let granted = stream.poll?.idle ?? stream.keepalive
+            let greeting = ServerNotification.conOK(
+                sessionID: id,
+                requestLimit: configuration.limits.request,
+                keepaliveMillis: granted.wholeMilliseconds,
+                controlLink: link.faults.controlLink ?? configuration.controlLink
+            )
+            write(greeting, &desk)
+            if link.faults.repeatsConOK { write(greeting, &desk) }
+        }
+        if !terms.reducesHead {
+            write(.servName(configuration.serverName), &desk)
+            write(.clientIP(link.faults.clientAddress ?? link.peer), &desk)
+        }
+        if !stream.isWebSocket, stream.poll == nil { writePadding(&desk) }
+        if !hidesBandwidth { write(.cons(bandwidth.granted), &desk) }
+    }
+
+    /// Fills the buffers of whatever stands between client and server.
+    private mutating func writePadding(_ desk: inout ServerDesk) {
+        let padding = desk.configuration.limits.padding
+        guard let limit = stream?.contentLength, limit > padding * 2 else { return }
+        let line = ServerNotification.noop("sending placeholder data").encoded
+        var length = 0
+        while length < padding {
+            write(line, &desk)
+            length += line.count
+        }
+    }
+
+    private mutating func startTimers(_ desk: inout ServerDesk) {
+        guard let stream else { return }
+        let now = desk.now
+        if let poll = stream.poll {
+            if poll.idle > .zero { desk.timers.set(.session(handle, .poll), at: now + poll.idle) }
+            return
+        }
+        desk.timers.set(.session(handle, .keepalive), at: now + stream.keepalive * 0.95)
+        if stream.sendsSync { desk.timers.set(.session(handle, .sync), at: now + desk.configuration.timings.firstSync) }
+        if let inactivity = stream.inactivity {
+            desk.timers.set(
+                .session(handle, .inactivity),
+                at: now + inactivity + desk.configuration.timings.inactivityGrace
+            )
+        }
+    }
+
+    /// Ends the stream connection by `LOOP`; the session waits for the next bind.
+    ///
+    /// - Parameters:
+    ///   - delay: Argument of `LOOP`; nil takes what was granted.
+    mutating func loop(delay: Int? = nil, _ desk: inout ServerDesk) {
+        guard let stream else { return }
+        write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &desk)
+        leaveConnection(isEnd: false, &desk)
+        let pause = stream.poll == nil ? Duration.zero : pollingPause
+        desk.timers.set(.session(handle, .expiry), at: desk.now + pause + desk.configuration.timings.sessionTimeout)
+    }
+
+    /// Closes the session; `END` goes to the stream connection, if there is one.
+    mutating func end(_ farewell: SessionEnd, isRemembered: Bool = true, _ desk: inout ServerDesk) {
+        write(.end(code: farewell.code, message: farewell.message), &desk)
+        leaveConnection(isEnd: true, &desk)
+        desk.ended.append((handle, isRemembered ? farewell : nil))
+    }
+
+    /// The stream connection broke; the session waits for its recovery.
+    mutating func connectionBroke(_ link: LinkID, _ desk: inout ServerDesk) {
+        guard stream?.link == link else { return }
+        stopTimers(&desk)
+        stream = nil
+        desk.timers.set(.session(handle, .expiry), at: desk.now + desk.configuration.timings.recoveryTimeout)
+    }
+
+    /// Unbinds the session; the connection ends or is free for another use.
+    private mutating func leaveConnection(isEnd: Bool, _ desk: inout ServerDesk) {
+        guard let stream else { return }
+        stopTimers(&desk)
+        self.stream = nil
+        desk.links[stream.link]?.stream = nil
+        if !stream.isWebSocket {
+            desk.links.end(stream.link, .complete(closesSocket: stream.closesSocket))
+        } else if isEnd || stream.closesSocket {
+            desk.links.end(stream.link, .close(code: 1_000))
+        }
+    }
+
+    private func stopTimers(_ desk: inout ServerDesk) {
+        for timer in [SessionTimer.keepalive, .sync, .inactivity, .poll, .pump] {
+            desk.timers.cancel(.session(handle, timer))
+        }
+    }
+}

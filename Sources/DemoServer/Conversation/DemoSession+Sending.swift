@@ -1,0 +1,163 @@
+internal import TLCP
+
+extension DemoSession {
+    /// Writes a line that is not counted.
+    mutating func write(_ notification: ServerNotification, _ desk: inout ServerDesk) {
+        write(notification.encoded, &desk)
+    }
+
+    /// Writes a line, complete with CR-LF, on the stream connection.
+    mutating func write(_ line: [UInt8], _ desk: inout ServerDesk) {
+        guard let link = stream?.link else { return }
+        stream?.written += line.count
+        stream?.lastWrite = desk.now
+        desk.links.write(line, on: link)
+    }
+
+    /// Sends whatever may go now, and arranges for the rest.
+    mutating func pump(_ desk: inout ServerDesk) {
+        guard let stream else { return }
+        guard stream.takesData else {
+            gather(&desk)
+            return
+        }
+        while canWrite(&desk) {
+            if let line = unsent.first {
+                guard self.stream?.hasRoom(for: line.count) ?? false else {
+                    loop(&desk)
+                    return
+                }
+                _ = unsent.popFirst()
+                writeData(line, &desk)
+            } else if let line = outbox.popFirst() {
+                outboxBytes -= line.count
+                commit(line, &desk)
+            } else if !commitNextEvent(&desk) {
+                break
+            }
+        }
+        scheduleNext(&desk)
+    }
+
+    /// Whether the connection takes data; arranges to be called again if the present step has produced enough.
+    private func canWrite(_ desk: inout ServerDesk) -> Bool {
+        guard let link = stream.flatMap({ desk.links[$0.link] }), link.isWritable(at: desk.now) else { return false }
+        guard link.kind == .exchange || link.pending.count < desk.configuration.limits.writeBuffer else {
+            desk.timers.set(.session(handle, .pump), at: desk.now)
+            return false
+        }
+        return true
+    }
+
+    private mutating func commit(_ line: [UInt8], _ desk: inout ServerDesk) {
+        log.append(line, at: desk.now)
+        desk.notifications += 1
+        unsent.append(line)
+    }
+
+    private mutating func writeData(_ line: [UInt8], _ desk: inout ServerDesk) {
+        guard let stream else { return }
+        self.stream?.dataCount += 1
+        if desk.links[stream.link]?.faults.skipsNextData == true {
+            desk.links[stream.link]?.faults.skipsNextData = false
+        } else {
+            write(line, &desk)
+        }
+        guard !desk.faults.isEmpty else { return }
+        for effect in desk.faults.strikes(at: .data(stream.dataCount + 1)) { strike(effect, &desk) }
+    }
+
+    /// Commits one event of one channel; false if none may go now.
+    private mutating func commitNextEvent(_ desk: inout ServerDesk) -> Bool {
+        let now = desk.now
+        while let due = waiting.popDue(by: now)?.key { list(due) }
+        guard bandwidth.closedUntil(at: now) == nil else { return false }
+        while let next = ready.popFirst() {
+            guard let line = takeLine(of: next, at: now) else { continue }
+            bandwidth.spent(line.count, at: now)
+            commit(line, &desk)
+            return true
+        }
+        return false
+    }
+
+    /// The line of the next event of a channel; nil if there is none that may go now.
+    private mutating func takeLine(of next: ChannelReference, at now: Duration) -> [UInt8]? {
+        let index = next.index
+        guard has(next), let head = subscriptions[next.subscription]?.channels[index].queue.next(at: now) else {
+            return nil
+        }
+        subscriptions[next.subscription]?.channels[index].isListed = false
+        switch head {
+        case .empty:
+            return nil
+        case .notBefore(let time):
+            waiting.set(next, at: time)
+            return nil
+        case .event(let event):
+            let notification = subscriptions[next.subscription]?.notification(of: event, index: index, diffs: diffs)
+            if subscriptions[next.subscription]?.channels[index].queue.isEmpty == false { list(next) }
+            return notification?.encoded
+        }
+    }
+
+    /// Notes that a channel may have something to send.
+    mutating func list(_ reference: ChannelReference) {
+        guard has(reference), subscriptions[reference.subscription]?.channels[reference.index].isListed == false else {
+            return
+        }
+        subscriptions[reference.subscription]?.channels[reference.index].isListed = true
+        ready.append(reference)
+    }
+
+    /// Whether the channel still exists: a number may have been used again for a smaller subscription.
+    private func has(_ reference: ChannelReference) -> Bool {
+        subscriptions[reference.subscription]?.channels.indices.contains(reference.index) ?? false
+    }
+
+    /// Arranges to go on when an item's frequency or the bandwidth allows it.
+    private mutating func scheduleNext(_ desk: inout ServerDesk) {
+        guard stream != nil else { return }
+        let free = bandwidth.closedUntil(at: desk.now)
+        let next = ready.isEmpty ? waiting.earliest.map { max($0, free ?? $0) } : free
+        if let next, next > desk.now { desk.timers.set(.session(handle, .pump), at: next) }
+    }
+
+    /// Whether something waits that may be ready to go.
+    mutating func hasPending(at now: Duration) -> Bool {
+        !unsent.isEmpty || !outbox.isEmpty || !ready.isEmpty || (waiting.earliest.map { $0 <= now } ?? false)
+    }
+
+    /// A poll has something to say: it waits a moment for more.
+    private mutating func gather(_ desk: inout ServerDesk) {
+        guard stream?.poll?.phase == .waiting else { return }
+        guard hasPending(at: desk.now) else {
+            if let next = waiting.earliest { desk.timers.set(.session(handle, .pump), at: next) }
+            return
+        }
+        stream?.poll?.phase = .gathering
+        desk.timers.set(.session(handle, .poll), at: desk.now + desk.configuration.timings.pollGathering)
+    }
+
+    /// A poll is answered with all there is, and ends; if nothing may go yet after all, it waits on.
+    mutating func answerPoll(_ desk: inout ServerDesk) {
+        guard let poll = stream?.poll, let since = stream?.boundAt else { return }
+        stream?.poll?.phase = .answering
+        pump(&desk)
+        // The connection may have ended by its content length, or by a fault.
+        guard let stream else { return }
+        if stream.dataCount == 0, since + poll.idle > desk.now {
+            self.stream?.poll?.phase = .waiting
+            desk.timers.set(.session(handle, .poll), at: since + poll.idle)
+            gatherLater(&desk)
+        } else {
+            loop(&desk)
+        }
+    }
+
+    private mutating func gatherLater(_ desk: inout ServerDesk) {
+        let free = bandwidth.closedUntil(at: desk.now)
+        guard let next = [waiting.earliest, free].compactMap(\.self).min(), next > desk.now else { return }
+        desk.timers.set(.session(handle, .pump), at: next)
+    }
+}

@@ -1,0 +1,74 @@
+internal import TLCP
+
+/// One session: what it is subscribed to, what was sent and what waits, and the connection it is bound to.
+///
+/// An event walks from a channel's queue to the log of sent notifications, where it gets its number and its final text,
+/// and from there to the connection. What was numbered is only ever sent as it is.
+struct DemoSession: Sendable {
+    /// The server's own number for it.
+    let handle: SessionHandle
+    /// The number that clients know.
+    let id: SessionID
+    /// Diff formats that the client takes.
+    let diffs: DiffFormats
+    /// Whether the client wants to hear nothing about bandwidth.
+    let hidesBandwidth: Bool
+
+    /// The connection; nil while unbound.
+    var stream: StreamBinding?
+    /// Subscriptions by the client's number.
+    var subscriptions: [SubscriptionID: DemoSubscription] = [:]
+    /// Messages.
+    var messages: MessageLedger
+    /// When bytes may go.
+    var bandwidth: BandwidthGate
+
+    /// What was numbered.
+    var log: SentLog
+    /// What was numbered but not written since; the end of the log.
+    var unsent = Fifo<[UInt8]>()
+    /// Lines about subscriptions and messages as a whole, not numbered yet.
+    var outbox = Fifo<[UInt8]>()
+    /// Bytes in `outbox`.
+    var outboxBytes = 0
+    /// Channels that may have something to send, each at most once.
+    var ready = Fifo<ChannelReference>()
+    /// Channels that may send again later.
+    var waiting = DeadlineQueue<ChannelReference>()
+    /// The pause that was granted with the last poll.
+    var pollingPause = Duration.zero
+
+    /// A session that is not bound yet.
+    init(
+        handle: SessionHandle,
+        id: SessionID,
+        diffs: DiffFormats,
+        bandwidth: Double?,
+        hidesBandwidth: Bool,
+        configuration: DemoServerConfiguration
+    ) {
+        self.handle = handle
+        self.id = id
+        self.diffs = diffs
+        self.hidesBandwidth = hidesBandwidth
+        self.bandwidth = BandwidthGate(requested: bandwidth, limits: configuration.limits)
+        messages = MessageLedger(capacity: configuration.limits.waitingMessages)
+        log = SentLog(maxBytes: configuration.limits.replay, maxAge: configuration.timings.recoveryTimeout)
+    }
+
+    /// Queues a notification that is not about a single item.
+    mutating func notify(_ notification: ServerNotification, _ desk: inout ServerDesk) {
+        let line = notification.encoded
+        outboxBytes += line.count
+        outbox.append(line)
+        // A client that lets so much pile up is not coming back for it.
+        if outboxBytes > desk.configuration.limits.pendingControl {
+            end(SessionEnd(code: 33, message: "Too much is waiting for this session"), &desk)
+        }
+    }
+
+    /// The client sent a request for this session, or a heartbeat.
+    mutating func heard(at now: Duration) {
+        stream?.lastRequest = now
+    }
+}

@@ -1,0 +1,47 @@
+extension LinkTable {
+    /// Something goes wrong with a connection as such; effects that are about requests do nothing.
+    mutating func strike(
+        _ id: LinkID,
+        _ effect: FaultEffect,
+        at now: Duration,
+        _ timers: inout DeadlineQueue<TimerKey>
+    ) {
+        switch effect {
+        case .mute(let time):
+            self[id]?.faults.mutedUntil = now + time
+        case .loseAnswer:
+            self[id]?.faults.mutedUntil = now + .seconds(86_400)
+        case .stall(let time), .delay(let time):
+            self[id]?.faults.stalledUntil = now + time
+            timers.set(.stall(id), at: now + time)
+        case .halfOpen:
+            guard self[id] != nil else { return }
+            self[id]?.faults.isHalfOpen = true
+            perform(.stopReading(id))
+            timers.set(.stuck(id), at: now + FaultEffect.longestHalfOpen)
+        case .holdStream:
+            if self[id]?.kind == .exchange { self[id]?.faults.isHeld = true }
+        case .split(let length):
+            self[id]?.faults.pieceLength = max(1, length)
+        case .oneLinePerWrite:
+            self[id]?.faults.isOneLinePerWrite = true
+        case .contentLength(let length):
+            self[id]?.faults.contentLength = max(0, length)
+        case .clientAddress(let address):
+            self[id]?.faults.clientAddress = address
+        case .controlLink(let address):
+            self[id]?.faults.controlLink = address
+        case .progress(let offset):
+            self[id]?.faults.progressOffset = min(max(offset, -1_000_000_000), 1_000_000_000)
+        case .duplicateAnswer:
+            self[id]?.faults.repeatsConOK = true
+        case .cutLine:
+            self[id]?.faults.cutsNextLine = true
+        case .drop:
+            cut(id)
+        case .loop, .end, .refuse, .error, .status, .ignore, .lateAnswers, .wrongCounts, .refuseRecovery, .inject,
+            .repeatData, .skipData, .rawCommas:
+            break
+        }
+    }
+}

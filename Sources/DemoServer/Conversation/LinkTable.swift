@@ -1,0 +1,175 @@
+internal import TLCP
+
+/// All open connections, and what the listeners have to do with them next.
+struct LinkTable: Sendable {
+    /// Connections by number.
+    private(set) var links: [LinkID: Link] = [:]
+    /// Sessions whose stream connection was cut on purpose, until they are told.
+    private(set) var lostStreams: [(link: LinkID, session: SessionHandle)] = []
+    private var dirty: [LinkID] = []
+    private var actions: [ServerAction] = []
+    private var cutter: SeededGenerator
+
+    /// An empty table.
+    ///
+    /// - Parameters:
+    ///   - seed: Decides where the fault `split` cuts.
+    init(seed: UInt64) {
+        cutter = SeededGenerator(seed: seed, part: "split")
+    }
+
+    /// One connection; absent once it ended. Changes to one that is absent are lost.
+    subscript(id: LinkID) -> Link? {
+        get { links[id] }
+        _modify { yield &links[id] }
+    }
+
+    /// Adds a connection.
+    mutating func add(_ link: Link, as id: LinkID) {
+        links[id] = link
+    }
+
+    /// Forgets a connection that has gone.
+    mutating func remove(_ id: LinkID) -> Link? {
+        links.removeValue(forKey: id)
+    }
+
+    /// Writes a line, complete with CR-LF, as soon as the present event is dealt with.
+    mutating func write(_ line: [UInt8], on id: LinkID) {
+        switch links[id]?.take(line) {
+        case .waits: markDirty(id)
+        case .isCut: cut(id, within: line)
+        case .isLost, nil: break
+        }
+    }
+
+    /// Writes a line.
+    mutating func write(_ notification: ServerNotification, on id: LinkID) {
+        write(notification.encoded, on: id)
+    }
+
+    /// Turns an HTTP exchange into a stream.
+    mutating func openStream(_ id: LinkID) {
+        guard links[id]?.kind == .exchange else { return }
+        links[id]?.kind = .stream
+        if links[id]?.faults.isHeld != true { actions.append(.openStream(id)) }
+    }
+
+    /// Ends the connection after what was written; an HTTP response becomes complete.
+    mutating func end(_ id: LinkID, _ ending: LinkEnding) {
+        guard links[id]?.ending == nil else { return }
+        links[id]?.ending = ending
+        markDirty(id)
+    }
+
+    /// Breaks the connection after what was written, without a goodbye.
+    ///
+    /// - Parameters:
+    ///   - line: Half of it is written before; over a WebSocket it is the beginning of a message that never ends.
+    mutating func cut(_ id: LinkID, within line: [UInt8] = []) {
+        flush(id, at: .zero, isForced: true)
+        let half = Array(line.prefix(line.count / 2))
+        if let kind = links[id]?.kind, kind != .exchange, !half.isEmpty {
+            actions.append(.write(id, half, isFragment: true))
+        }
+        guard let link = links.removeValue(forKey: id) else { return }
+        actions.append(.cut(id))
+        if let session = link.stream { lostStreams.append((id, session)) }
+    }
+
+    /// Takes out what `lostStreams` holds.
+    mutating func takeLostStreams() -> [(link: LinkID, session: SessionHandle)] {
+        defer { lostStreams.removeAll() }
+        return lostStreams
+    }
+
+    /// Answers an HTTP request with a status of its own.
+    mutating func respond(_ id: LinkID, _ answer: HTTPAnswer) {
+        if links.removeValue(forKey: id) != nil { actions.append(.respond(id, answer)) }
+    }
+
+    /// Adds an order to those for the listeners.
+    mutating func perform(_ action: ServerAction) {
+        actions.append(action)
+    }
+
+    /// Looks at the connection again when the present event is dealt with.
+    mutating func markDirty(_ id: LinkID) {
+        if dirty.last != id { dirty.append(id) }
+    }
+
+    /// What the listeners have to do, in order; empty until something happens again.
+    mutating func takeActions(at now: Duration) -> [ServerAction] {
+        let due = dirty
+        dirty.removeAll(keepingCapacity: true)
+        for id in due { flush(id, at: now, isForced: false) }
+        defer { actions.removeAll() }
+        return actions
+    }
+
+    private mutating func flush(_ id: LinkID, at now: Duration, isForced: Bool) {
+        guard let link = links[id] else { return }
+        if !isForced, let until = link.faults.stalledUntil, until > now { return }
+        if link.faults.isHalfOpen || (link.faults.mutedUntil.map { $0 > now } ?? false) {
+            takePending(id)
+            if link.ending == nil { return }
+            if link.faults.isHalfOpen || link.kind == .exchange || link.faults.isHeld {
+                links[id] = nil
+                actions.append(.cut(id))
+                return
+            }
+        }
+        if link.kind == .exchange || (link.kind == .stream && link.faults.isHeld) {
+            guard let ending = link.ending else { return }
+            finishWhole(id, ending, body: takePending(id))
+            return
+        }
+        let ends = link.lineEnds
+        emit(takePending(id), ends, on: id, link.faults)
+        guard let ending = link.ending else { return }
+        switch ending {
+        case .close(let code): actions.append(.close(id, code: code))
+        case .complete(let closesSocket): actions.append(.endStream(id, closesSocket: closesSocket))
+        }
+        links[id] = nil
+    }
+
+    /// Sends what was held back as one response.
+    private mutating func finishWhole(_ id: LinkID, _ ending: LinkEnding, body: [UInt8]) {
+        var closes = false
+        if case .complete(let closesSocket) = ending { closes = closesSocket }
+        actions.append(.respond(id, HTTPAnswer(body: body, closesSocket: closes)))
+        links[id] = nil
+    }
+
+    @discardableResult
+    private mutating func takePending(_ id: LinkID) -> [UInt8] {
+        links[id]?.lineEnds.removeAll(keepingCapacity: true)
+        let bytes = links[id]?.pending ?? []
+        links[id]?.pending = []
+        return bytes
+    }
+
+    private mutating func emit(_ bytes: [UInt8], _ lineEnds: [Int], on id: LinkID, _ faults: LinkFaults) {
+        guard !bytes.isEmpty else { return }
+        guard faults.isOneLinePerWrite else {
+            emitPieces(bytes[...], on: id, faults)
+            return
+        }
+        var start = 0
+        for end in lineEnds + [bytes.count] where end > start && end <= bytes.count {
+            emitPieces(bytes[start..<end], on: id, faults)
+            start = end
+        }
+    }
+
+    private mutating func emitPieces(_ bytes: ArraySlice<UInt8>, on id: LinkID, _ faults: LinkFaults) {
+        var rest = bytes
+        while let length = faults.pieceLength, rest.count > 1 {
+            let cutAt = Int.random(in: 1...max(1, min(length, rest.count - 1)), using: &cutter)
+            actions.append(.write(id, Array(rest.prefix(cutAt)), isFragment: true))
+            rest = rest.dropFirst(cutAt)
+        }
+        actions.append(.write(id, Array(rest), isFragment: false))
+    }
+}

@@ -1,0 +1,2 @@
+/// The server's number for a session.
+typealias SessionHandle = Int

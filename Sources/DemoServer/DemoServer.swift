@@ -1,0 +1,72 @@
+package import Logging
+
+/// An embedded TLCP 2.5.0 server with seeded data, and with misbehaviour on demand.
+///
+/// It runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` tells where. All the other
+/// methods may be called from anywhere at any time; what is asked before the server listens is done when it does.
+package final class DemoServer: Sendable {
+    /// What the server was made with.
+    package let configuration: DemoServerConfiguration
+
+    private let logger: Logger
+    private let stage = ServerStage()
+
+    /// Makes a server that is not yet running.
+    ///
+    /// - Parameters:
+    ///   - configuration: Addresses, data, limits, faults.
+    ///   - logger: Where the server tells what it does, at `debug` and `trace`.
+    package init(_ configuration: DemoServerConfiguration = .init(), logger: Logger = Logger(label: "demo-server")) {
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Listens and serves until the surrounding task is cancelled; then closes every connection and returns.
+    ///
+    /// - Throws: `DemoServerError`.
+    package func run() async throws {
+        try stage.start()
+        defer { stage.end() }
+        try await Listener(configuration: configuration, logger: logger).run(on: stage)
+    }
+
+    /// The port that the server listens on; waits until it does.
+    ///
+    /// - Throws: `DemoServerError.ended` if it never will; `CancellationError`.
+    package var boundPort: Int {
+        get async throws { try await stage.port() }
+    }
+
+    /// Puts misbehaviour in place, in addition to what is there already.
+    package func install(_ faults: [Fault]) {
+        stage.perform { $0.install(faults) }
+    }
+
+    /// Takes all misbehaviour away that has not happened yet; mute, stalled and half-open connections stay so.
+    package func clearFaults() {
+        stage.perform { $0.clearFaults() }
+    }
+
+    /// Makes a hand-driven feed publish.
+    ///
+    /// - Parameters:
+    ///   - order: What happens; ignored if the feed has no such item or too many values are given.
+    ///   - adapter: Name of a feed of `DemoServerConfiguration.manualFeeds`; orders for others are ignored.
+    package func publish(_ order: FeedOrder, to adapter: String) {
+        stage.perform { $0.publish(order, to: adapter) }
+    }
+
+    /// Closes the sessions with `END`, as an administrator would.
+    ///
+    /// - Parameters:
+    ///   - code: Session code to tell; 32 means closed on the server side, 48 asks for a new session.
+    ///   - message: Text to tell.
+    package func endSessions(code: Int, message: String) {
+        install([Fault(.end(code: code, message: message), at: .now)])
+    }
+
+    /// How much the server holds at this moment; all zero while it does not run.
+    package func census() async -> ServerCensus {
+        await stage.census()
+    }
+}

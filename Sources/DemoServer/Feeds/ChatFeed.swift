@@ -1,0 +1,35 @@
+/// `CHAT_ROOM`: the list `chat_room` of what clients sent as `CHAT|text`.
+struct ChatFeed: Feed {
+    let fields = ["raw_timestamp", "message", "IP"]
+
+    private static let itemName = "chat_room"
+    private static let remembered = 30
+
+    private let clockStart: Int64
+    private var lines: [FeedRow]
+
+    /// Opens the room with a greeting of the host.
+    init(clockStart: Int64) {
+        self.clockStart = clockStart
+        lines = [FeedRow(values: [String(clockStart), "Welcome to the demo chat room", "127.0.0.1"])]
+    }
+
+    func item(named name: String) -> FeedItem? {
+        name == ChatFeed.itemName ? FeedItem(mode: .distinct) : nil
+    }
+
+    func snapshot(of name: String) -> FeedSnapshot {
+        FeedSnapshot(rows: lines)
+    }
+
+    var nextChange: Duration? { nil }
+
+    mutating func advance(to now: Duration) -> [FeedEvent] { [] }
+
+    mutating func said(_ text: String, from address: String, at now: Duration) -> [FeedEvent] {
+        let line = FeedRow(values: [String(clockStart &+ Int64(now.wholeMilliseconds)), text, address])
+        lines.append(line)
+        if lines.count > ChatFeed.remembered { lines.removeFirst() }
+        return [.row(item: ChatFeed.itemName, line)]
+    }
+}

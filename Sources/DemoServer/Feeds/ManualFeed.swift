@@ -1,0 +1,132 @@
+internal import TLCP
+
+/// A feed whose items change by `FeedOrder`s alone.
+struct ManualFeed: Feed {
+    let fields: [String]
+
+    private struct State: Sendable {
+        var rows: [FeedRow] = []
+        var snapshotEnded = false
+    }
+
+    private let configuration: ManualFeedConfiguration
+    private let names: Set<String>
+    private let remembered: Int
+    private let maxItems = 100_000
+    private let fieldDiffs: [Int: DiffFormats]
+    private var states: [String: State] = [:]
+
+    /// Starts without data.
+    ///
+    /// - Parameters:
+    ///   - remembered: Rows of a DISTINCT item that its snapshot keeps.
+    init(_ configuration: ManualFeedConfiguration, remembered: Int) {
+        self.configuration = configuration
+        self.remembered = remembered
+        names = Set(configuration.items)
+        fields = configuration.fields
+        let columns = configuration.fields.enumerated().compactMap { column, name in
+            configuration.fieldDiffs[name].map { (column, $0) }
+        }
+        fieldDiffs = Dictionary(uniqueKeysWithValues: columns)
+    }
+
+    func item(named name: String) -> FeedItem? {
+        guard names.isEmpty || names.contains(name), !name.isEmpty else { return nil }
+        return FeedItem(
+            mode: configuration.mode,
+            maxFrequency: configuration.maxFrequency,
+            diffs: configuration.diffs,
+            fieldDiffs: fieldDiffs,
+            selectors: configuration.selectors
+        )
+    }
+
+    func snapshot(of name: String) -> FeedSnapshot {
+        let state = states[name] ?? State()
+        return FeedSnapshot(rows: state.rows, isComplete: !configuration.holdsSnapshot || state.snapshotEnded)
+    }
+
+    var nextChange: Duration? { nil }
+
+    mutating func advance(to now: Duration) -> [FeedEvent] { [] }
+
+    /// Does as it is told; orders that make no sense for the feed do nothing.
+    mutating func ordered(_ order: FeedOrder) -> [FeedEvent] {
+        switch order {
+        case .publish(let item, let values): publish(values, to: item)
+        case .clear(let item): clear(item)
+        case .lose(let item, let count): self.item(named: item) == nil ? [] : [.lost(item: item, count: max(1, count))]
+        case .endSnapshot(let item): endSnapshot(item)
+        }
+    }
+
+    private mutating func publish(_ values: [String?], to item: String) -> [FeedEvent] {
+        guard self.item(named: item) != nil, values.count <= fields.count else { return [] }
+        guard states[item] != nil || states.count < maxItems else { return [] }
+        var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
+        if configuration.mode == .command {
+            guard let command = command(of: row) else { return [] }
+            row.command = command
+        }
+        remember(row, as: item)
+        return [.row(item: item, row)]
+    }
+
+    private func command(of row: FeedRow) -> RowCommand? {
+        guard let keyIndex = fields.firstIndex(of: "key"), let commandIndex = fields.firstIndex(of: "command"),
+            let key = row.values[keyIndex], !key.isEmpty,
+            let kind = row.values[commandIndex].flatMap(RowCommand.Kind.init(rawValue:))
+        else { return nil }
+        return RowCommand(key: key, kind: kind)
+    }
+
+    private mutating func remember(_ row: FeedRow, as item: String) {
+        switch configuration.mode {
+        case .raw:
+            return
+        case .merge:
+            states[item, default: State()].rows = [row]
+        case .distinct:
+            states[item, default: State()].rows.append(row)
+            if let rows = states[item]?.rows, rows.count > remembered { states[item]?.rows.removeFirst() }
+        case .command:
+            rememberKey(row, as: item)
+        }
+    }
+
+    private mutating func rememberKey(_ row: FeedRow, as item: String) {
+        guard let command = row.command else { return }
+        var rows = states[item]?.rows ?? []
+        let known = rows.firstIndex { $0.command?.key == command.key }
+        if command.kind == .delete {
+            if let known { rows.remove(at: known) }
+        } else {
+            var stored = row
+            stored.command?.kind = .add
+            if let index = fields.firstIndex(of: "command") { stored.values[index] = RowCommand.Kind.add.rawValue }
+            if let known { rows[known] = stored } else { rows.append(stored) }
+        }
+        states[item, default: State()].rows = rows
+    }
+
+    private mutating func clear(_ item: String) -> [FeedEvent] {
+        guard self.item(named: item) != nil else { return [] }
+        switch configuration.mode {
+        case .raw:
+            return []
+        case .merge:
+            return publish([], to: item)
+        case .distinct, .command:
+            states[item]?.rows = []
+            return [.cleared(item: item)]
+        }
+    }
+
+    private mutating func endSnapshot(_ item: String) -> [FeedEvent] {
+        guard configuration.holdsSnapshot, self.item(named: item) != nil else { return [] }
+        guard states[item]?.snapshotEnded != true else { return [] }
+        states[item, default: State()].snapshotEnded = true
+        return [.endOfSnapshot(item: item)]
+    }
+}

@@ -1,0 +1,181 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// One HTTP connection: puts requests together, one after the other, and writes what the conversation answers.
+final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler, LinkOutlet {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        /// Between two requests. *Leaves to* `receiving`.
+        case idle
+        /// A head has come, its body is coming. *Leaves to* `answering`, or `discarding` if it is too long.
+        case receiving(HTTPRequestHead, body: [UInt8])
+        /// The request was answered before its end; what is still coming is dropped.
+        case discarding
+        /// The conversation is to answer. *Leaves to* `idle`, or to the end of the connection.
+        case answering(HTTPRequestHead)
+    }
+
+    private let driver: ServerDriver
+    private let switcher: WebSocketSwitch
+    private var context: ChannelHandlerContext?
+    private var state = State.idle
+    private var link: LinkID?
+    private var deadline: Scheduled<Void>?
+
+    /// A handler on the driver's event loop.
+    init(driver: ServerDriver, switcher: WebSocketSwitch) {
+        self.driver = driver
+        self.switcher = switcher
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        expectSomething(within: driver.configuration.timings.idleHTTP)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        if let link { driver.closed(link) }
+        link = nil
+        context.fireChannelInactive()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if let link { driver.writabilityChanged(of: link, to: context.channel.isWritable) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), state) {
+        case (.head(let head), .idle):
+            expectSomething(within: driver.configuration.timings.slowRequest)
+            state = .receiving(head, body: [])
+        case (.body(let bytes), .receiving(let head, var body)):
+            guard body.count + bytes.readableBytes <= driver.configuration.limits.request else {
+                state = .discarding
+                write(HTTPAnswer(status: 413, closesSocket: true), to: head)
+                return
+            }
+            state = .idle
+            body.append(contentsOf: bytes.readableBytesView)
+            state = .receiving(head, body: body)
+        case (.end, .receiving(let head, let body)):
+            deadline?.cancel()
+            state = .answering(head)
+            dispatch(head, body, context)
+        case (.head, _), (.body, _), (.end, _):
+            return
+        }
+    }
+
+    private func dispatch(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
+        if head.method == .OPTIONS {
+            write(HTTPAnswer(), to: head)
+            return
+        }
+        if WebSocketSwitch.isWanted(by: head) {
+            switchOver(head, context)
+            return
+        }
+        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let request = HTTPRequestText(
+            method: head.method.rawValue,
+            path: parts.first.map(String.init) ?? "",
+            query: parts.count > 1 ? String(parts[1]) : "",
+            body: body
+        )
+        link = driver.requested(request, self, from: context.channel.remoteAddress?.ipAddress ?? "")
+    }
+
+    private func switchOver(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        if let status = switcher.refusal(of: head) {
+            write(HTTPAnswer(status: status, closesSocket: true), to: head)
+            return
+        }
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        switcher.perform(head, context, from: self).whenFailure { _ in
+            bound.value.write(HTTPAnswer(status: 400, closesSocket: true), to: head)
+        }
+    }
+
+    /// Writes the head that ends HTTP on this connection.
+    func write(_ head: HTTPResponseHead, _ context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    func respond(_ answer: HTTPAnswer) {
+        guard case .answering(let head) = state else { return }
+        write(answer, to: head)
+    }
+
+    func openStream() {
+        guard case .answering(let request) = state, let context else { return }
+        let head = ResponseHeads.stream(for: request)
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    func write(_ bytes: [UInt8], isFragment: Bool) {
+        guard let context else { return }
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+    }
+
+    func endStream(closesSocket: Bool) {
+        guard case .answering(let request) = state else { return }
+        finish(closesSocket: closesSocket || !request.isKeepAlive)
+    }
+
+    func close(code: Int) {
+        cut()
+    }
+
+    func cut() {
+        link = nil
+        context?.close(promise: nil)
+    }
+
+    func stopReading() {
+        context?.channel.setOption(.autoRead, value: false).whenComplete { _ in }
+    }
+
+    private func write(_ answer: HTTPAnswer, to request: HTTPRequestHead) {
+        guard let context else { return }
+        let closes = answer.closesSocket || !request.isKeepAlive
+        let head = ResponseHeads.short(answer, for: request, closes: closes)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !answer.body.isEmpty {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
+        }
+        finish(closesSocket: closes)
+    }
+
+    private func finish(closesSocket: Bool) {
+        guard let context else { return }
+        link = nil
+        if case .answering = state { state = .idle }
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        let written = context.eventLoop.makePromise(of: Void.self)
+        if closesSocket { written.futureResult.whenComplete { _ in bound.value.close(promise: nil) } }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+        if !closesSocket { expectSomething(within: driver.configuration.timings.idleHTTP) }
+    }
+
+    /// Closes the connection unless something comes in time.
+    private func expectSomething(within time: Duration) {
+        deadline?.cancel()
+        guard let context else { return }
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(time.wholeMilliseconds))) {
+            context.close(promise: nil)
+        }
+    }
+}

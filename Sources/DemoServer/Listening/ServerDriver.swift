@@ -1,0 +1,175 @@
+internal import Logging
+internal import NIOCore
+
+/// Owns the machine and carries its actions out; confined to one event loop, which all channels share.
+final class ServerDriver {
+    /// What the server was made with.
+    let configuration: DemoServerConfiguration
+    /// The event loop that everything happens on.
+    let loop: any EventLoop
+
+    private let logger: Logger
+    private let start = NIODeadline.now()
+    private var machine: DemoServerMachine
+    private var outlets: [LinkID: any LinkOutlet] = [:]
+    private var channels: [ObjectIdentifier: any Channel] = [:]
+    private var lastLink = 0
+    private var timer: (task: Scheduled<Void>, at: Duration)?
+    /// Actions not carried out yet: carrying one out may bring the next event at once, whose actions come after these.
+    private var actions: [ServerAction] = []
+    private var isPerforming = false
+
+    /// A driver on its event loop.
+    ///
+    /// - Parameters:
+    ///   - clockStart: Milliseconds since 1970, now.
+    init(_ configuration: DemoServerConfiguration, clockStart: Int64, loop: any EventLoop, logger: Logger) {
+        self.configuration = configuration
+        self.loop = loop
+        self.logger = logger
+        machine = DemoServerMachine(
+            configuration,
+            clockStart: clockStart,
+            identitySeed: UInt64.random(in: .min ... .max)
+        )
+        reschedule()
+    }
+
+    /// How much the server holds.
+    var census: ServerCensus { machine.census }
+
+    private var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
+
+    /// A connection was accepted; false if there are too many.
+    func accepted(_ channel: any Channel) -> Bool {
+        guard channels.count < configuration.limits.connections else { return false }
+        let key = ObjectIdentifier(channel)
+        channels[key] = channel
+        let driver = NIOLoopBound(self, eventLoop: loop)
+        channel.closeFuture.whenComplete { _ in driver.value.channels[key] = nil }
+        return true
+    }
+
+    /// A client asks for a WebSocket; nil to grant it, or the HTTP status to refuse it with.
+    func webSocketRequested() -> Int? {
+        machine.webSocketRequested(at: now)
+    }
+
+    /// A WebSocket is open.
+    func webSocketOpened(_ outlet: any LinkOutlet, subprotocol: String?, from peer: String) -> LinkID {
+        let link = nextLink(outlet)
+        logger.debug("webSocket opened", metadata: ["link": "\(link)", "peer": "\(peer)"])
+        perform(machine.webSocketOpened(link, subprotocol: subprotocol, from: peer, at: now))
+        return link
+    }
+
+    /// A text message came.
+    func received(_ message: [UInt8], on link: LinkID) {
+        logger.trace("message", metadata: ["link": "\(link)", "bytes": "\(message.count)"])
+        perform(machine.received(message: message, on: link, at: now))
+    }
+
+    /// An HTTP request came.
+    func requested(_ request: HTTPRequestText, _ outlet: any LinkOutlet, from peer: String) -> LinkID {
+        let link = nextLink(outlet)
+        logger.trace("request", metadata: ["link": "\(link)", "path": "\(request.path)", "peer": "\(peer)"])
+        // Carried out after the outlet knows its link: the answer may be among the actions.
+        loop.assumeIsolated().execute { [self] in
+            guard outlets[link] != nil else { return }
+            perform(machine.requested(request, on: link, from: peer, at: now))
+        }
+        return link
+    }
+
+    /// A connection has gone.
+    func closed(_ link: LinkID) {
+        outlets[link] = nil
+        perform(machine.closed(link, at: now))
+    }
+
+    /// A connection takes bytes again, or no more for now.
+    func writabilityChanged(of link: LinkID, to takesBytes: Bool) {
+        perform(machine.writabilityChanged(of: link, to: takesBytes, at: now))
+    }
+
+    /// Misbehaviour is put in place.
+    func install(_ faults: [Fault]) {
+        perform(machine.faultsInstalled(faults, at: now))
+    }
+
+    /// Misbehaviour is taken away.
+    func clearFaults() {
+        perform(machine.faultsCleared(at: now))
+    }
+
+    /// A feed is driven by hand.
+    func publish(_ order: FeedOrder, to adapter: String) {
+        perform(machine.published(order, to: adapter, at: now))
+    }
+
+    /// Everything is closed.
+    func shutDown() {
+        logger.debug("shutting down", metadata: ["connections": "\(channels.count)"])
+        perform(machine.shutDown(at: now))
+        timer?.task.cancel()
+        for channel in channels.values { channel.close(promise: nil) }
+    }
+
+    private func nextLink(_ outlet: any LinkOutlet) -> LinkID {
+        lastLink += 1
+        let link = LinkID(lastLink)
+        outlets[link] = outlet
+        return link
+    }
+
+    private func perform(_ new: [ServerAction]) {
+        actions.append(contentsOf: new)
+        guard !isPerforming else { return }
+        isPerforming = true
+        while !actions.isEmpty {
+            let batch = actions
+            actions.removeAll(keepingCapacity: true)
+            for action in batch { perform(action) }
+        }
+        isPerforming = false
+        reschedule()
+    }
+
+    private func perform(_ action: ServerAction) {
+        switch action {
+        case .respond(let link, let answer): outlets.removeValue(forKey: link)?.respond(answer)
+        case .openStream(let link): outlets[link]?.openStream()
+        case .write(let link, let bytes, let isFragment): outlets[link]?.write(bytes, isFragment: isFragment)
+        case .endStream(let link, let closesSocket):
+            outlets.removeValue(forKey: link)?.endStream(closesSocket: closesSocket)
+        case .close(let link, let code): outlets.removeValue(forKey: link)?.close(code: code)
+        case .cut(let link):
+            logger.debug("connection cut", metadata: ["link": "\(link)"])
+            outlets.removeValue(forKey: link)?.cut()
+        case .stopReading(let link): outlets[link]?.stopReading()
+        }
+    }
+
+    /// Keeps one timer for the machine's next deadline; one that is too early only looks and sets the next.
+    private func reschedule() {
+        guard let deadline = machine.nextDeadline else { return }
+        if let timer, timer.at <= deadline { return }
+        timer?.task.cancel()
+        let delay = max(.zero, deadline - now)
+        let task = loop.assumeIsolated().scheduleTask(in: .nanoseconds(delay.wholeNanoseconds)) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            perform(machine.timePassed(at: now))
+        }
+        timer = (task, deadline)
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, rounded up, not below 0: a timer that is a little late is better than one that fires twice.
+    fileprivate var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        return min(seconds, Int64(Int32.max)) * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
+    }
+}

@@ -1,0 +1,145 @@
+internal import NIOCore
+internal import NIOWebSocket
+
+/// One WebSocket: puts messages together and writes what the conversation says.
+final class WebSocketHandler: ChannelInboundHandler, LinkOutlet {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private static let maxFrameLength = 16_384
+
+    private let driver: ServerDriver
+    private let subprotocol: String?
+    private var context: ChannelHandlerContext?
+    private var link: LinkID?
+    private var message: [UInt8]?
+    private var writesContinuation = false
+    private var isClosing = false
+
+    /// A handler on the driver's event loop.
+    ///
+    /// - Parameters:
+    ///   - subprotocol: What was agreed in the handshake.
+    init(driver: ServerDriver, subprotocol: String?) {
+        self.driver = driver
+        self.subprotocol = subprotocol
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        let peer = context.channel.remoteAddress?.ipAddress ?? ""
+        link = driver.webSocketOpened(self, subprotocol: subprotocol, from: peer)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if let link { driver.closed(link) }
+        link = nil
+        context.fireChannelInactive()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if let link { driver.writabilityChanged(of: link, to: context.channel.isWritable) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var frame = unwrapInboundIn(data)
+        guard !isClosing || frame.opcode == .connectionClose else { return }
+        guard frame.maskKey != nil else {
+            close(code: 1_002)
+            return
+        }
+        switch frame.opcode {
+        case .text, .continuation:
+            receive(frame)
+        case .ping:
+            let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
+            context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
+        case .connectionClose:
+            var payload = frame.unmaskedData
+            let code = payload.readWebSocketErrorCode()
+            if !isClosing { close(code: code.map { Int(UInt16(webSocketErrorCode: $0)) } ?? 1_000) }
+            context.close(promise: nil)
+        case .binary:
+            close(code: 1_003)
+        default:
+            // A pong answers no ping of ours; other codes are unknown to the decoder already.
+            frame.data.clear()
+        }
+    }
+
+    private func receive(_ frame: WebSocketFrame) {
+        let isFirst = frame.opcode == .text
+        guard isFirst == (message == nil) else {
+            close(code: 1_002)
+            return
+        }
+        var bytes = message ?? []
+        message = nil
+        bytes.append(contentsOf: frame.unmaskedData.readableBytesView)
+        guard bytes.count <= driver.configuration.limits.request else {
+            close(code: 1_009)
+            return
+        }
+        guard frame.fin else {
+            message = bytes
+            return
+        }
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            close(code: 1_007)
+            return
+        }
+        if let link { driver.received(bytes, on: link) }
+    }
+
+    func write(_ bytes: [UInt8], isFragment: Bool) {
+        guard let context, !isClosing else { return }
+        var rest = ByteBuffer(bytes: bytes)
+        while let piece = rest.readSlice(length: min(rest.readableBytes, WebSocketHandler.maxFrameLength)) {
+            let isLast = rest.readableBytes == 0 && !isFragment
+            let opcode: WebSocketOpcode = writesContinuation ? .continuation : .text
+            writesContinuation = !isLast
+            context.write(wrapOutboundOut(WebSocketFrame(fin: isLast, opcode: opcode, data: piece)), promise: nil)
+            if rest.readableBytes == 0 { break }
+        }
+        context.flush()
+    }
+
+    func close(code: Int) {
+        guard let context, !isClosing else { return }
+        isClosing = true
+        if let link { driver.closed(link) }
+        link = nil
+        var payload = context.channel.allocator.buffer(capacity: 2)
+        payload.write(webSocketErrorCode: WebSocketErrorCode(codeNumber: min(max(code, 1_000), 4_999)))
+        context.writeAndFlush(
+            wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: payload)),
+            promise: nil
+        )
+        // The peer answers with a close of its own; one that does not is not waited for.
+        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { context.close(promise: nil) }
+    }
+
+    func cut() {
+        link = nil
+        context?.close(promise: nil)
+    }
+
+    func stopReading() {
+        context?.channel.setOption(.autoRead, value: false).whenComplete { _ in }
+    }
+
+    func respond(_ answer: HTTPAnswer) { cut() }
+
+    func openStream() {}
+
+    func endStream(closesSocket: Bool) { close(code: 1_000) }
+}

@@ -1,0 +1,59 @@
+/// Where one stream is in one channel.
+final class Cursor {
+    /// The stream. It holds its cursors and lets go of them all when it ends, so this is no lasting circle; a weaker
+    /// reference would cost more, at every event.
+    let subscriber: Subscriber
+    /// The channel.
+    let channel: ShardChannel
+    /// The segment that is being read.
+    private(set) var segment: LogSegment
+    /// The index of the next event in it.
+    private(set) var index: Int
+    /// The segment's number.
+    private var number: Int
+    /// The index among the readers of the channel.
+    var place = 0
+    /// Whether the stream has the cursor in its list of those with something to read.
+    var isListed = false
+    /// Whether the channel is gone: the cursor goes when all is read.
+    var isRetired = false
+
+    /// A cursor that stands before the next event to read.
+    init(subscriber: Subscriber, channel: ShardChannel, position: LogPosition) {
+        self.subscriber = subscriber
+        self.channel = channel
+        segment = position.segment
+        index = position.index
+        number = position.segment.number
+    }
+
+    /// The index behind the last event that can be read from the present segment. It is `index` only if all is read: a
+    /// segment that is read to its end is left for the next one.
+    func readableEnd() -> Int {
+        while number != channel.view.tailNumber {
+            // Sealed: its count does not change any more.
+            let count = segment.count
+            if index < count { return count }
+            guard let next = segment.next else { return index }
+            segment = next
+            number = next.number
+            index = 0
+        }
+        return channel.view.tailCount
+    }
+
+    /// Whether all is read.
+    var isAtEnd: Bool { readableEnd() <= index }
+
+    /// How many events wait.
+    var unread: Int { channel.view.endOrdinal - segment.firstOrdinal - index }
+
+    /// What the events that wait weigh.
+    var unreadWeight: Int { isAtEnd ? 0 : channel.view.weight - segment.offset(at: index) }
+
+    /// The sequence of the next event; nil if all is read.
+    func nextSequence() -> UInt64? { isAtEnd ? nil : segment.sequence(at: index) }
+
+    /// Everything before this index of the present segment is read.
+    func advance(to index: Int) { self.index = index }
+}

@@ -1,0 +1,261 @@
+internal import SessionCore
+
+extension HubState {
+    // MARK: - Admission and end
+
+    mutating func admit(_ request: StreamRequest, id: String?, now: Moment) throws(HubError) -> String {
+        for source in request.sources { try check(source) }
+        var id = id ?? makeStreamID()
+        if streams[id] != nil { id = makeStreamID() }
+        streams[id] = StreamRecord(id: id, request: request, openedAt: now)
+        for source in request.sources { index(id, under: source) }
+        return id
+    }
+
+    private func check(_ source: StreamSource) throws(HubError) {
+        let isKnown =
+            switch source {
+            case .subscription(let id): subscriptions[id] != nil
+            case .client(let id, _): clients[id] != nil
+            }
+        guard isKnown else { throw .unknownSource(source) }
+    }
+
+    private mutating func index(_ stream: String, under source: StreamSource) {
+        switch source {
+        case .subscription(let id): subscriptions[id]?.streams.insert(stream)
+        case .client(let id, _): clients[id]?.streams.insert(stream)
+        }
+    }
+
+    private mutating func unindex(_ stream: String, under source: StreamSource) {
+        switch source {
+        case .subscription(let id): subscriptions[id]?.streams.remove(stream)
+        case .client(let id, _): clients[id]?.streams.remove(stream)
+        }
+    }
+
+    mutating func discard(_ id: String) {
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        for source in stream.request.sources { unindex(id, under: source) }
+        guard let shard = stream.shard else { return }
+        for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: stream.variant) }
+    }
+
+    // MARK: - Opening
+
+    /// Gives a stream its place in the sequence. Nil if it is gone.
+    mutating func attach(_ id: String, to shard: Int, retryMilliseconds: Int) -> StreamRecord? {
+        guard var stream = streams[id], stream.shard == nil else { return nil }
+        let wanted = channels(of: stream.request)
+        let resumeFrom = resumePoint(of: stream.request, wanted)
+        stream.shard = shard
+        stream.outcome = resumeFrom.outcome
+        streams[id] = stream
+        let announcement = ControlEvent.stream(
+            id: id,
+            sources: states(of: stream.request),
+            resume: resumeFrom.outcome,
+            retryMilliseconds: retryMilliseconds
+        )
+        var changes = [StreamChange.announce(announcement, after: sequence)]
+        if let sequence = resumeFrom.sequence {
+            changes += departedChannels(of: stream.request, after: sequence)
+            changes += wanted.compactMap { read($0.channel, in: id, after: sequence) }
+        } else {
+            changes += join(wanted, in: id)
+        }
+        if let reason = stream.closeReason { changes.append(.close(reason: reason, after: sequence)) }
+        streams[id]?.changes = []
+        guard var attached = streams[id] else { return nil }
+        attached.changes = changes
+        return attached
+    }
+
+    /// From where a stream can go on.
+    private func resumePoint(
+        of request: StreamRequest,
+        _ wanted: [WantedChannel]
+    ) -> (outcome: ResumeOutcome, sequence: UInt64?) {
+        guard let text = request.lastEventID, let id = EventID(text) else { return (.fresh, nil) }
+        let known = id.epoch == epoch && id.sequence <= sequence && !snapshotRanges.cuts(id.sequence)
+        let reachable = wanted.allSatisfy { wanted in
+            // What came up later in a group is told from its start; a source asked for by its own name that is younger
+            // than the last event cannot be the one which that event came from.
+            (wanted.isInGroup || wanted.channel.log.createdAt <= id.sequence)
+                && wanted.channel.log.position(after: id.sequence) != nil
+        }
+        return known && reachable ? (.resumed, id.sequence) : (.gap, nil)
+    }
+
+    /// The events of subscriptions that a client carried until after a sequence.
+    private func departedChannels(of request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
+        request.sources.flatMap { source -> [StreamChange] in
+            guard case .client(let id, withSubscriptions: true) = source else { return [] }
+            return (clients[id]?.departed ?? []).flatMap { channel -> [StreamChange] in
+                guard let last = channel.log.lastSequence, last > sequence,
+                    let position = channel.log.position(after: sequence)
+                else { return [] }
+                let view = channel.log.view
+                let local = ShardChannel(id: channel.id, view: view)
+                return [.read(local, from: position, upTo: view), .retire(local, upTo: view)]
+            }
+        }
+    }
+
+    // MARK: - Changes
+
+    mutating func change(_ id: String, add: [StreamSource], remove: [StreamSource]) throws(HubError) {
+        guard let stream = streams[id], stream.closeReason == nil else { throw .unknownStream(id) }
+        for source in add { try check(source) }
+        var sources = stream.request.sources.filter { !remove.contains($0) }
+        sources += add.filter { !sources.contains($0) }
+        for source in stream.request.sources { unindex(id, under: source) }
+        for source in sources { index(id, under: source) }
+        streams[id]?.request.sources = sources
+        guard stream.shard != nil, let changed = streams[id]?.request else { return }
+        // What goes is gone before the announcement, what comes follows it.
+        let wanted = channels(of: changed)
+        drop(in: id, except: wanted, leaving: .drop)
+        let announcement = ControlEvent.stream(
+            id: id,
+            sources: states(of: changed),
+            resume: .resumed,
+            retryMilliseconds: nil
+        )
+        tell(id, [.announce(announcement, after: sequence)])
+        tell(id, join(wanted.filter { streams[id]?.reads[$0.channel.id] == nil }, in: id))
+    }
+
+    mutating func close(_ id: String, reason: String) -> Bool {
+        guard let stream = streams[id] else { return false }
+        guard stream.closeReason == nil else { return true }
+        streams[id]?.closeReason = reason
+        tell(id, [.close(reason: reason, after: sequence)])
+        return true
+    }
+
+    /// What becomes of the unread events of a channel that a stream reads no more.
+    enum Leaving {
+        /// They are still told.
+        case retire
+        /// They are not.
+        case drop
+    }
+
+    /// Brings the channels that a stream reads in line with its sources; new ones are read from now on.
+    mutating func reconcile(_ id: String, leaving: Leaving) {
+        guard let stream = streams[id], stream.shard != nil else { return }
+        let wanted = channels(of: stream.request)
+        drop(in: id, except: wanted, leaving: leaving)
+        for wanted in wanted where streams[id]?.reads[wanted.channel.id] == nil {
+            if let change = read(wanted.channel, in: id, after: nil) { tell(id, [change]) }
+        }
+    }
+
+    private mutating func drop(in id: String, except wanted: [WantedChannel], leaving: Leaving) {
+        guard let stream = streams[id], let shard = stream.shard else { return }
+        let keep = Set(wanted.map(\.channel.id))
+        for (channelID, read) in stream.reads.sorted(by: { $0.key < $1.key }) where !keep.contains(channelID) {
+            streams[id]?.reads[channelID] = nil
+            read.channel.removeReader(shard: shard, variant: stream.variant)
+            switch leaving {
+            case .retire: tell(id, [.retire(read.local, upTo: read.channel.log.view)])
+            case .drop: tell(id, [.drop(read.local)])
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Makes a stream read channels from now on, after the present state of their subscriptions.
+    private mutating func join(_ wanted: [WantedChannel], in id: String) -> [StreamChange] {
+        var changes: [StreamChange] = []
+        let start = sequence + 1
+        for wanted in wanted {
+            if let change = read(wanted.channel, in: id, after: nil) { changes.append(change) }
+            guard let subscription = wanted.subscription, let record = subscriptions[subscription] else { continue }
+            let events = record.presentState
+            guard !events.isEmpty else { continue }
+            let snapshot = Snapshot(
+                channel: wanted.channel.id,
+                context: wanted.channel.log.context,
+                events: events,
+                firstSequence: sequence + 1
+            )
+            sequence += UInt64(events.count)
+            changes.append(.snapshot(snapshot))
+        }
+        if sequence > start { snapshotRanges.insert(start...sequence) }
+        return changes
+    }
+
+    /// Makes a stream read a channel, from after a sequence or from now on.
+    private mutating func read(_ channel: Channel, in id: String, after sequence: UInt64?) -> StreamChange? {
+        guard let stream = streams[id], let shard = stream.shard, stream.reads[channel.id] == nil else { return nil }
+        let local = channel.addReader(shard: shard, variant: stream.variant)
+        streams[id]?.reads[channel.id] = StreamRecord.ReadChannel(channel: channel, local: local)
+        let position = sequence.flatMap { channel.log.position(after: $0) } ?? channel.log.end
+        return .read(local, from: position, upTo: channel.log.view)
+    }
+
+    /// A channel that a stream has to read.
+    struct WantedChannel {
+        let channel: Channel
+        /// The subscription whose present state a joiner is told.
+        var subscription: String?
+        /// Whether it is there because a client carries it, not by its own name.
+        var isInGroup = false
+    }
+
+    /// The channels of a stream's sources, each once.
+    private func channels(of request: StreamRequest) -> [WantedChannel] {
+        var wanted: [WantedChannel] = []
+        var seen: Set<Int> = []
+        func want(_ entry: WantedChannel) {
+            if seen.insert(entry.channel.id).inserted { wanted.append(entry) }
+        }
+        for source in request.sources {
+            switch source {
+            case .subscription(let id):
+                guard let subscription = subscriptions[id] else { continue }
+                if let client = subscription.client.flatMap({ clients[$0] }) {
+                    // The one that carries it may change; that is no reason for a gap.
+                    want(WantedChannel(channel: client.trouble, isInGroup: true))
+                }
+                want(WantedChannel(channel: subscription.channel, subscription: id))
+            case .client(let id, let withSubscriptions):
+                guard let client = clients[id] else { continue }
+                want(WantedChannel(channel: client.trouble))
+                want(WantedChannel(channel: client.own))
+                if request.includesLegacy { want(WantedChannel(channel: client.legacy)) }
+                guard withSubscriptions else { continue }
+                for member in client.members {
+                    guard let channel = subscriptions[member]?.channel else { continue }
+                    want(WantedChannel(channel: channel, subscription: member, isInGroup: true))
+                }
+            }
+        }
+        return wanted
+    }
+
+    private func states(of request: StreamRequest) -> [SourceState] {
+        var states: [SourceState] = []
+        for source in request.sources {
+            switch source {
+            case .subscription(let id): states += [state(ofSubscription: id)].compactMap(\.self)
+            case .client(let id, let withSubscriptions):
+                guard let client = clients[id] else { continue }
+                states.append(.client(id: id, status: client.status))
+                if withSubscriptions { states += client.members.compactMap(state(ofSubscription:)) }
+            }
+        }
+        return states
+    }
+
+    private func state(ofSubscription id: String) -> SourceState? {
+        subscriptions[id].map {
+            .subscription(id: id, isActive: $0.isActive, isSubscribed: $0.table.isSubscribed)
+        }
+    }
+}

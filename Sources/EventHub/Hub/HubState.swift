@@ -1,0 +1,183 @@
+internal import JSONText
+internal import SessionCore
+
+/// Everything that the hub's lock protects.
+struct HubState: Sendable {
+    let configuration: HubConfiguration
+    let epoch: String
+    var encoder: EventEncoder
+    /// The sequence of the last event.
+    var sequence: UInt64 = 0
+    var clients: [String: ClientRecord] = [:]
+    var subscriptions: [String: SubscriptionRecord] = [:]
+    var streams: [String: StreamRecord] = [:]
+    var shards: [ShardRecord] = []
+    var snapshotRanges = SnapshotRanges()
+    /// Events published so far.
+    var published: UInt64 = 0
+    /// The shards that have something to look at since the last `takeWakeUps`.
+    private var wakeUps: UInt64 = 0
+    private var channelCount = 0
+    private var streamCount: UInt64 = 0
+
+    /// What a shard has to look at.
+    struct ShardRecord: Sendable {
+        /// Wakes its loop.
+        let wake: @Sendable () -> Void
+        /// The channels with new events.
+        var dirtyChannels: [Channel] = []
+        /// The streams with changes.
+        var dirtyStreams: [String] = []
+    }
+
+    /// A hub without topics.
+    init(configuration: HubConfiguration, epoch: String) {
+        self.configuration = configuration
+        self.epoch = epoch
+        encoder = EventEncoder(epoch: epoch)
+    }
+
+    // MARK: - Topics
+
+    mutating func addClient(_ id: String, status: ClientStatus) {
+        guard clients[id] == nil else { return }
+        let context = TopicContext(client: id)
+        clients[id] = ClientRecord(
+            status: status,
+            trouble: makeChannel(context),
+            own: makeChannel(context),
+            legacy: makeChannel(context)
+        )
+    }
+
+    mutating func addSubscription(_ id: String, properties: SubscriptionProperties) {
+        guard subscriptions[id] == nil else { return }
+        let context = TopicContext(subscription: id, client: nil, properties: properties)
+        subscriptions[id] = SubscriptionRecord(
+            properties: properties,
+            channel: makeChannel(context),
+            table: ValueTable(properties: properties, recentRows: configuration.recentRows)
+        )
+    }
+
+    private mutating func makeChannel(_ context: TopicContext) -> Channel {
+        channelCount += 1
+        return Channel(id: channelCount, context: context, createdAt: sequence)
+    }
+
+    mutating func carry(_ id: String, by client: String, present: ValueTable, now: Moment) {
+        guard var subscription = subscriptions[id] else { return }
+        if let former = subscription.client { clients[former]?.remove(id, subscription.channel) }
+        subscription.client = client
+        subscription.isActive = true
+        let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
+        subscription.channel.log.setContext(context)
+        subscriptions[id] = subscription
+        clients[client]?.add(id, subscription.channel)
+        for stream in streamsReading(subscription) { reconcile(stream, leaving: .retire) }
+        for event in Self.events(of: present) { publish(event, to: .subscription(id), now: now) }
+    }
+
+    /// What one would have been told who had been there from the start.
+    private static func events(of table: ValueTable) -> [HubEvent] {
+        guard table.isSubscribed, let itemCount = table.itemCount, let fieldCount = table.fieldCount else { return [] }
+        let subscribed = SubscriptionEvent.subscribed(
+            itemCount: itemCount,
+            fieldCount: fieldCount,
+            keyPosition: table.keyPosition,
+            commandPosition: table.commandPosition
+        )
+        let frequency = table.realMaxFrequency.map { [SubscriptionEvent.realMaxFrequency($0)] } ?? []
+        return ([subscribed] + frequency + table.presentState()).map(HubEvent.subscription)
+    }
+
+    mutating func release(_ id: String) {
+        guard var subscription = subscriptions[id], let client = subscription.client else { return }
+        let affected = streamsReading(subscription)
+        clients[client]?.remove(id, subscription.channel)
+        subscription.client = nil
+        subscriptions[id] = subscription
+        for stream in affected { reconcile(stream, leaving: .retire) }
+    }
+
+    mutating func setActive(_ isActive: Bool, _ id: String) {
+        subscriptions[id]?.isActive = isActive
+    }
+
+    mutating func removeSubscription(_ id: String) {
+        guard let subscription = subscriptions.removeValue(forKey: id) else { return }
+        if let client = subscription.client { clients[client]?.remove(id, subscription.channel) }
+        let group = subscription.client.flatMap { clients[$0]?.streams } ?? []
+        leave(subscription.streams.union(group)) { $0.topic == .subscription(id) }
+    }
+
+    mutating func removeClient(_ id: String) {
+        guard let client = clients.removeValue(forKey: id) else { return }
+        let dependents = client.members.reduce(into: client.streams) { streams, member in
+            streams.formUnion(subscriptions[member]?.streams ?? [])
+        }
+        leave(dependents) { $0.topic == .client(id) }
+    }
+
+    private func streamsReading(_ subscription: SubscriptionRecord) -> Set<String> {
+        subscription.streams.union(subscription.client.flatMap { clients[$0]?.streams } ?? [])
+    }
+
+    /// Takes sources that are gone out of streams. A stream whose last source went is closed.
+    private mutating func leave(_ affected: Set<String>, where isGone: (StreamSource) -> Bool) {
+        for id in affected {
+            guard var stream = streams[id] else { continue }
+            let hadSources = !stream.request.sources.isEmpty
+            stream.request.sources.removeAll(where: isGone)
+            streams[id] = stream
+            reconcile(id, leaving: .retire)
+            if hadSources, stream.request.sources.isEmpty { _ = close(id, reason: "deleted") }
+        }
+    }
+
+    // MARK: - Waking
+
+    mutating func markDirty(_ channel: Channel) {
+        for index in channel.interests.indices where channel.interests[index]?.isDirty == false {
+            channel.interests[index]?.isDirty = true
+            shards[index].dirtyChannels.append(channel)
+            wakeUps |= 1 << UInt64(index & 63)
+        }
+    }
+
+    mutating func tell(_ stream: String, _ changes: [StreamChange]) {
+        guard let shard = streams[stream]?.shard, let wasEmpty = streams[stream]?.changes.isEmpty, !changes.isEmpty
+        else { return }
+        streams[stream]?.changes += changes
+        if wasEmpty { shards[shard].dirtyStreams.append(stream) }
+        wakeUps |= 1 << UInt64(shard & 63)
+    }
+
+    /// The loops to wake, once the lock is free.
+    mutating func takeWakeUps() -> WakeUps? {
+        guard wakeUps != 0 else { return nil }
+        defer { wakeUps = 0 }
+        if shards.count == 1 { return .one(shards[0].wake) }
+        let due = shards.indices.filter { wakeUps & (1 << UInt64($0 & 63)) != 0 }
+        return .many(due.map { shards[$0].wake })
+    }
+
+    /// Loops to wake; mostly it is one, and then nothing is allocated.
+    enum WakeUps: Sendable {
+        case one(@Sendable () -> Void)
+        case many([@Sendable () -> Void])
+
+        /// Wakes them.
+        func callAsFunction() {
+            switch self {
+            case .one(let wake): wake()
+            case .many(let wakes): for wake in wakes { wake() }
+            }
+        }
+    }
+
+    mutating func makeStreamID() -> String {
+        streamCount += 1
+        return "stream-\(epoch)-\(streamCount)"
+    }
+}

@@ -1,0 +1,42 @@
+package import SessionCore
+internal import Synchronization
+
+/// How long something took, counted in buckets whose bounds double. Cheap enough for the hot path; read by anyone.
+package final class LatencyHistogram: Sendable {
+    /// The upper bounds of the buckets, in seconds; one more bucket, without a bound, follows them.
+    package static let bounds: [Double] = (0..<bucketCount - 1).map { firstBound * Double(1 << $0) }
+
+    private static let bucketCount = 20
+    private static let firstBound = 0.000_032
+    private static let firstBoundNanoseconds: UInt64 = 32_000
+
+    // Allocated once and never moved; each counter is atomic by itself.
+    private nonisolated(unsafe) let counters: UnsafeMutablePointer<Atomic<UInt64>>
+    private let nanoseconds = Atomic<UInt64>(0)
+
+    /// All zero.
+    package init() {
+        counters = .allocate(capacity: Self.bucketCount)
+        for index in 0..<Self.bucketCount { (counters + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        counters.deinitialize(count: Self.bucketCount)
+        counters.deallocate()
+    }
+
+    /// Counts one measurement.
+    package func record(from start: Moment, to end: Moment) {
+        let value = UInt64(clamping: end.nanoseconds &- start.nanoseconds)
+        let steps = value / Self.firstBoundNanoseconds
+        let index = min(Self.bucketCount - 1, UInt64.bitWidth - steps.leadingZeroBitCount)
+        counters[index].wrappingAdd(1, ordering: .relaxed)
+        nanoseconds.wrappingAdd(value, ordering: .relaxed)
+    }
+
+    /// The counts of the buckets, each by itself, not added up.
+    package var counts: [UInt64] { (0..<Self.bucketCount).map { counters[$0].load(ordering: .relaxed) } }
+
+    /// The sum of all measurements, in seconds.
+    package var sum: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1_000_000_000 }
+}

@@ -1,0 +1,157 @@
+package import SessionCore
+
+extension Subscriber {
+    /// Gives what is due.
+    ///
+    /// Ranges of memory that all streams share go to the sink as they are: nothing is copied or written for a stream
+    /// that keeps up.
+    package func fill<Sink: ByteSink & ~Copyable>(_ sink: inout Sink, now: Moment) -> FillResult {
+        isDue = false
+        catchUp()
+        let before = sink.remainingBytes
+        let isHolding = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
+        if !isHolding, !pending.isEmpty { givePending(&sink, now: now) }
+        if pending.isEmpty, !ready.isEmpty { giveShared(&sink, now: now) }
+        if pending.isEmpty, ready.isEmpty, let closeReason {
+            let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: delay.milliseconds())
+            give(event, to: &sink)
+            figures.setLag(0)
+            return .finished
+        }
+        if sink.remainingBytes != before {
+            clock.sent(at: now)
+        } else if clock.isSilent(at: now) {
+            give(.heartbeat, to: &sink)
+            clock.sent(at: now)
+        }
+        figures.setLag(ready.isEmpty ? pending.count : ready.reduce(pending.count) { $0 + $1.unread })
+        if !ready.isEmpty || (!pending.isEmpty && !isHolding) { return .more }
+        return .idle(wakeAt: clock.nextVisit(after: now, isHolding: !pending.isEmpty))
+    }
+
+    // MARK: - Bytes of its own
+
+    private func givePending<Sink: ByteSink & ~Copyable>(_ sink: inout Sink, now: Moment) {
+        var writer = PrivateWriter(isChunked: isChunked)
+        var hasUpdates = false
+        while !sink.isFull, let (entry, id) = pending.popFirst() {
+            encode(entry, id)
+            figures.addBytes(writer.write(context.encoder.json.bytes, to: &sink))
+            if case .control = entry.content { continue }
+            if case .conflated = entry.content { hasUpdates = true }
+            delivered(1)
+        }
+        if hasUpdates { clock.updatesSent(at: now) }
+    }
+
+    private func encode(_ entry: PendingEntry, _ id: UInt64) {
+        switch entry.content {
+        case .event(let event, let topic):
+            context.encoder.encode(event, sequence: id, of: topic, as: variant)
+        case .conflated(let update, let topic) where update.count == 1:
+            let event = HubEvent.subscription(.update(update.newest))
+            context.encoder.encode(event, sequence: id, of: topic, as: variant)
+        case .conflated(let update, let topic):
+            context.encoder.encode(update, sequence: id, of: topic, as: variant)
+        case .lost(let item, let count, let topic):
+            context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant)
+        case .control(let event):
+            context.encoder.encode(event, as: request.format)
+        case .void:
+            preconditionFailure("what is void is passed over")
+        }
+    }
+
+    private func give<Sink: ByteSink & ~Copyable>(_ event: ControlEvent, to sink: inout Sink) {
+        context.encoder.encode(event, as: request.format)
+        var writer = PrivateWriter(isChunked: isChunked)
+        figures.addBytes(writer.write(context.encoder.json.bytes, to: &sink))
+    }
+
+    private func delivered(_ count: Int) {
+        figures.addDelivered(count)
+        context.metrics.addDelivered(count)
+    }
+
+    // MARK: - Shared bytes
+
+    private func giveShared<Sink: ByteSink & ~Copyable>(_ sink: inout Sink, now: Moment) {
+        var turns = MergeTurns()
+        swap(&turns, &context.turns)
+        for cursor in ready { turns.append(cursor.nextSequence()) }
+        var isFirst = true
+        while !sink.isFull, let (place, until) = turns.next() {
+            let cursor = ready[place]
+            let segment = cursor.segment
+            let index = cursor.index
+            if isFirst {
+                context.deliveryLatency.record(from: segment.published(at: index), to: now)
+                isFirst = false
+            }
+            // Up to the event of another channel that comes in between.
+            let end = cursor.readableEnd()
+            let last =
+                until == .max || segment.sequence(at: end - 1) < until
+                ? end : segment.index(after: until, in: index..<end)
+            let reached = give(segment, index..<last, to: &sink)
+            cursor.advance(to: reached)
+            turns.set(cursor.nextSequence(), at: place)
+            delivered(reached - index)
+        }
+        turns.removeAll()
+        swap(&turns, &context.turns)
+        unlistRead()
+    }
+
+    /// Gives events of a segment, as many as the sink likes to take and at least one; the index behind them.
+    private func give<Sink: ByteSink & ~Copyable>(_ segment: LogSegment, _ range: Range<Int>, to sink: inout Sink)
+        -> Int
+    {
+        guard let buffer = segment.buffer(variant) else { return giveRewritten(segment, range, to: &sink) }
+        guard isChunked else { return giveBare(buffer, range, to: &sink) }
+        let start = buffer.frame(at: range.lowerBound).chunkStart
+        let room = sink.remainingBytes
+        var low = range.lowerBound + 1
+        var high = range.upperBound
+        // Mostly everything fits at once.
+        if Int(buffer.frame(at: high - 1).chunkEnd - start) <= room { low = high }
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if Int(buffer.frame(at: middle - 1).chunkEnd - start) <= room { low = middle } else { high = middle - 1 }
+        }
+        let end = buffer.frame(at: low - 1).chunkEnd
+        sink.append(buffer.bytes(from: start, to: end), owner: buffer)
+        figures.addBytes(Int(end - start))
+        return low
+    }
+
+    private func giveBare<Sink: ByteSink & ~Copyable>(
+        _ buffer: VariantBuffer,
+        _ range: Range<Int>,
+        to sink: inout Sink
+    ) -> Int {
+        for index in range {
+            if index > range.lowerBound, sink.isFull { return index }
+            let frame = buffer.frame(at: index)
+            sink.append(buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd), owner: buffer)
+            figures.addBytes(Int(frame.payloadEnd - frame.payloadStart))
+        }
+        return range.upperBound
+    }
+
+    /// Gives events that nobody read in this variant when they came, as it is with resumed ones.
+    private func giveRewritten<Sink: ByteSink & ~Copyable>(
+        _ segment: LogSegment,
+        _ range: Range<Int>,
+        to sink: inout Sink
+    ) -> Int {
+        var writer = PrivateWriter(isChunked: isChunked)
+        for index in range {
+            if index > range.lowerBound, sink.isFull { return index }
+            let record = segment.record(at: index)
+            context.encoder.encode(record.event, sequence: record.sequence, of: segment.context, as: variant)
+            figures.addBytes(writer.write(context.encoder.json.bytes, to: &sink))
+        }
+        return range.upperBound
+    }
+}

@@ -1,0 +1,39 @@
+internal import JSONText
+
+/// Frames JSON texts for an event stream. A text is one line: JSON escapes its line ends.
+///
+///     event: update
+///     id: f3a9-1042
+///     data: {"client":…}
+///     (empty line)
+enum SSEEncoder {
+    /// Opens an event; the JSON text of its data follows.
+    static func begin(_ name: StaticString, epoch: [UInt8], sequence: UInt64?, in json: inout JSONBytes) {
+        append("event: ", to: &json)
+        append(name, to: &json)
+        if let sequence {
+            append("\nid: ", to: &json)
+            json.bytes.append(contentsOf: epoch)
+            json.bytes.append(UInt8(ascii: "-"))
+            json.bytes.append(decimal: Int(truncatingIfNeeded: sequence))
+        }
+        append("\ndata: ", to: &json)
+    }
+
+    /// Closes the event.
+    static func end(in json: inout JSONBytes) { append("\n\n", to: &json) }
+
+    /// Writes a field that tells how long to wait before a reconnect.
+    static func retry(_ milliseconds: Int, in json: inout JSONBytes) {
+        append("retry: ", to: &json)
+        json.bytes.append(decimal: milliseconds)
+        append("\n", to: &json)
+    }
+
+    /// Writes a comment, which readers pass over.
+    static func heartbeat(in json: inout JSONBytes) { append(":\n\n", to: &json) }
+
+    private static func append(_ text: StaticString, to json: inout JSONBytes) {
+        text.withUTF8Buffer { json.bytes.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,89 @@
+internal import MicroHTTPD
+
+/// What a caller shows to prove who it is.
+enum Credential: Equatable {
+    /// A key or token, by `Authorization: Bearer`.
+    case bearer(String)
+    /// A key or token, by the cookie. The browser adds it to whatever page asks, so such requests are looked at twice.
+    case cookie(String)
+    /// A ticket, in the query.
+    case ticket(String)
+
+    /// Names under which others put tokens into URLs: logs, histories and `Referer` would keep them.
+    private static let tokenParameters: Set<String> = ["access_token", "token", "api_key", "apikey", "jwt", "bearer"]
+
+    /// Finds out what a request shows; nil: nothing.
+    ///
+    /// - Parameters:
+    ///   - cookie: The name of the cookie that counts; nil: none does.
+    ///   - takesTickets: Whether the operation may be called with a ticket.
+    static func find(in request: HTTPRequest, cookie: String?, takesTickets: Bool) throws(Problem) -> Credential? {
+        let query = (try? Query(raw: request.rawQuery)) ?? Query()
+        try refuseTokens(in: query)
+        let bearer = try bearer(request.headers.values(of: "Authorization"))
+        let tickets = takesTickets ? query.values("ticket") : []
+        guard let ticket = tickets.first else {
+            if let bearer { return .bearer(bearer) }
+            return try cookie.flatMap { name throws(Problem) in try self.cookie(name, in: request) }.map { .cookie($0) }
+        }
+        guard tickets.count == 1, bearer == nil else {
+            throw Challenge.malformed("Credentials may be shown in one way only.")
+        }
+        if !ticket.hasPrefix(TicketOffice.prefix) {
+            throw Challenge.malformed("The parameter ticket takes a ticket of POST /v1/tickets, never a key or token.")
+        }
+        return .ticket(ticket)
+    }
+
+    private static func refuseTokens(in query: Query) throws(Problem) {
+        let isToken = query.pairs.contains { pair in
+            tokenParameters.contains(pair.name.lowercased()) || pair.value.hasPrefix(AccessKey.prefix)
+        }
+        guard isToken else { return }
+        throw Challenge.malformed(
+            "Keys and tokens are not taken from a URL, which logs keep. Use Authorization: Bearer, or a ticket."
+        )
+    }
+
+    private static func bearer(_ headers: [String]) throws(Problem) -> String? {
+        guard let header = headers.first else { return nil }
+        guard headers.count == 1 else { throw Challenge.malformed("Authorization may be there once only.") }
+        let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard let scheme = parts.first, scheme.lowercased() == "bearer" else {
+            throw Challenge.invalid("The scheme of Authorization has to be Bearer.")
+        }
+        let token = parts.count == 2 ? parts[1].trimmed : ""
+        guard !token.isEmpty, token.utf8.allSatisfy(isTokenCharacter) else {
+            throw Challenge.malformed("After Bearer a token is expected.")
+        }
+        return String(token)
+    }
+
+    /// The value of a cookie (RFC 6265 section 4.2). One that is there twice may have been planted by a neighbouring
+    /// host: none of both counts.
+    private static func cookie(_ name: String, in request: HTTPRequest) throws(Problem) -> String? {
+        var values: [String] = []
+        for header in request.headers.values(of: "Cookie") {
+            for pair in header.split(separator: ";") {
+                let parts = pair.trimmed.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                if parts.count == 2, parts[0] == name[...] { values.append(String(parts[1])) }
+            }
+        }
+        guard let value = values.first else { return nil }
+        guard values.count == 1 else { throw Challenge.malformed("The cookie \(name) is there more than once.") }
+        guard !value.isEmpty, value.utf8.allSatisfy(isTokenCharacter) else {
+            throw Challenge.invalid("The cookie holds no key or token.")
+        }
+        return value
+    }
+
+    /// The characters of `token68` (RFC 9110 section 11.2).
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "-._~+/=".utf8.contains(byte)
+        }
+    }
+}

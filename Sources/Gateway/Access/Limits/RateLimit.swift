@@ -1,0 +1,60 @@
+internal import MicroHTTPD
+internal import SessionCore
+
+/// Holds requests against a rate: 429 with `Retry-After` beyond it, and `RateLimit` headers on every answer
+/// (draft-ietf-httpapi-ratelimit-headers).
+struct RateLimit: Middleware {
+    /// What is counted.
+    enum Scope: String, Sendable {
+        /// The address that a request comes from. Looked at before credentials are, which cost time to check.
+        case address
+        /// The key or token, with the rate that it brings.
+        case caller
+    }
+
+    /// What is counted.
+    let scope: Scope
+    /// The present rules.
+    let rules: @Sendable () -> RateConfiguration
+    /// The time.
+    let clock: @Sendable () -> Moment
+    private let table = BucketTable()
+
+    /// A limit.
+    init(_ scope: Scope, rules: @escaping @Sendable () -> RateConfiguration, clock: @escaping @Sendable () -> Moment) {
+        self.scope = scope
+        self.rules = rules
+        self.clock = clock
+    }
+
+    /// Probes pass: a container must not be stopped because somebody else asks too often.
+    private static let exempt: Set<String> = ["healthLive", "healthReady"]
+
+    func admit(_ call: inout Call, route: Route?) throws -> Answer? {
+        if let route, Self.exempt.contains(route.name) { return nil }
+        guard let (name, rate, burst) = subject(of: call) else { return nil }
+        let verdict = table.take(name, rate: rate, burst: burst, now: clock())
+        let (seconds, attoseconds) = verdict.wait.components
+        let wait = max(1, seconds + (attoseconds > 0 ? 1 : 0))
+        let window = max(1, Int((burst / rate).rounded(.up)))
+        call.notes.add("RateLimit-Policy", "\"\(scope.rawValue)\";q=\(Int(burst));w=\(window)")
+        call.notes.add("RateLimit", "\"\(scope.rawValue)\";r=\(verdict.remaining);t=\(wait)")
+        if verdict.isAdmitted { return nil }
+        var problem = Problem(.rateLimited, detail: "Too many requests from this \(scope.rawValue).")
+        problem.headers.append("Retry-After", "\(wait)")
+        throw problem
+    }
+
+    private func subject(of call: Call) -> (name: String, rate: Double, burst: Double)? {
+        switch scope {
+        case .address:
+            let rules = rules()
+            let host = call.request.peer.host
+            guard rules.rate > 0, rules.countsLoopback || !ListeningAddress.isLoopback(host) else { return nil }
+            return (PeerNetwork.name(of: host), rules.rate, max(rules.burst, 1))
+        case .caller:
+            guard let identity = call.caller.identity, let rate = call.caller.rights.rate else { return nil }
+            return (identity, rate, max(rate, 1))
+        }
+    }
+}

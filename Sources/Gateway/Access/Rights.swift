@@ -1,0 +1,79 @@
+package import SessionCore
+
+/// What a caller may do, in four words.
+package enum Right: String, Sendable, CaseIterable {
+    /// Look at upstreams, clients, subscriptions, values and streams, and open streams over what exists.
+    case read
+    /// Join shared subscriptions; make, change and delete subscriptions and streams.
+    case subscribe
+    /// Make, change and delete dedicated clients. With all upstreams and all items it reaches over the resources of
+    /// every caller, and over the clients of the pool.
+    case manage
+    /// Send messages through a client.
+    case send
+}
+
+/// Everything that a key or token allows its holder.
+package struct Rights: Sendable, Equatable {
+    /// What its holder may do.
+    package var operations: Set<Right>
+    /// With which upstreams.
+    package var upstreams: [WildcardPattern]
+    /// With which items.
+    package var items: [WildcardPattern]
+    /// How many streams its holder may have open at a time; nil: no limit of its own.
+    package var streams: Int?
+    /// How many requests a second its holder may make; nil: no limit of its own.
+    package var rate: Double?
+
+    /// Rights from their parts.
+    package init(
+        operations: Set<Right>,
+        upstreams: [WildcardPattern],
+        items: [WildcardPattern],
+        streams: Int? = nil,
+        rate: Double? = nil
+    ) {
+        self.operations = operations
+        self.upstreams = upstreams
+        self.items = items
+        self.streams = streams
+        self.rate = rate
+    }
+
+    /// Everything: what callers have where nobody is asked who they are.
+    package static let all = Rights(
+        operations: Set(Right.allCases),
+        upstreams: [WildcardPattern("*")],
+        items: [WildcardPattern("*")]
+    )
+
+    /// Nothing.
+    package static let none = Rights(operations: [], upstreams: [], items: [])
+}
+
+extension Rights {
+    /// Whether every upstream is covered, those that requests name by address included.
+    package var coversAllUpstreams: Bool { upstreams.contains(where: \.coversAll) }
+
+    /// Whether every item is covered.
+    package var coversAllItems: Bool { items.contains(where: \.coversAll) }
+
+    /// Whether the holder sees and manages what all callers made.
+    package var reachesOverAll: Bool { operations.contains(.manage) && coversAllUpstreams && coversAllItems }
+
+    /// Whether an upstream is covered.
+    package func covers(upstream name: String) -> Bool { upstreams.contains { $0.matches(name) } }
+
+    /// Whether all items of a subscription are covered.
+    ///
+    /// A group is taken apart at its spaces, as the usual adapters do, and each part has to be covered. The items of a
+    /// second level are named by the data, not by the caller, so they need all items.
+    package func covers(_ properties: SubscriptionProperties) -> Bool {
+        if coversAllItems { return true }
+        if properties.secondLevelFields != nil { return false }
+        return properties.items.wireName.split(separator: " ").allSatisfy { name in
+            items.contains { $0.matches(String(name)) }
+        }
+    }
+}

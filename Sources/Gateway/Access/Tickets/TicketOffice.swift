@@ -1,0 +1,95 @@
+internal import SessionCore
+internal import Synchronization
+
+/// Single-use tickets: each lets its holder open one stream, within seconds. Only their hashes are kept.
+final class TicketOffice: Sendable {
+    /// A ticket that was given out.
+    struct Ticket: Sendable {
+        /// What the holder shows, once.
+        let text: String
+        /// How long it is good for.
+        let lifetime: Duration
+    }
+
+    private struct Entry {
+        let caller: Caller
+        let expiresAt: Moment
+    }
+
+    private struct Body {
+        var entries: [[UInt8]: Entry] = [:]
+        /// The hashes in the order of their making, which is that of their expiry as well.
+        var order: [[UInt8]] = []
+        var counts: [String: Int] = [:]
+    }
+
+    static let prefix = "lst_"
+
+    private let maxTickets: Int
+    private let maxTicketsPerCaller: Int
+    private let body = Mutex(Body())
+
+    /// An office that has given out nothing.
+    init(maxTickets: Int = 100_000, maxTicketsPerCaller: Int = 1_000) {
+        self.maxTickets = maxTickets
+        self.maxTicketsPerCaller = maxTicketsPerCaller
+    }
+
+    /// Makes a ticket for a caller; nil if too many wait to be used.
+    func issue(to caller: Caller, lifetime: Duration, now: Moment) -> Ticket? {
+        var generator = SystemRandomNumberGenerator()
+        let text = Self.prefix + Base64URL.encode(AccessKey.randomBytes(using: &generator))
+        let hash = KeyHash.digest(of: text)
+        let name = caller.identity ?? ""
+        return body.withLock { body in
+            Self.dropExpired(&body, now: now)
+            let limit = caller.identity == nil ? maxTickets : maxTicketsPerCaller
+            guard body.entries.count < maxTickets, body.counts[name, default: 0] < limit else { return nil }
+            body.entries[hash] = Entry(caller: caller, expiresAt: now + lifetime)
+            body.order.append(hash)
+            body.counts[name, default: 0] += 1
+            return Ticket(text: text, lifetime: lifetime)
+        }
+    }
+
+    /// The caller that a ticket was made for. It is used up by this, whatever comes of it; nil if it was used up
+    /// before, has expired or never was.
+    func redeem(_ text: String, now: Moment) -> Caller? {
+        let hash = KeyHash.digest(of: text)
+        return body.withLock { body in
+            Self.dropExpired(&body, now: now)
+            guard let entry = Self.take(hash, from: &body), entry.expiresAt > now else { return nil }
+            return entry.caller
+        }
+    }
+
+    /// How many hashes are held, those of used tickets included.
+    var held: Int { body.withLock { $0.order.count } }
+
+    /// How many tickets wait to be used.
+    var count: Int { body.withLock { $0.entries.count } }
+
+    private static func take(_ hash: [UInt8], from body: inout Body) -> Entry? {
+        guard let entry = body.entries.removeValue(forKey: hash) else { return nil }
+        let name = entry.caller.identity ?? ""
+        let left = body.counts[name, default: 1] - 1
+        body.counts[name] = left > 0 ? left : nil
+        return entry
+    }
+
+    /// Drops what is over from the front. Used ones between others that wait are dropped once they are the most.
+    private static func dropExpired(_ body: inout Body, now: Moment) {
+        var dropped = 0
+        for hash in body.order {
+            if let entry = body.entries[hash] {
+                if entry.expiresAt > now { break }
+                _ = take(hash, from: &body)
+            }
+            dropped += 1
+        }
+        if dropped > 0 { body.order.removeFirst(dropped) }
+        if body.order.count > 64 + 2 * body.entries.count {
+            body.order = body.order.filter { body.entries[$0] != nil }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+internal import JSONText
+
+/// `/v1/tickets`: what an `EventSource`, which cannot send headers, shows instead of a key or token.
+struct TicketsResource: Sendable {
+    let services: Services
+
+    /// `POST /v1/tickets`.
+    func create(_ call: Call) throws -> Reply {
+        try RequestBody.none(of: call.request)
+        guard let ticket = services.access.ticket(for: call.caller) else {
+            throw Problem(.overQuota, detail: "Too many tickets wait to be used.")
+        }
+        let answer = Answer.json(201) { json in
+            json.beginObject()
+            json.member("ticket", ticket.text)
+            json.member("expiresIn", ticket.lifetime.roundedSeconds)
+            json.endObject()
+        }
+        return .answer(answer.with("Cache-Control", "no-store"))
+    }
+}

@@ -1,0 +1,118 @@
+internal import JSONText
+
+/// Decides whether a token is believed, and what it allows (RFC 7519, with the advice of RFC 8725).
+struct TokenVerifier: Sendable {
+    private let configuration: WebTokenConfiguration
+    private let keys: [VerificationKey]
+
+    /// A verifier; throws the mistake in a key of the configuration.
+    init(_ configuration: WebTokenConfiguration) async throws {
+        self.configuration = configuration
+        var keys: [VerificationKey] = []
+        for material in try KeyMaterial.read(configuration) { keys.append(try await VerificationKey(material)) }
+        self.keys = keys
+    }
+
+    /// The caller that a token stands for.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    func caller(of text: String, now: Double) throws(TokenRefusal) -> Caller {
+        let token = try WebToken(text)
+        try checkHeader(token.header)
+        try checkSignature(token)
+        let expiry = try checkTimes(token.claims, now: now)
+        try checkOrigin(token.claims)
+        guard let subject = token.claims[configuration.claims.subject]?.string, !subject.isEmpty,
+            subject.utf8.count <= 255
+        else { throw .subject }
+        var caller = Caller(identity: Self.identity(of: subject), rights: try rights(token.claims))
+        caller.expiry = expiry
+        return caller
+    }
+
+    /// The identity of a subject. Encoded, so that subjects which only look alike stay different and nothing in them
+    /// means anything in a log line.
+    static func identity(of subject: String) -> String { "jwt:\(PercentDecoding.encode(subject))" }
+
+    private func checkHeader(_ header: JSONObject) throws(TokenRefusal) {
+        // What is marked as critical has to be understood (RFC 7515 section 4.1.11), and nothing of it is.
+        if header["crit"] != nil { throw .header }
+        if let type = header["typ"] {
+            guard let type = type.string?.lowercased(), ["jwt", "at+jwt", "application/at+jwt"].contains(type) else {
+                throw .header
+            }
+        }
+    }
+
+    private func checkSignature(_ token: WebToken) throws(TokenRefusal) {
+        guard let name = token.header["alg"]?.string, let algorithm = VerificationKey.Algorithm(rawValue: name) else {
+            throw .algorithm
+        }
+        let candidates = keys.filter { $0.algorithm == algorithm }
+        if candidates.isEmpty { throw .algorithm }
+        let identifier = token.header["kid"]?.string
+        let isVerified = candidates.contains { key in
+            if let identifier, let own = key.identifier, own != identifier { return false }
+            return key.verifies(token.signature, of: token.signedBytes)
+        }
+        if !isVerified { throw .signature }
+    }
+
+    private func checkTimes(_ claims: JSONObject, now: Double) throws(TokenRefusal) -> Double {
+        let leeway = configuration.leeway / .seconds(1)
+        guard let value = claims["exp"] else { throw .withoutExpiry }
+        guard let expiry = value.number?.doubleValue else { throw .malformed }
+        if now - leeway >= expiry { throw .expired }
+        if let value = claims["nbf"] {
+            guard let start = value.number?.doubleValue else { throw .malformed }
+            if now + leeway < start { throw .early }
+        }
+        return expiry + leeway
+    }
+
+    private func checkOrigin(_ claims: JSONObject) throws(TokenRefusal) {
+        if let issuer = configuration.issuer, claims["iss"]?.string != issuer { throw .issuer }
+        switch (configuration.audience, claims["aud"]) {
+        case (nil, nil): break
+        case (let audience?, .string(let named)?):
+            if named != audience { throw .audience }
+        case (let audience?, .array(let named)?):
+            if !named.contains(.string(audience)) { throw .audience }
+        default: throw .audience
+        }
+    }
+
+    // MARK: - Rights
+
+    private func rights(_ claims: JSONObject) throws(TokenRefusal) -> Rights {
+        var rights = configuration.rights
+        let names = configuration.claims
+        if let words = try words(claims[names.operations]) {
+            // A scope holds words of other services as well; they mean nothing here.
+            rights.operations = Set(words.compactMap(Right.init(rawValue:)))
+        }
+        if let words = try words(claims[names.upstreams]) { rights.upstreams = words.map { WildcardPattern($0) } }
+        if let words = try words(claims[names.items]) { rights.items = words.map { WildcardPattern($0) } }
+        if let value = claims[names.streams] {
+            guard let number = value.number?.intValue, number >= 0 else { throw .claim }
+            rights.streams = number
+        }
+        if let value = claims[names.rate] {
+            guard let number = value.number?.doubleValue, number > 0 else { throw .claim }
+            rights.rate = number
+        }
+        return rights
+    }
+
+    private func words(_ value: JSONValue?) throws(TokenRefusal) -> [String]? {
+        switch value {
+        case nil: return nil
+        case .string(let text)?: return text.split(separator: " ").map(String.init)
+        case .array(let values)?:
+            let words = values.compactMap(\.string)
+            guard words.count == values.count else { throw .claim }
+            return words
+        default: throw .claim
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Yams
+
+/// A configuration file, flattened to dotted keys with the line that each stands on. JSON is read as the YAML it is.
+package struct ConfigurationFile: Sendable {
+    struct Entry: Sendable {
+        let key: String
+        let value: String
+        let line: Int
+    }
+
+    let path: String
+    let entries: [Entry]
+
+    /// Reads the text of a file; throws the mistake that makes it unreadable as YAML.
+    package init(path: String, text: String) throws(ConfigurationError) {
+        self.path = path
+        do {
+            guard let root = try Yams.compose(yaml: text) else {
+                entries = []
+                return
+            }
+            guard case .mapping = root else { throw Self.error(path, 1, "file", "must hold a mapping of keys") }
+            var entries: [Entry] = []
+            try Self.flatten(root, key: "", path: path, into: &entries)
+            self.entries = entries
+        } catch let error as ConfigurationError {
+            throw error
+        } catch let error as YamlError {
+            throw Self.error(path, Self.line(of: error), "file", "is not valid YAML or JSON: \(error)")
+        } catch {
+            throw Self.error(path, 1, "file", "cannot be read: \(error)")
+        }
+    }
+
+    private static func error(_ path: String, _ line: Int, _ key: String, _ rule: String) -> ConfigurationError {
+        ConfigurationError(mistakes: [ConfigurationMistake(place: "\(path):\(line)", key: key, rule: rule)])
+    }
+
+    private static func line(of error: YamlError) -> Int {
+        switch error {
+        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
+        default: 1
+        }
+    }
+
+    private static func flatten(_ node: Node, key: String, path: String, into entries: inout [Entry]) throws {
+        let line = node.mark?.line ?? 1
+        switch node {
+        case .scalar(let scalar):
+            let isNull =
+                node.tag == Tag(.null) || (scalar.style == .plain && ["", "~", "null"].contains(scalar.string))
+            if !isNull { entries.append(Entry(key: key, value: scalar.string, line: line)) }
+        case .mapping(let mapping):
+            for (name, value) in mapping {
+                guard let name = name.string, !name.isEmpty, !name.contains(".") || key.isEmpty else {
+                    throw error(path, name.mark?.line ?? line, key, "has a member whose name is not plain text")
+                }
+                try flatten(value, key: key.isEmpty ? name : "\(key).\(name)", path: path, into: &entries)
+            }
+        case .sequence(let sequence):
+            let values = sequence.compactMap(\.string)
+            guard values.count == sequence.count else {
+                throw error(path, line, key, "must be a list of plain values")
+            }
+            entries.append(Entry(key: key, value: values.joined(separator: ","), line: line))
+        case .alias:
+            throw error(path, line, key, "must not be an alias")
+        }
+    }
+}

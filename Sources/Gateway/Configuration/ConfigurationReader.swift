@@ -1,0 +1,167 @@
+internal import Configuration
+internal import Foundation
+
+/// Puts a configuration together: flags over environment over file over defaults.
+///
+/// Environment variables are the keys in upper case, words parted by underscores, with the prefix `GATEWAY_`:
+/// `http.maxBody` is `GATEWAY_HTTP_MAX_BODY`, `upstreams.demo.serverAddress` is `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`;
+/// the names of upstreams and API keys that no file and no flag gives are listed in `GATEWAY_UPSTREAM_NAMES` and
+/// `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a file of its own, named by the key with `File` or `_FILE` at its end.
+package struct ConfigurationReader {
+    private let flags: [(key: String, value: String)]
+    private let environment: [String: String]
+    private let file: ConfigurationFile?
+    private let readFile: (String) -> String?
+    private var mistakes: [ConfigurationMistake] = []
+
+    /// A reader of these sources. `readFile` gives the text of a file, nil if it cannot be read.
+    package init(
+        flags: [(key: String, value: String)] = [],
+        environment: [String: String] = [:],
+        file: ConfigurationFile? = nil,
+        readFile: @escaping (String) -> String? = { try? String(contentsOfFile: $0, encoding: .utf8) }
+    ) {
+        self.flags = flags
+        self.environment = environment
+        self.file = file
+        self.readFile = readFile
+    }
+
+    /// Reads everything; throws all mistakes at once.
+    package mutating func read() throws(ConfigurationError) -> GatewayConfiguration {
+        let reader = ConfigReader(providers: [
+            InMemoryProvider(name: "flags", values: values(flags)),
+            EnvironmentVariablesProvider(environmentVariables: environment),
+            InMemoryProvider(name: "file", values: values((file?.entries ?? []).map { ($0.key, $0.value) })),
+        ]).scoped(to: "gateway")
+        var configuration = GatewayConfiguration()
+        let upstreamNames = names(under: ["upstreams"], variable: "GATEWAY_UPSTREAM_NAMES")
+        let keyNames = names(under: ["auth", "keys"], variable: "GATEWAY_AUTH_KEY_NAMES")
+        refuseUnknownKeys()
+        for setting in Settings.all {
+            let isNamed = setting.key.contains("*")
+            let chosen = setting.key.hasPrefix("auth.keys.") ? keyNames : upstreamNames
+            let instances = isNamed ? chosen : [""]
+            for name in instances {
+                let key = setting.key.replacingOccurrences(of: "*", with: name)
+                guard let value = value(of: setting, key: key, from: reader) else { continue }
+                do throws(SettingError) {
+                    try setting.apply(&configuration, name, value)
+                } catch {
+                    note(key, error.rule)
+                }
+            }
+        }
+        check(&configuration)
+        guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
+        return configuration
+    }
+
+    private func values(_ pairs: [(key: String, value: String)]) -> [AbsoluteConfigKey: ConfigValue] {
+        Dictionary(
+            pairs.map { (AbsoluteConfigKey(["gateway"] + $0.key.split(separator: ".").map(String.init)), $0.value) }
+                .map { ($0, ConfigValue(.string($1), isSecret: true)) },
+            uniquingKeysWith: { first, second in
+                // A flag that is repeated adds to a list.
+                guard case .string(let one) = first.content, case .string(let two) = second.content else {
+                    return second
+                }
+                return ConfigValue(.string("\(one),\(two)"), isSecret: true)
+            }
+        )
+    }
+
+    private mutating func value(of setting: Setting, key: String, from reader: ConfigReader) -> String? {
+        if let value = reader.string(forKey: ConfigKey(key), isSecret: setting.isSecret) { return value }
+        guard setting.isSecret, let path = reader.string(forKey: ConfigKey(key + "File")) else { return nil }
+        guard let text = readFile(path) else {
+            note(key + "File", "names a file that cannot be read")
+            return nil
+        }
+        return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    }
+
+    /// The names that the operator chose, from the keys that begin in this way and from a variable that lists them.
+    private func names(under start: [Substring], variable: String) -> [String] {
+        var names: [String] = []
+        let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key)
+        for key in keys {
+            let parts = key.split(separator: ".")
+            if parts.count > start.count + 1, parts.starts(with: start) { names.append(String(parts[start.count])) }
+        }
+        names += SettingValue.list(environment[variable] ?? "")
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    private mutating func refuseUnknownKeys() {
+        let patterns = Settings.all.flatMap { setting in
+            (setting.isSecret ? [setting.key, setting.key + "File"] : [setting.key]).map { $0.split(separator: ".") }
+        }
+        func isKnown(_ key: String) -> Bool {
+            let parts = key.split(separator: ".")
+            return patterns.contains { pattern in
+                pattern.count == parts.count && zip(pattern, parts).allSatisfy { $0 == "*" || $0 == $1 }
+            }
+        }
+        for flag in flags where !isKnown(flag.key) { note(flag.key, "is not a key of the configuration") }
+        for entry in file?.entries ?? [] where !isKnown(entry.key) {
+            note(entry.key, "is not a key of the configuration")
+        }
+    }
+
+    /// What no single value can break.
+    private mutating func check(_ configuration: inout GatewayConfiguration) {
+        for upstream in configuration.pool.upstreams {
+            let key = "upstreams.\(upstream.name).serverAddress"
+            if upstream.serverAddress.isEmpty {
+                note(key, "is required")
+            } else if let rule = UpstreamCheck.violation(of: upstream) {
+                note(key, rule)
+            }
+        }
+        for mistake in AccessCheck.mistakes(in: configuration.access) { note(mistake.key, mistake.rule) }
+        if let rule = CertificateCheck.violation(of: configuration.http.certificate) {
+            note("http.tls.certificate", rule)
+        }
+        if configuration.access.modes.isEmpty, !ListeningAddress.isLoopback(configuration.http.host) {
+            note(
+                "http.host",
+                "is not a loopback address: say who may come in by auth.keys or auth.jwt, or write auth: none if "
+                    + "everybody may"
+            )
+        }
+    }
+
+    private mutating func note(_ key: String, _ rule: String) {
+        mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
+    }
+
+    private func place(of key: String) -> String {
+        if flags.contains(where: { $0.key == key }) { return "flags" }
+        let variable = Self.variable(for: key)
+        if environment[variable] != nil { return "environment \(variable)" }
+        if let file {
+            if let entry = file.entries.first(where: { $0.key == key }) { return "\(file.path):\(entry.line)" }
+            return file.path
+        }
+        return "configuration"
+    }
+
+    /// The environment variable of a key.
+    package static func variable(for key: String) -> String {
+        var name = "GATEWAY_"
+        var wasLower = false
+        for character in key {
+            if character == "." || character == "-" {
+                name.append("_")
+                wasLower = false
+            } else {
+                if wasLower, character.isUppercase { name.append("_") }
+                name += character.uppercased()
+                wasLower = character.isLowercase
+            }
+        }
+        return name
+    }
+}

@@ -1,0 +1,77 @@
+/// Writes figures in the Prometheus text format, version 0.0.4.
+struct MetricsText {
+    /// What was written so far.
+    private(set) var text = ""
+    private var isOpen: Metric?
+
+    /// Writes one figure. Those of one family follow one another.
+    mutating func write(_ metric: Metric, labels: [String] = [], _ value: Double) {
+        open(metric)
+        line(metric.name, metric, labels, value)
+    }
+
+    /// Writes one figure that is a whole number.
+    mutating func write(_ metric: Metric, labels: [String] = [], _ value: some BinaryInteger) {
+        write(metric, labels: labels, Double(value))
+    }
+
+    /// Writes a histogram.
+    ///
+    /// - Parameters:
+    ///   - bounds: The upper bounds of the buckets; one more, without a bound, follows them.
+    ///   - counts: What is in each bucket, not added up.
+    ///   - sum: The sum of what was measured.
+    mutating func write(_ metric: Metric, labels: [String] = [], bounds: [Double], counts: [UInt64], sum: Double) {
+        open(metric)
+        var total: UInt64 = 0
+        for (index, count) in counts.enumerated() {
+            total &+= count
+            let bound = index < bounds.count ? Self.number(bounds[index]) : "+Inf"
+            line(metric.name + "_bucket", metric, labels, Double(total), more: ("le", bound))
+        }
+        line(metric.name + "_sum", metric, labels, sum)
+        line(metric.name + "_count", metric, labels, Double(total))
+    }
+
+    /// Tells what a family is, even where it has no figure yet.
+    mutating func open(_ metric: Metric) {
+        guard isOpen != metric else { return }
+        isOpen = metric
+        text += "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
+    }
+
+    private mutating func line(
+        _ name: String,
+        _ metric: Metric,
+        _ values: [String],
+        _ value: Double,
+        more: (String, String)? = nil
+    ) {
+        precondition(values.count == metric.labels.count, "\(metric.name) has other labels")
+        let pairs = Array(zip(metric.labels, values)) + (more.map { [$0] } ?? [])
+        text += name
+        if !pairs.isEmpty {
+            text += "{" + pairs.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",") + "}"
+        }
+        text += " \(Self.number(value))\n"
+    }
+
+    private static func number(_ value: Double) -> String {
+        if let whole = Int64(exactly: value) { return "\(whole)" }
+        return value.isNaN ? "NaN" : value.isInfinite ? (value > 0 ? "+Inf" : "-Inf") : "\(value)"
+    }
+
+    /// A label's value, in which a quotation mark, a backslash or a new line could end the line.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,67 @@
+internal import Glibc
+
+/// What the system knows of this process. Zero for what it does not tell.
+struct ProcessFigures: Sendable {
+    /// Processor time, in seconds.
+    let cpuSeconds: Double
+    /// Memory in RAM, in bytes.
+    let residentBytes: UInt64
+    /// Address space, in bytes.
+    let virtualBytes: UInt64
+    /// Open descriptors.
+    let openFiles: Int
+    /// How many may be open.
+    let maxFiles: UInt64
+
+    /// The present figures.
+    init() {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        cpuSeconds = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
+        let pages = Self.text(of: "/proc/self/statm").split(separator: " ").map { UInt64($0) ?? 0 }
+        let pageSize = UInt64(clamping: sysconf(Int32(_SC_PAGESIZE)))
+        virtualBytes = pages.count > 1 ? pages[0] &* pageSize : 0
+        residentBytes = pages.count > 1 ? pages[1] &* pageSize : 0
+        openFiles = Self.countEntries(of: "/proc/self/fd")
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        maxFiles = UInt64(limit.rlim_cur)
+    }
+
+    /// When the process started, in seconds since 1970; it does not change.
+    static let startedAt: Double = {
+        // The field after the name, which may hold anything but a closing bracket behind its own.
+        let fields = text(of: "/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
+        let ticks = fields.count > 19 ? Double(fields[19]) ?? 0 : 0
+        let boot = text(of: "/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
+        let bootedAt = boot.flatMap { Double($0.dropFirst(6)) } ?? 0
+        return bootedAt + ticks / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    }()
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+
+    private static func text(of path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while text.count < 1 << 20 {
+            let count = read(file, &buffer, buffer.count)
+            if count <= 0 { break }
+            text += buffer[..<count]
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func countEntries(of path: String) -> Int {
+        guard let directory = opendir(path) else { return 0 }
+        defer { closedir(directory) }
+        var count = 0
+        while let entry = readdir(directory) {
+            if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 }
+        }
+        // One of them is the one that looks.
+        return max(0, count - 1)
+    }
+}

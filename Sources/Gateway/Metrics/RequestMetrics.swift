@@ -1,0 +1,68 @@
+internal import EventHub
+internal import SessionCore
+internal import Synchronization
+
+/// Counts what became of requests. Labels come from fixed lists, so that no caller can make new ones.
+package final class RequestMetrics: Sendable {
+    /// What is counted apart.
+    struct Key: Hashable, Sendable {
+        /// The operation; empty where the path or method has none.
+        let route: String
+        /// The method; `other` for those that no operation has.
+        let method: String
+        /// The status.
+        let status: Int
+    }
+
+    private struct Body {
+        var counts: [Key: UInt64] = [:]
+        var problems: [ProblemCode: UInt64] = [:]
+        var durations: [String: LatencyHistogram] = [:]
+    }
+
+    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]
+
+    private let body = Mutex(Body())
+
+    /// Nothing counted yet.
+    package init() {}
+
+    /// Counts an answer.
+    func record(route: String?, method: String?, status: Int, problem: ProblemCode?, took: Duration) {
+        let key = Key(
+            route: route ?? "", method: method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other", status: status
+        )
+        let histogram = body.withLock { body in
+            body.counts[key, default: 0] &+= 1
+            if let problem { body.problems[problem, default: 0] &+= 1 }
+            if let histogram = body.durations[key.route] { return histogram }
+            let histogram = LatencyHistogram()
+            body.durations[key.route] = histogram
+            return histogram
+        }
+        histogram.record(from: .zero, to: .zero + max(took, .zero))
+    }
+
+    /// Writes the figures.
+    func write(to text: inout MetricsText) {
+        let body = body.withLock { $0 }
+        text.open(MetricNames.requests)
+        let sorted = body.counts.sorted { left, right in
+            (left.key.route, left.key.method, left.key.status) < (right.key.route, right.key.method, right.key.status)
+        }
+        for (key, count) in sorted {
+            text.write(MetricNames.requests, labels: [key.route, key.method, "\(key.status)"], count)
+        }
+        text.open(MetricNames.requestSeconds)
+        for (route, histogram) in body.durations.sorted(by: { $0.key < $1.key }) {
+            text.write(
+                MetricNames.requestSeconds, labels: [route], bounds: LatencyHistogram.bounds, counts: histogram.counts,
+                sum: histogram.sum
+            )
+        }
+        text.open(MetricNames.problems)
+        for code in ProblemCode.allCases {
+            text.write(MetricNames.problems, labels: [code.rawValue], body.problems[code, default: 0])
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// The values of the other rooms as REST shows them.
+extension JSONBytes {
+    /// A number, without a fraction where it has none.
+    mutating func shortest(_ value: Double) {
+        if let whole = Int(exactly: value) { number(whole) } else { number(value) }
+    }
+
+    /// A whole number, or null.
+    mutating func member(_ name: StaticString, _ value: Int?) {
+        key(name)
+        if let value { number(value) } else { null() }
+    }
+
+    /// A number, or null.
+    mutating func member(_ name: StaticString, _ value: Double?) {
+        key(name)
+        if let value { shortest(value) } else { null() }
+    }
+
+    /// A count.
+    mutating func member(_ name: StaticString, _ value: UInt64) {
+        member(name, Int(clamping: value))
+    }
+
+    /// A list of strings, or null.
+    mutating func member(_ name: StaticString, _ values: [String]?) {
+        key(name)
+        guard let values else {
+            null()
+            return
+        }
+        beginArray()
+        for value in values { string(value) }
+        endArray()
+    }
+
+    /// A refusal by the server.
+    mutating func write(_ refusal: UpstreamRefusal?) {
+        guard let refusal else {
+            null()
+            return
+        }
+        beginObject()
+        member("code", refusal.code)
+        member("message", refusal.message)
+        endObject()
+    }
+
+    /// `requestedSnapshot`.
+    mutating func write(_ snapshot: RequestedSnapshot?) {
+        switch snapshot {
+        case .yes: string("yes")
+        case .no: string("no")
+        case .length(let length): number(length)
+        case nil: null()
+        }
+    }
+
+    /// `requestedMaxFrequency`.
+    mutating func write(_ frequency: RequestedMaxFrequency?) {
+        switch frequency {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case .unfiltered: string("unfiltered")
+        case nil: null()
+        }
+    }
+
+    /// `requestedBufferSize`.
+    mutating func write(_ size: RequestedBufferSize?) {
+        switch size {
+        case .limited(let limit): number(limit)
+        case .unlimited: string("unlimited")
+        case nil: null()
+        }
+    }
+
+    /// `realMaxFrequency`.
+    mutating func write(_ frequency: RealMaxFrequency?) {
+        switch frequency {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case nil: null()
+        }
+    }
+
+    /// `realMaxBandwidth`.
+    mutating func write(_ bandwidth: RealMaxBandwidth?) {
+        switch bandwidth {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case .unmanaged: string("unmanaged")
+        case nil: null()
+        }
+    }
+
+    /// `requestedMaxBandwidth`.
+    mutating func write(_ bandwidth: RequestedMaxBandwidth) {
+        switch bandwidth {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        }
+    }
+
+    /// `connectTimeout`.
+    mutating func write(_ timeout: ConnectTimeout) {
+        switch timeout {
+        case .auto: string("auto")
+        case .seconds(let seconds): shortest(seconds)
+        }
+    }
+}

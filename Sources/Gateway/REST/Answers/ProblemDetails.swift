@@ -1,0 +1,173 @@
+internal import EventHub
+internal import JSONText
+internal import LightstreamerClient
+internal import MicroHTTPD
+internal import SessionPool
+
+/// Errors to HTTP: the one place that knows which error becomes which answer.
+enum ProblemDetails {
+    /// The media type of problems.
+    static let mediaType = "application/problem+json"
+
+    /// The problem that an error is. What is not foreseen becomes `internal` and says nothing of the inside.
+    static func problem(for error: any Error) -> Problem {
+        switch error {
+        case let problem as Problem: problem
+        case let error as PoolError: problem(for: error)
+        case let error as ClientError: problem(for: error)
+        case let error as HubError: problem(for: error)
+        default: Problem(.internal)
+        }
+    }
+
+    /// The problem of a refusal by the Lightstreamer server.
+    static func problem(for refusal: UpstreamRefusal) -> Problem {
+        var problem = Problem(.upstreamRefused, detail: "The server answered \(refusal.code): \(refusal.message)")
+        problem.upstream = refusal
+        return problem
+    }
+
+    /// The problem of a request that the front end refuses.
+    static func problem(for refusal: RequestRefusal) -> Problem {
+        switch refusal {
+        case .bodyTooLarge: Problem(.tooLarge, detail: refusal.explanation)
+        case .headersTooLarge, .targetTooLong: Problem(.headerTooLarge, detail: refusal.explanation)
+        case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
+            .duplicateHost, .missingHost, .malformedHead:
+            Problem(.malformed, detail: refusal.explanation)
+        }
+    }
+
+    /// The answer that a problem is. `status` overrides that of the code where the front end has a finer one.
+    static func answer(_ problem: Problem, requestID: String, status: Int? = nil) -> Answer {
+        let status = status ?? problem.code.status
+        var json = JSONBytes()
+        json.beginObject()
+        json.member("type", "/docs#\(problem.code.rawValue)")
+        json.member("title", problem.code.title)
+        json.member("status", status)
+        if let detail = problem.detail { json.member("detail", detail) }
+        if !requestID.isEmpty { json.member("instance", requestID) }
+        json.member("code", problem.code.rawValue)
+        if !problem.entries.isEmpty { write(problem.entries, to: &json) }
+        if let upstream = problem.upstream {
+            json.key("upstream")
+            json.write(upstream)
+        }
+        json.endObject()
+        var answer = Answer(status: status, mediaType: mediaType, body: json.bytes)
+        answer.problem = problem.code
+        answer.headers.lines += problem.headers.lines
+        if problem.headers["Retry-After"] == nil, let seconds = retryAfter(problem.code) {
+            answer.headers.append("Retry-After", "\(seconds)")
+        }
+        let isRefusal =
+            problem.code == .unauthorized || problem.code == .forbidden || problem.code == .upstreamNotAllowed
+        if isRefusal, problem.headers["WWW-Authenticate"] == nil {
+            answer.headers.append("WWW-Authenticate", "Bearer realm=\"lightstreamer-gateway\"")
+        }
+        return answer
+    }
+
+    private static func write(_ entries: [ProblemEntry], to json: inout JSONBytes) {
+        json.key("errors")
+        json.beginArray()
+        for entry in entries {
+            json.beginObject()
+            switch entry.place {
+            case .body(let pointer): json.member("pointer", pointer.description)
+            case .parameter(let name): json.member("parameter", name)
+            }
+            json.member("code", entry.code.rawValue)
+            json.member("detail", entry.detail)
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    private static func retryAfter(_ code: ProblemCode) -> Int? {
+        switch code {
+        case .overQuota, .unavailable: 5
+        case .rateLimited: 1
+        default: nil
+        }
+    }
+}
+
+// MARK: - The errors of the other rooms
+
+extension ProblemDetails {
+    private static func problem(for error: PoolError) -> Problem {
+        switch error {
+        case .unknownUpstream(let name):
+            Problem(.unknownUpstream, detail: "No upstream is called \"\(name)\".")
+        case .unknownClient(let id):
+            Problem(.unknownClient, detail: "No client has the id \"\(id)\".")
+        case .unknownSubscription(let id):
+            Problem(.unknownSubscription, detail: "No subscription has the id \"\(id)\".")
+        case .addressNotAllowed(let address):
+            Problem(.upstreamNotAllowed, detail: "The configuration does not allow \(address).")
+        case .overQuota(let quota):
+            Problem(.overQuota, detail: explanation(of: quota))
+        case .invalidValue(let property, let rule):
+            refusal(property: property, rule: rule)
+        case .lifecycle(let rule):
+            Problem(.lifecycle, detail: sentence(rule))
+        case .stopping:
+            Problem(.unavailable, detail: "The gateway is stopping.")
+        }
+    }
+
+    private static func problem(for error: ClientError) -> Problem {
+        switch error.code {
+        case .invalidValue: refusal(property: error.property, rule: error.rule)
+        case .lifecycle, .noServerAddress: Problem(.lifecycle, detail: sentence(error.rule))
+        case .tooManySessions: Problem(.tooManySessions, detail: sentence(error.rule))
+        case .addressNotAllowed: Problem(.upstreamNotAllowed, detail: sentence(error.rule))
+        case .notCommandMode: Problem(.notCommandMode, detail: sentence(error.rule))
+        case .unknownItem: Problem(.unknownItem, detail: sentence(error.rule))
+        case .unknownField, .outOfBounds: Problem(.unknownField, detail: sentence(error.rule))
+        case .overloaded: Problem(.overQuota, detail: sentence(error.rule))
+        case .shutDown: Problem(.lifecycle, detail: "The client is being deleted.")
+        default: Problem(.internal)
+        }
+    }
+
+    private static func problem(for error: HubError) -> Problem {
+        switch error {
+        case .unknownSource(.subscription(let id)):
+            Problem(.unknownSubscription, detail: "No subscription has the id \"\(id)\".")
+        case .unknownSource(.client(let id, _)):
+            Problem(.unknownClient, detail: "No client has the id \"\(id)\".")
+        case .unknownStream(let id):
+            Problem(.unknownStream, detail: "No stream has the id \"\(id)\".")
+        }
+    }
+
+    private static func refusal(property: String?, rule: String) -> Problem {
+        guard let property else { return Problem(.invalidValue, detail: sentence(rule)) }
+        let place = ProblemEntry.Place.body(JSONPointer(tokens: [property]))
+        return Problem(refusing: [ProblemEntry(place, .invalidValue, sentence(rule))])
+    }
+
+    private static func explanation(of quota: PoolQuota) -> String {
+        switch quota {
+        case .sessions(let upstream, let limit):
+            "The upstream \(upstream) has its maximum of \(limit) sessions open, and all are full."
+        case .subscriptions(let upstream, let limit):
+            "The upstream \(upstream) carries its maximum of \(limit) subscriptions."
+        case .items(let upstream, let limit):
+            "The upstream \(upstream) carries its maximum of \(limit) items."
+        case .dedicatedClients(let limit):
+            "The gateway has its maximum of \(limit) dedicated clients."
+        case .subscriptionResources(let limit):
+            "The gateway has its maximum of \(limit) subscriptions."
+        }
+    }
+
+    /// A rule as the other rooms write it, with a capital letter and a full stop.
+    private static func sentence(_ rule: String) -> String {
+        let text = rule.prefix(1).uppercased() + rule.dropFirst()
+        return text.hasSuffix(".") ? text : text + "."
+    }
+}

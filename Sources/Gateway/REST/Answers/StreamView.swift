@@ -1,0 +1,60 @@
+internal import EventHub
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// A stream as REST shows it.
+struct StreamView {
+    /// Its id.
+    let id: String
+    /// What REST knows of it.
+    let entry: StreamBook.Entry?
+    /// What is true of it while it is open.
+    let listing: StreamListing?
+    /// The time to which its age is told.
+    let now: Moment
+    /// Where the state of its sources is looked up.
+    let pool: SessionPool
+
+    /// Writes it.
+    func write(to json: inout JSONBytes) {
+        let request = listing?.summary.request ?? entry?.prepared ?? StreamRequest(sources: [])
+        let figures = listing?.summary.figures
+        json.beginObject()
+        json.member("id", id)
+        json.member("url", entry?.prepared == nil ? nil : "/v1/streams/\(id)/events")
+        json.member("open", listing != nil)
+        json.key("sources")
+        json.beginArray()
+        for source in request.sources { write(source, to: &json) }
+        json.endArray()
+        json.member("format", listing.map { $0.summary.request.format == .ndjson ? "ndjson" : "sse" })
+        json.member("conflate", request.conflates)
+        json.member("maxFrequency", request.maxFrequency)
+        json.member("fieldsSent", request.sendsAllFields ? "all" : "changed")
+        json.member("legacy", request.includesLegacy)
+        json.member("peer", listing?.owner.peer)
+        let since = listing?.summary.openedAt ?? entry?.madeAt ?? now
+        json.member("age", (now - since).roundedSeconds)
+        json.member("lag", figures?.lag ?? 0)
+        json.member("delivered", figures?.delivered ?? 0)
+        json.member("conflated", figures?.conflated ?? 0)
+        json.member("dropped", figures?.dropped ?? 0)
+        json.endObject()
+    }
+
+    private func write(_ source: StreamSource, to json: inout JSONBytes) {
+        json.beginObject()
+        switch source {
+        case .client(let id, _):
+            json.member("client", id)
+            json.member("status", (pool.client(ClientID(id))?.core.status ?? .disconnected).rawValue)
+        case .subscription(let id):
+            let state = pool.resource(ResourceID(id))?.state
+            json.member("subscription", id)
+            json.member("active", state?.isActive ?? false)
+            json.member("subscribed", state?.isSubscribed ?? false)
+        }
+        json.endObject()
+    }
+}

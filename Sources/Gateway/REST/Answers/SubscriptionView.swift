@@ -1,0 +1,98 @@
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// A subscription as REST shows it.
+enum SubscriptionView {
+    /// Writes a subscription.
+    static func write(_ resource: SubscriptionResource, of pool: SessionPool, to json: inout JSONBytes) {
+        let state = resource.state
+        json.beginObject()
+        writeHome(resource, of: pool, to: &json)
+        writeSettled(resource, state, to: &json)
+        json.key("counters")
+        json.beginObject()
+        json.member("updates", state.counters.updates)
+        json.member("lostUpdates", state.counters.lostUpdates)
+        json.member("subscribed", state.counters.subscribed)
+        json.endObject()
+        json.endObject()
+    }
+
+    /// The tag of a subscription: over everything but the counters.
+    static func tag(of resource: SubscriptionResource, in pool: SessionPool) -> EntityTag {
+        var json = JSONBytes()
+        json.beginObject()
+        writeHome(resource, of: pool, to: &json)
+        writeSettled(resource, resource.state, to: &json)
+        json.endObject()
+        return EntityTag(of: json.bytes)
+    }
+
+    private static func writeSettled(
+        _ resource: SubscriptionResource,
+        _ state: SubscriptionState,
+        to json: inout JSONBytes
+    ) {
+        write(resource.properties, to: &json)
+        json.member("shared", resource.isImplicit)
+        json.member("active", state.isActive)
+        json.member("subscribed", state.isSubscribed)
+        json.key("lastError")
+        json.write(state.lastError)
+        json.member("itemCount", state.itemCount)
+        json.member("fieldCount", state.fieldCount)
+        json.member("keyPosition", state.keyPosition)
+        json.member("commandPosition", state.commandPosition)
+        json.key("realMaxFrequency")
+        json.write(state.realMaxFrequency)
+    }
+
+    private static func writeHome(
+        _ resource: SubscriptionResource,
+        of pool: SessionPool,
+        to json: inout JSONBytes
+    ) {
+        json.member("id", resource.id.rawValue)
+        switch resource.home {
+        case .pooled(let key):
+            json.member("upstream", key.upstream)
+            json.member("client", resource.client?.id.rawValue)
+        case .dedicated(let id):
+            json.member("upstream", pool.client(id)?.upstream)
+            json.member("client", id.rawValue)
+        }
+    }
+
+    private static func write(_ properties: SubscriptionProperties, to json: inout JSONBytes) {
+        json.member("mode", properties.mode.rawValue)
+        json.member("items", properties.items.shownNames)
+        json.member("itemGroup", properties.items.groupName)
+        json.member("fields", properties.fields.shownNames)
+        json.member("fieldSchema", properties.fields.groupName)
+        json.member("dataAdapter", properties.dataAdapter)
+        json.member("selector", properties.selector)
+        json.key("requestedSnapshot")
+        json.write(properties.requestedSnapshot)
+        json.key("requestedMaxFrequency")
+        json.write(properties.requestedMaxFrequency)
+        json.key("requestedBufferSize")
+        json.write(properties.requestedBufferSize)
+        json.member("commandSecondLevelFields", properties.secondLevelFields?.shownNames)
+        json.member("commandSecondLevelFieldSchema", properties.secondLevelFields?.groupName)
+        json.member("commandSecondLevelDataAdapter", properties.secondLevelDataAdapter)
+    }
+}
+
+extension NameSource {
+    /// The names of a list that has any.
+    var shownNames: [String]? { names.flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The name of a group.
+    var groupName: String? {
+        if case .group(let name) = self { name } else { nil }
+    }
+
+    /// Whether nothing is named: a list without names.
+    var isUnset: Bool { names?.isEmpty ?? false }
+}

@@ -1,0 +1,78 @@
+internal import LightstreamerClient
+internal import SessionPool
+
+/// `/v1/clients/{id}/details`: the connection details.
+struct ClientDetailsResource: Sendable {
+    let services: Services
+
+    /// `GET /v1/clients/{id}/details`.
+    func get(_ call: Call) throws -> Reply {
+        .answer(answer(try services.client(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
+    }
+
+    /// `PATCH /v1/clients/{id}/details`. Validity is looked at first, then rights, then the client.
+    func patch(_ call: Call) throws -> Reply {
+        let client = try services.client(call)
+        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let refusals = Refusals()
+        let reader = ObjectReader(body, refusals)
+        reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "certificatePins"])
+        let address = reader.optionalString("serverAddress")
+        if case .some(.some(let text)) = address, !ServerAddressRule.admits(text) {
+            reader.refuse("serverAddress", ServerAddressRule.sentence)
+        }
+        let adapterSet = reader.optionalString("adapterSet")
+        let user = reader.optionalString("user")
+        let password = reader.optionalString("password")
+        let pins = pins(reader)
+        try refusals.finish()
+        if address != nil || adapterSet != nil { try services.permissions(call).checkAddress() }
+        try checkAllowed(address, client)
+        guard client.isDedicated else {
+            throw Problem(.notDedicated, detail: "The details of a pooled client are those of its upstream.")
+        }
+        try answer(client).check(ifMatch: call.header("If-Match"))
+        let details = client.core.connectionDetails
+        if let pins { try details.setCertificatePins(pins) }
+        if let address { try details.setServerAddress(address) }
+        if let adapterSet { details.setAdapterSet(adapterSet) }
+        if let user { details.setUser(user) }
+        if let password { details.setPassword(password) }
+        return .answer(answer(client).tagged(ifNoneMatch: nil))
+    }
+
+    private func answer(_ client: PooledClient) -> Answer {
+        .json { DetailsView.write(client.core.connectionDetails, to: &$0) }
+    }
+
+    /// A list of pins whose shape is right; nil where none is given.
+    private func pins(_ reader: ObjectReader) -> [String]? {
+        guard let value = reader.object["certificatePins"] else { return nil }
+        if value.isNull { return [] }
+        guard let elements = value.array else {
+            reader.refuse("certificatePins", "A list of strings or null is expected.")
+            return nil
+        }
+        let probe = try? LightstreamerClient()
+        var pins: [String] = []
+        for (index, element) in elements.enumerated() {
+            guard let pin = element.string,
+                (try? probe?.connectionDetails.setCertificatePins([pin])) != nil
+            else {
+                let place = reader.path + ["certificatePins", "\(index)"]
+                reader.refusals.refuse(place, "sha256/ and the base64 digest of a public key are expected.")
+                continue
+            }
+            pins.append(pin)
+        }
+        return pins
+    }
+
+    /// A new address has to be on the list, unless it is the one that the upstream is configured with.
+    private func checkAllowed(_ address: String??, _ client: PooledClient) throws(PoolError) {
+        guard case .some(.some(let address)) = address else { return }
+        let configured = client.upstream.flatMap { services.pool.upstream($0) }?.serverAddress
+        if address == configured || services.pool.configuration.allowedAddresses.allows(address) { return }
+        throw .addressNotAllowed(address)
+    }
+}

@@ -1,0 +1,105 @@
+internal import JSONText
+internal import LightstreamerClient
+internal import SessionPool
+
+/// `/v1/clients`: the sessions with the servers.
+struct ClientsResource: Sendable {
+    let services: Services
+
+    /// `GET /v1/clients`.
+    func list(_ call: Call) throws -> Reply {
+        let permissions = services.permissions(call)
+        let page = try Page(of: services.pool.clients().filter(permissions.sees), for: call) { $0.id.rawValue }
+        var subscriptions: [String: [String]] = [:]
+        for resource in services.pool.resources() where permissions.sees(resource) {
+            if let id = resource.carrierID { subscriptions[id.rawValue, default: []].append(resource.id.rawValue) }
+        }
+        return .answer(
+            page.answer("clients") { json, client in
+                ClientView.write(client, subscriptions: subscriptions[client.id.rawValue] ?? [], to: &json)
+            }
+        )
+    }
+
+    /// `POST /v1/clients`.
+    func create(_ call: Call) throws -> Reply {
+        let refusals = Refusals()
+        let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
+        let order = order(reader)
+        let connects = reader.bool("connect") ?? true
+        let options = reader.object("options").map { OptionsPatch($0, defaults: defaults(order)) }
+        try refusals.finish()
+        guard let order else { throw Problem(.invalidValue) }
+        switch order.target {
+        case .upstream(let name): try services.permissions(call).check(upstream: name)
+        case .address: try services.permissions(call).checkAddress()
+        }
+        let client = try services.pool.createClient(order) { core in
+            try options?.apply(to: core.connectionOptions)
+        }
+        services.access.owners.note(client.id, madeBy: call.caller)
+        do {
+            if connects { try client.connect() }
+        } catch {
+            try? services.pool.deleteClient(client.id)
+            throw error
+        }
+        guard connects, let wait = Preferences(call.header("Prefer")).wait else {
+            return .answer(created(client))
+        }
+        return ConnectionResource(services: services).outcome(
+            of: client,
+            call,
+            within: wait,
+            connected: { created(client) },
+            refused: { try? services.pool.deleteClient(client.id) },
+            otherwise: { created(client) }
+        )
+    }
+
+    /// `GET /v1/clients/{id}`.
+    func get(_ call: Call) throws -> Reply {
+        .answer(services.clientAnswer(try services.client(call), seenBy: services.permissions(call)))
+    }
+
+    /// `DELETE /v1/clients/{id}`.
+    func delete(_ call: Call) throws -> Reply {
+        let client = try services.dedicatedClient(call)
+        try services.pool.deleteClient(client.id)
+        return .answer(Answer(status: 204))
+    }
+
+    private func created(_ client: PooledClient) -> Answer {
+        services.clientAnswer(client, status: 201).with("Location", "/v1/clients/\(client.id.rawValue)")
+    }
+
+    private func order(_ reader: ObjectReader) -> ClientOrder? {
+        if reader.has("upstream") {
+            reader.allow(only: ["upstream", "options", "connect"])
+            return reader.name("upstream").map { ClientOrder(target: .upstream($0)) }
+        }
+        reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "options", "connect"])
+        guard reader.has("serverAddress") else {
+            reader.miss("upstream", "upstream or serverAddress has to be there.")
+            return nil
+        }
+        guard let address = reader.string("serverAddress") else { return nil }
+        if !ServerAddressRule.admits(address) {
+            reader.refuse("serverAddress", ServerAddressRule.sentence)
+            return nil
+        }
+        var order = ClientOrder(target: .address(address))
+        order.adapterSet = reader.optionalString("adapterSet") ?? nil
+        order.user = reader.optionalString("user") ?? nil
+        order.password = reader.optionalString("password") ?? nil
+        return order
+    }
+
+    /// What null restores in the options of a client that is being made.
+    private func defaults(_ order: ClientOrder?) -> ConnectionOptionValues {
+        if case .upstream(let name) = order?.target, let upstream = services.pool.upstream(name) {
+            return upstream.options
+        }
+        return Services.defaultOptions
+    }
+}

@@ -1,0 +1,72 @@
+internal import SessionPool
+
+/// `/v1/clients/{id}/connect` and `…/disconnect`.
+struct ConnectionResource: Sendable {
+    let services: Services
+
+    /// `POST /v1/clients/{id}/connect`.
+    func connect(_ call: Call) throws -> Reply {
+        let client = try services.client(call)
+        try RequestBody.none(of: call.request)
+        try client.connect()
+        guard let wait = Preferences(call.header("Prefer")).wait else {
+            return .answer(services.clientAnswer(client, status: 202))
+        }
+        return outcome(
+            of: client,
+            call,
+            within: wait,
+            connected: { services.clientAnswer(client) },
+            refused: {},
+            otherwise: { services.clientAnswer(client, status: 202) }
+        )
+    }
+
+    /// `POST /v1/clients/{id}/disconnect`.
+    func disconnect(_ call: Call) throws -> Reply {
+        let client = try services.dedicatedClient(call)
+        try RequestBody.none(of: call.request)
+        client.core.disconnect()
+        guard let wait = Preferences(call.header("Prefer")).wait else {
+            return .answer(services.clientAnswer(client, status: 202))
+        }
+        let services = services
+        return client.watchers.reply(
+            within: wait,
+            port: call.port,
+            deadlines: services.deadlines,
+            present: { client.situation },
+            decide: { situation in
+                situation.status == .disconnected ? services.clientAnswer(client).waited(wait) : nil
+            },
+            otherwise: { services.clientAnswer(client, status: 202) }
+        )
+    }
+
+    /// Waits until a client has a transport or the server has refused it.
+    func outcome(
+        of client: PooledClient,
+        _ call: Call,
+        within seconds: Int,
+        connected: @escaping @Sendable () -> Answer,
+        refused: @escaping @Sendable () -> Void,
+        otherwise: @escaping @Sendable () -> Answer
+    ) -> Reply {
+        client.watchers.reply(
+            within: seconds,
+            port: call.port,
+            deadlines: services.deadlines,
+            present: { client.situation },
+            decide: { situation in
+                if situation.status.isConnected, situation.status != .connectedStreamSensing {
+                    return connected().waited(seconds)
+                }
+                guard situation.status == .disconnected, let refusal = situation.lastServerError else { return nil }
+                let problem = ProblemDetails.problem(for: refusal)
+                refused()
+                return ProblemDetails.answer(problem, requestID: call.requestID).waited(seconds)
+            },
+            otherwise: otherwise
+        )
+    }
+}

@@ -1,0 +1,47 @@
+internal import MicroHTTPD
+
+/// The pages: the contract, the API page made from it, the dashboard, and the metrics.
+struct PagesResource: Sendable {
+    let services: Services
+
+    /// `GET /openapi.yaml`.
+    func contract(_ call: Call) throws -> Reply { try file("openapi.yaml", call) }
+
+    /// `GET /docs`.
+    func docs(_ call: Call) throws -> Reply {
+        let bytes = services.docs.html
+        return page(.bytes(bytes), "text/html; charset=utf-8", EntityTag(of: bytes), call)
+    }
+
+    /// `GET /`.
+    func dashboard(_ call: Call) throws -> Reply { try file("index.html", call) }
+
+    /// `GET /assets/{file}`.
+    func asset(_ call: Call) throws -> Reply { try file(call.parameter("file"), call) }
+
+    /// `GET /metrics`.
+    func metrics(_ call: Call) throws -> Reply {
+        let text = services.metrics()
+        let type = "text/plain; version=0.0.4; charset=utf-8"
+        return .answer(Answer(status: 200, mediaType: type, body: Array(text.utf8)).with("Cache-Control", "no-store"))
+    }
+
+    private func file(_ name: String, _ call: Call) throws -> Reply {
+        guard let file = EmbeddedFiles.shared[name] else {
+            throw Problem(.notFound, detail: "There is no file \"\(name)\".")
+        }
+        return page(.shared(file.bytes), file.mediaType, file.tag, call)
+    }
+
+    private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Reply {
+        var answer = Answer(status: 200)
+        answer.headers.append("Content-Type", type)
+        answer.headers.append("X-Content-Type-Options", "nosniff")
+        answer.headers.append(
+            "Content-Security-Policy",
+            "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+        )
+        answer.body = body
+        return .answer(answer.tagged(tag, ifNoneMatch: call.header("If-None-Match")))
+    }
+}

@@ -1,0 +1,212 @@
+internal import EventHub
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// `/v1/stream`, `/v1/streams` and the `…/events` of clients and subscriptions.
+struct StreamsResource: Sendable {
+    let services: Services
+
+    private var opener: StreamOpener { StreamOpener(services: services) }
+
+    // MARK: - Opening
+
+    /// `GET /v1/stream`: the one-liner.
+    func oneLiner(_ call: Call) throws -> Reply {
+        let orders = try StreamQuery.sources(call.query)
+        return try opener.open(try StreamQuery.request(call), orders, call)
+    }
+
+    /// `GET /v1/clients/{id}/events`.
+    func client(_ call: Call) throws -> Reply {
+        var reader = QueryReader(call.query)
+        let withSubscriptions = reader.bool("subscriptions", default: false)
+        try reader.finish()
+        let request = try StreamQuery.request(call, conflates: false)
+        let source = StreamSource.client(call.parameter("id"), withSubscriptions: withSubscriptions)
+        return try opener.open(request, [.existing(source)], call)
+    }
+
+    /// `GET /v1/subscriptions/{id}/events`.
+    func subscription(_ call: Call) throws -> Reply {
+        let request = try StreamQuery.request(call)
+        return try opener.open(request, [.existing(.subscription(call.parameter("id")))], call)
+    }
+
+    /// `GET /v1/streams/{id}/events`.
+    func events(_ call: Call) throws -> Reply {
+        try opener.reopen(call.parameter("id"), try StreamQuery.request(call), call)
+    }
+
+    // MARK: - The resource
+
+    /// `GET /v1/streams`.
+    func list(_ call: Call) throws -> Reply {
+        let permissions = services.permissions(call)
+        let ids = services.streamBook.ids.filter { services.streamBook.entry($0).map(permissions.sees) ?? false }
+        let page = try Page(of: ids, for: call) { $0 }
+        return .answer(page.answer("streams") { json, id in write(id, to: &json) })
+    }
+
+    /// `GET /v1/streams/{id}`.
+    func get(_ call: Call) throws -> Reply {
+        .answer(try answer(call.parameter("id")))
+    }
+
+    /// `POST /v1/streams`.
+    func create(_ call: Call) throws -> Reply {
+        let reader = ObjectReader(try RequestBody.object(of: call.request), Refusals())
+        var request = settings(reader)
+        let orders = orders(reader)
+        try reader.refusals.finish()
+        guard services.streams.count + services.streamBook.waiting < services.configuration.maxStreams else {
+            throw Problem(.unavailable, detail: "The maximum of streams is open or prepared.")
+        }
+        try checkPrepared(call)
+        let holding = try opener.hold(orders, for: call)
+        request.sources = holding.sources
+        var entry = StreamBook.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        entry.joined = holding.joined
+        entry.clients = holding.clients
+        entry.prepared = request
+        let id = RandomID.make(prefix: "t")
+        services.streamBook.add(id, entry)
+        for client in holding.clients.values { services.pool.streamOpened(on: client) }
+        opener.expire(id, generation: entry.generation)
+        return .answer(try answer(id, status: 201).with("Location", "/v1/streams/\(id)"))
+    }
+
+    /// `PATCH /v1/streams/{id}`: other sources for a live stream.
+    func patch(_ call: Call) throws -> Reply {
+        let id = call.parameter("id")
+        guard services.streamBook.entry(id) != nil else { throw HubError.unknownStream(id) }
+        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let reader = ObjectReader(body, Refusals())
+        reader.allow(only: ["add", "remove"])
+        let add = SourceReader.list("add", of: reader, mayJoin: true) ?? []
+        let remove = SourceReader.list("remove", of: reader, mayJoin: false) ?? []
+        try reader.refusals.finish()
+        try change(id, add: add, remove: remove, call)
+        return .answer(try answer(id))
+    }
+
+    /// `DELETE /v1/streams/{id}`.
+    func delete(_ call: Call) throws -> Reply {
+        let id = call.parameter("id")
+        guard services.streamBook.entry(id) != nil else { throw HubError.unknownStream(id) }
+        // No longer prepared, an open stream is struck out at its end, a waiting one now.
+        _ = services.streamBook.change(id) { $0.prepared = nil }
+        if !services.streams.close(id, reason: "deleted"), let entry = services.streamBook.remove(id) {
+            opener.release(entry.joined, entry.clients)
+        }
+        return .answer(Answer(status: 204))
+    }
+
+    /// No caller prepares more streams than it may open.
+    private func checkPrepared(_ call: Call) throws(Problem) {
+        guard let owner = call.caller.identity, let limit = call.caller.rights.streams else { return }
+        guard services.streamBook.waiting(of: owner) + services.access.seats.count(call.caller) < limit else {
+            throw Problem(
+                .unavailable,
+                detail: "The maximum of \(limit) streams for these credentials is open or prepared."
+            )
+        }
+    }
+
+    private func change(_ id: String, add: [SourceOrder], remove: [SourceOrder], _ call: Call) throws {
+        let removed = remove.compactMap { order in
+            if case .existing(let source) = order { source } else { nil }
+        }
+        let holding = try opener.hold(add, for: call)
+        let isOpen = services.streamBook.entry(id)?.isOpen ?? false
+        do {
+            let present = services.streams.listing(of: id)?.summary.request.sources ?? []
+            let gone = removed.flatMap { source in present.filter { $0.topic == source.topic } }
+            if isOpen { try services.streams.patch(id, add: holding.sources, remove: gone) }
+        } catch {
+            opener.release(holding.joined, [:])
+            throw error
+        }
+        let topics = removed.map(\.topic)
+        for client in holding.clients.values { services.pool.streamOpened(on: client) }
+        let freed = services.streamBook.change(id) { $0.exchange(adding: holding, removing: topics) }
+        if let freed {
+            for resource in freed.resources { services.pool.leaveImplicit(resource) }
+            for client in freed.clients { services.pool.streamClosed(on: client) }
+        }
+    }
+
+    // MARK: - Input
+
+    private func settings(_ reader: ObjectReader) -> StreamRequest {
+        var request = StreamRequest(sources: [])
+        request.conflates = reader.bool("conflate") ?? true
+        if let value = reader.object["maxFrequency"], !value.isNull {
+            request.maxFrequency = value.number?.doubleValue.flatMap { $0 > 0 && $0 <= 1_000_000 ? $0 : nil }
+            if request.maxFrequency == nil {
+                reader.refuse("maxFrequency", "A number greater than 0 is expected, 1000000 at most.")
+            }
+        }
+        if let word = reader.string("fieldsSent") {
+            if word != "all", word != "changed" { reader.refuse("fieldsSent", "changed or all is expected.") }
+            request.sendsAllFields = word == "all"
+        }
+        request.includesLegacy = reader.bool("legacy") ?? false
+        return request
+    }
+
+    private func orders(_ reader: ObjectReader) -> [SourceOrder] {
+        let settings: Set<String> = ["conflate", "maxFrequency", "fieldsSent", "legacy"]
+        if reader.has("sources") {
+            reader.allow(only: settings.union(["sources"]))
+            let orders = SourceReader.list("sources", of: reader, mayJoin: true) ?? []
+            if orders.isEmpty { reader.refuse("sources", "At least one source is expected.") }
+            return orders
+        }
+        return SourceReader.join(reader, others: settings).map { [$0] } ?? []
+    }
+
+    // MARK: - Output
+
+    private func answer(_ id: String, status: Int = 200) throws -> Answer {
+        guard services.streamBook.entry(id) != nil else { throw HubError.unknownStream(id) }
+        return .json(status) { write(id, to: &$0) }
+    }
+
+    private func write(_ id: String, to json: inout JSONBytes) {
+        let entry = services.streamBook.entry(id)
+        let listing = services.streams.listing(of: id)
+        StreamView(id: id, entry: entry, listing: listing, now: services.clock(), pool: services.pool).write(to: &json)
+    }
+}
+
+extension StreamBook.Entry {
+    /// Takes over new holdings and gives those of removed topics, to be given back.
+    fileprivate mutating func exchange(
+        adding holding: StreamOpener.Holding,
+        removing topics: [TopicID]
+    ) -> (resources: [SubscriptionResource], clients: [ClientID]) {
+        var resources: [SubscriptionResource] = []
+        var clients: [ClientID] = []
+        for topic in topics {
+            if case .subscription(let id) = topic, let resource = joined.removeValue(forKey: id) {
+                resources.append(resource)
+            }
+            for source in self.clients.keys where source.topic == topic {
+                if let client = self.clients.removeValue(forKey: source) { clients.append(client) }
+            }
+        }
+        for (id, resource) in holding.joined {
+            // A second join of what the stream has already is given back at once.
+            if joined.updateValue(resource, forKey: id) != nil { resources.append(resource) }
+        }
+        for (source, client) in holding.clients {
+            if let present = self.clients.updateValue(client, forKey: source) { clients.append(present) }
+        }
+        prepared?.sources.removeAll { topics.contains($0.topic) }
+        for source in holding.sources where !(prepared?.sources.contains(source) ?? true) {
+            prepared?.sources.append(source)
+        }
+        return (resources, clients)
+    }
+}

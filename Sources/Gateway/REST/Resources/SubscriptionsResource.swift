@@ -1,0 +1,193 @@
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// `/v1/subscriptions`: subscriptions and their life.
+struct SubscriptionsResource: Sendable {
+    let services: Services
+
+    /// `GET /v1/subscriptions`.
+    func list(_ call: Call) throws -> Reply {
+        let resources = services.pool.resources().filter(services.permissions(call).sees)
+        let page = try Page(of: resources, for: call) { $0.id.rawValue }
+        return .answer(page.answer("subscriptions") { SubscriptionView.write($1, of: services.pool, to: &$0) })
+    }
+
+    /// `POST /v1/subscriptions`.
+    func create(_ call: Call) throws -> Reply {
+        let refusals = Refusals()
+        let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
+        reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active"]))
+        let properties = SubscriptionReader(reader).properties()
+        let isActive = reader.bool("active") ?? true
+        let home = home(reader)
+        try refusals.finish()
+        guard let properties, let home else { throw Problem(.invalidValue) }
+        try check(home, properties, services.permissions(call))
+        let resource = try services.pool.createResource(home: try resolve(home), properties: properties)
+        services.access.owners.note(resource.id, madeBy: call.caller)
+        guard isActive else { return .answer(created(resource)) }
+        do {
+            try services.pool.activate(resource)
+        } catch {
+            try? services.pool.delete(resource.id)
+            throw error
+        }
+        guard let wait = Preferences(call.header("Prefer")).wait else { return .answer(created(resource)) }
+        let pool = services.pool
+        return outcome(
+            of: resource,
+            call,
+            within: wait,
+            subscribed: { created(resource) },
+            refused: { try? pool.delete(resource.id) },
+            otherwise: { created(resource) }
+        )
+    }
+
+    /// `GET /v1/subscriptions/{id}`.
+    func get(_ call: Call) throws -> Reply {
+        let resource = try services.subscription(call)
+        let tag = SubscriptionView.tag(of: resource, in: services.pool)
+        return .answer(
+            services.subscriptionAnswer(resource).tagged(tag, ifNoneMatch: call.header("If-None-Match"))
+        )
+    }
+
+    /// `PATCH /v1/subscriptions/{id}`.
+    func patch(_ call: Call) throws -> Reply {
+        let resource = try services.subscription(call)
+        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let patch = try SubscriptionPatch(body)
+        _ = try services.ownSubscription(call)
+        try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
+        let properties = try patch.applied(to: resource.properties)
+        try services.permissions(call).check(properties)
+        try services.pool.change(resource, to: properties)
+        return .answer(
+            services.subscriptionAnswer(resource).tagged(
+                SubscriptionView.tag(of: resource, in: services.pool),
+                ifNoneMatch: nil
+            )
+        )
+    }
+
+    /// `DELETE /v1/subscriptions/{id}`.
+    func delete(_ call: Call) throws -> Reply {
+        try services.pool.delete(services.ownSubscription(call).id)
+        return .answer(Answer(status: 204))
+    }
+
+    /// `POST /v1/subscriptions/{id}/subscribe`.
+    func subscribe(_ call: Call) throws -> Reply {
+        let resource = try services.ownSubscription(call)
+        try RequestBody.none(of: call.request)
+        let properties = resource.properties
+        guard !properties.items.isUnset, !properties.fields.isUnset else {
+            throw Problem(.lifecycle, detail: "The subscription has no items, or no fields, yet.")
+        }
+        try services.pool.activate(resource)
+        let services = services
+        guard let wait = Preferences(call.header("Prefer")).wait else {
+            return .answer(services.subscriptionAnswer(resource, status: 202))
+        }
+        return outcome(
+            of: resource,
+            call,
+            within: wait,
+            subscribed: { services.subscriptionAnswer(resource) },
+            refused: {},
+            otherwise: { services.subscriptionAnswer(resource, status: 202) }
+        )
+    }
+
+    /// `POST /v1/subscriptions/{id}/unsubscribe`.
+    func unsubscribe(_ call: Call) throws -> Reply {
+        let resource = try services.ownSubscription(call)
+        try RequestBody.none(of: call.request)
+        services.pool.deactivate(resource)
+        return .answer(services.subscriptionAnswer(resource, status: 202))
+    }
+
+    // MARK: - Homes
+
+    private enum Home {
+        case upstream(String)
+        case client(String)
+    }
+
+    private func home(_ reader: ObjectReader) -> Home? {
+        switch (reader.has("upstream"), reader.has("client")) {
+        case (true, true):
+            reader.refuse("client", "Either upstream or client is expected, not both.")
+            return nil
+        case (true, false): return reader.name("upstream").map { .upstream($0) }
+        case (false, true): return reader.name("client").map { .client($0) }
+        case (false, false):
+            reader.miss("upstream", "upstream or client has to be there.")
+            return nil
+        }
+    }
+
+    private func check(_ home: Home, _ properties: SubscriptionProperties, _ permissions: Permissions) throws {
+        switch home {
+        case .upstream(let name): try permissions.check(upstream: name)
+        case .client(let id): try permissions.check(client: ClientID(id))
+        }
+        try permissions.check(properties)
+    }
+
+    private func resolve(_ home: Home) throws -> SubscriptionHome {
+        switch home {
+        case .upstream(let name): return .pooled(try services.sessionKey(upstream: name))
+        case .client(let id):
+            let client = try services.pool.usedClient(ClientID(id))
+            guard client.isDedicated else {
+                throw Problem(.notDedicated, detail: "The client belongs to the pool; name its upstream instead.")
+            }
+            return .dedicated(client.id)
+        }
+    }
+
+    // MARK: - Outcomes
+
+    private func created(_ resource: SubscriptionResource) -> Answer {
+        services.subscriptionAnswer(resource, status: 201)
+            .with("Location", "/v1/subscriptions/\(resource.id.rawValue)")
+            .with("ETag", SubscriptionView.tag(of: resource, in: services.pool).description)
+    }
+
+    /// Waits until the server has accepted or refused an active subscription.
+    private func outcome(
+        of resource: SubscriptionResource,
+        _ call: Call,
+        within seconds: Int,
+        subscribed: @escaping @Sendable () -> Answer,
+        refused: @escaping @Sendable () -> Void,
+        otherwise: @escaping @Sendable () -> Answer
+    ) -> Reply {
+        resource.watchers.reply(
+            within: seconds,
+            port: call.port,
+            deadlines: services.deadlines,
+            present: { resource.state },
+            decide: { state in
+                if state.isSubscribed { return subscribed().waited(seconds) }
+                guard !state.isActive, let refusal = state.lastError else { return nil }
+                let problem = ProblemDetails.problem(for: refusal)
+                refused()
+                return ProblemDetails.answer(problem, requestID: call.requestID).waited(seconds)
+            },
+            otherwise: otherwise
+        )
+    }
+}
+
+extension Services {
+    /// The key of the pool's sessions of an upstream, with the credentials that it is configured with. Throws
+    /// `unknownUpstream`.
+    func sessionKey(upstream name: String) throws(PoolError) -> SessionKey {
+        guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
+        return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password)
+    }
+}

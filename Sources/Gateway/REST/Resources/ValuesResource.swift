@@ -1,0 +1,197 @@
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// `/v1/subscriptions/{id}/values` and what lies under it.
+struct ValuesResource: Sendable {
+    let services: Services
+
+    /// What a request asks for.
+    private enum Target: Sendable {
+        case table
+        case item(Int)
+        case keys(Int)
+        case key(Int, String)
+        case value(Int, field: Int, key: String?)
+    }
+
+    /// Finds out what is asked for; throws where it does not exist.
+    private typealias Finder = @Sendable (ValuesView) throws -> Target
+
+    /// `GET …/values`, with or without a query.
+    func query(_ call: Call) throws -> Reply {
+        var reader = QueryReader(call.query)
+        let item = place(&reader, "item", "itemPos")
+        let field = place(&reader, "field", "fieldPos")
+        let key = reader.text("key")
+        try reader.finish()
+        guard let item else {
+            guard field == nil, key == nil else {
+                throw Problem(.unknownItem, detail: "A field or a key is that of an item, which has to be named.")
+            }
+            return try reply(call) { _ in .table }
+        }
+        return try reply(call) { view in
+            if key != nil { try view.checkCommand() }
+            let item = try item.item(in: view)
+            guard let field = try field?.field(in: view) else {
+                guard let key else { return .item(item) }
+                try view.check(key: key, item: item)
+                return .key(item, key)
+            }
+            if let key { try view.check(key: key, item: item) }
+            return .value(item, field: field, key: key)
+        }
+    }
+
+    /// `GET …/values/{item}`.
+    func item(_ call: Call) throws -> Reply {
+        let item = call.parameter("item")
+        return try reply(call) { .item(try $0.item(item)) }
+    }
+
+    /// `GET …/values/{item}/keys`: in other modes than COMMAND the field of that name.
+    func keys(_ call: Call) throws -> Reply {
+        let item = call.parameter("item")
+        return try reply(call) { view in
+            let item = try view.item(item)
+            return view.isCommand ? .keys(item) : .value(item, field: try view.field("keys"), key: nil)
+        }
+    }
+
+    /// `GET …/values/{item}/keys/{key}`.
+    func key(_ call: Call) throws -> Reply {
+        let (item, key) = (call.parameter("item"), call.parameter("key"))
+        return try reply(call) { view in
+            try view.checkCommand()
+            let item = try view.item(item)
+            try view.check(key: key, item: item)
+            return .key(item, key)
+        }
+    }
+
+    /// `GET …/values/{item}/keys/{key}/{field}`.
+    func keyField(_ call: Call) throws -> Reply {
+        let (item, key, field) = (call.parameter("item"), call.parameter("key"), call.parameter("field"))
+        return try reply(call) { view in
+            try view.checkCommand()
+            let item = try view.item(item)
+            let field = try view.field(field)
+            try view.check(key: key, item: item)
+            return .value(item, field: field, key: key)
+        }
+    }
+
+    /// `GET …/values/{item}/{field}`.
+    func field(_ call: Call) throws -> Reply {
+        let (item, field) = (call.parameter("item"), call.parameter("field"))
+        return try reply(call) { view in
+            .value(try view.item(item), field: try view.field(field), key: nil)
+        }
+    }
+
+    // MARK: - Answers
+
+    /// Answers, at once or, in a long poll, when the tag is another one.
+    private func reply(_ call: Call, _ find: @escaping Finder) throws -> Reply {
+        let resource = try services.subscription(call)
+        let ifNoneMatch = call.header("If-None-Match")
+        let present = try answer(resource, call, find)
+        guard ifNoneMatch != nil, present.status == 304, let wait = Preferences(call.header("Prefer")).wait else {
+            return .answer(present)
+        }
+        let changed: @Sendable () -> Answer? = {
+            do {
+                let answer = try answer(resource, call, find)
+                return answer.status == 304 ? nil : answer.waited(wait)
+            } catch {
+                let problem = ProblemDetails.problem(for: error)
+                return ProblemDetails.answer(problem, requestID: call.requestID).waited(wait)
+            }
+        }
+        return resource.watchers.reply(
+            within: wait,
+            port: call.port,
+            deadlines: services.deadlines,
+            present: { resource.state },
+            decide: { _ in changed() },
+            otherwise: { present.waited(wait) }
+        )
+    }
+
+    private func answer(_ resource: SubscriptionResource, _ call: Call, _ find: Finder) throws -> Answer {
+        let view = ValuesView(resource, now: services.clock())
+        let target = try find(view)
+        let acceptance = Acceptance(call.header("Accept"))
+        let tag = tag(of: target, in: view)
+        let ifNoneMatch = call.header("If-None-Match")
+        guard case .value(let item, let field, let key) = target else {
+            _ = try acceptance.choose(["application/json"])
+            return Answer.json { write(target, of: view, to: &$0) }.tagged(tag, ifNoneMatch: ifNoneMatch)
+        }
+        let value = view.value(item: item, field: field, key: key)
+        if try acceptance.choose(["application/json", "text/plain"]) == "application/json" {
+            return Answer.json { view.writeValue(value, item: item, to: &$0) }
+                .tagged(tag, ifNoneMatch: ifNoneMatch).with("Vary", "Accept")
+        }
+        let plain =
+            value.map { Answer(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
+            ?? Answer(status: 204)
+        return plain.tagged(tag, ifNoneMatch: ifNoneMatch).with("Vary", "Accept")
+    }
+
+    private func write(_ target: Target, of view: ValuesView, to json: inout JSONBytes) {
+        switch target {
+        case .table: view.writeTable(to: &json)
+        case .item(let item): view.writeItem(item, to: &json)
+        case .keys(let item): view.writeKeys(item, to: &json)
+        case .key(let item, let key): view.writeKey(key, item: item, to: &json)
+        case .value(let item, let field, let key):
+            view.writeValue(view.value(item: item, field: field, key: key), item: item, to: &json)
+        }
+    }
+
+    /// The tag of what is asked for. Of the whole table the version of the subscription does; of a part the part itself,
+    /// so that a long poll on it is not ended by the other items. Weak: ages differ between equal states.
+    private func tag(of target: Target, in view: ValuesView) -> EntityTag {
+        let staleness = view.reading.isStale ? "s" : "f"
+        if case .table = target {
+            return EntityTag("\(view.subscription)-\(view.reading.state.version)-\(staleness)", isWeak: true)
+        }
+        var json = JSONBytes()
+        write(target, of: view.ageless, to: &json)
+        return EntityTag("\(EntityTag(of: json.bytes).opaque)-\(staleness)", isWeak: true)
+    }
+
+    // MARK: - The query form
+
+    /// An item or field as the query names it: by name, by position, or by both, which then have to agree.
+    private struct Place: Sendable {
+        let name: String?
+        let number: Int?
+
+        func item(in view: ValuesView) throws(Problem) -> Int {
+            let named = try name.map { name throws(Problem) in try view.item(name) }
+            if let number { try view.check(item: number) }
+            guard let position = named ?? number, position == number ?? position else {
+                throw Problem(.unknownItem, detail: "No item has both that name and that position.")
+            }
+            return position
+        }
+
+        func field(in view: ValuesView) throws(Problem) -> Int {
+            let named = try name.map { name throws(Problem) in try view.field(name) }
+            if let number { try view.check(field: number) }
+            guard let position = named ?? number, position == number ?? position else {
+                throw Problem(.unknownField, detail: "No field has both that name and that position.")
+            }
+            return position
+        }
+    }
+
+    private func place(_ reader: inout QueryReader, _ name: String, _ position: String) -> Place? {
+        let named = reader.name(name)
+        let number = reader.integer(position, in: 1...Int(Int32.max))
+        return named == nil && number == nil ? nil : Place(name: named, number: number)
+    }
+}

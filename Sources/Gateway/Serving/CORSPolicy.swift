@@ -1,0 +1,37 @@
+internal import MicroHTTPD
+
+/// Which web pages of other origins may use the gateway (the Fetch standard's CORS protocol).
+struct CORSPolicy: Middleware {
+    /// The origins, as `Origin` has them; `*` stands for any. None by default: pages of the gateway itself only.
+    var origins: [String] = []
+
+    func admit(_ call: inout Call, route: Route?) throws -> Answer? {
+        guard call.request.method == "OPTIONS", let origin = call.request.headers["Origin"], allows(origin),
+            call.request.headers["Access-Control-Request-Method"] != nil
+        else { return nil }
+        var answer = Answer(status: 204)
+        answer.headers = [
+            HTTPField("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS"),
+            HTTPField(
+                "Access-Control-Allow-Headers",
+                "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, "
+                    + "X-Request-Id, traceparent"
+            ),
+            HTTPField("Access-Control-Max-Age", "600"),
+        ]
+        return answer
+    }
+
+    func finish(_ headers: inout HTTPFields, for call: Call) {
+        guard !origins.isEmpty else { return }
+        headers.append("Vary", "Origin")
+        guard let origin = call.request.headers["Origin"], allows(origin) else { return }
+        headers.append("Access-Control-Allow-Origin", origins.contains("*") ? "*" : origin)
+        headers.append(
+            "Access-Control-Expose-Headers",
+            "ETag, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, X-Request-Id"
+        )
+    }
+
+    private func allows(_ origin: String) -> Bool { origins.contains("*") || origins.contains(origin) }
+}

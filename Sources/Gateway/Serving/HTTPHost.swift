@@ -1,0 +1,235 @@
+package import Logging
+package import MicroHTTPD
+internal import SessionCore
+package import SessionPool
+
+/// Router to MicroHTTPD and back: everything that all operations have in common.
+package final class HTTPHost: HTTPHandler {
+    private let services: Services
+    private let router: Router
+    private let middlewares: [any Middleware]
+    private let idempotency = IdempotencyStore()
+    private let requests: RequestMetrics
+    private let logger: Logger
+
+    /// A host over the pool and the streams.
+    ///
+    /// - Parameters:
+    ///   - access: Who may come in.
+    ///   - requests: Where requests are counted.
+    ///   - metrics: The figures as Prometheus text, asked for by `GET /metrics`.
+    package convenience init(
+        current: CurrentConfiguration,
+        access: AccessControl,
+        pool: SessionPool,
+        streams: StreamRegistry,
+        requests: RequestMetrics,
+        logger: Logger,
+        metrics: @escaping @Sendable () -> String = { "" }
+    ) {
+        let services = Services(
+            current: current,
+            access: access,
+            pool: pool,
+            streams: streams,
+            streamBook: StreamBook(),
+            deadlines: Deadlines(clock: Moment.monotonic),
+            lifetime: Lifetime(startedAt: Moment.monotonic()),
+            docs: DocsPage(),
+            metrics: metrics,
+            clock: Moment.monotonic
+        )
+        self.init(services: services, middlewares: Self.guards(services), requests: requests, logger: logger)
+    }
+
+    /// The one place where authentication, rights and limits are hung in, in the order in which they are asked.
+    static func guards(_ services: Services) -> [any Middleware] {
+        let access = services.access
+        return [
+            LiveCORS { access.configuration },
+            RateLimit(.address, rules: { access.configuration.limits }, clock: services.clock),
+            access,
+            RateLimit(.caller, rules: { access.configuration.limits }, clock: services.clock),
+            PathGuard(services: services),
+        ]
+    }
+
+    init(
+        services: Services,
+        middlewares: [any Middleware],
+        requests: RequestMetrics = RequestMetrics(),
+        logger: Logger
+    ) {
+        self.services = services
+        self.middlewares = middlewares
+        self.requests = requests
+        self.logger = logger
+        router = Router(RouteTable.routes(services))
+    }
+
+    /// Watches the time for requests that wait, until cancelled; then answers all of them.
+    package func run() async {
+        _ = services.docs.html
+        await services.deadlines.run()
+    }
+
+    /// Refuses new streams, turns not ready, and answers everybody who waits.
+    package func stopAccepting() {
+        services.lifetime.stop()
+        services.deadlines.stop()
+    }
+
+    // MARK: - HTTPHandler
+
+    /// Answers a request, or says how it will be answered.
+    package func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
+        decide(request) { responder.respond($0) }
+    }
+
+    /// Decides about a request; `later` is the way to answer after `.wait`.
+    func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
+        let id = RequestIdentity.id(of: request)
+        let notes = CallNotes(since: services.clock())
+        let bare = Call(request: request, requestID: id, notes: notes, port: AnswerPort { _ in })
+        let finish = finisher(bare)
+        var call = Call(
+            request: request,
+            requestID: id,
+            notes: notes,
+            port: AnswerPort { later(finish($0)) }
+        )
+        do {
+            switch try perform(&call) {
+            case .answer(let answer): return .respond(finish(answer))
+            case .later: return .wait
+            case .stream(var head, let content):
+                decorate(&head.headers, call)
+                finished(call, status: head.status, problem: nil)
+                return .stream(head, content)
+            }
+        } catch {
+            let problem = ProblemDetails.problem(for: error)
+            if problem.code == .internal { logger.error("\(error)", metadata: metadata(call)) }
+            return .respond(finish(ProblemDetails.answer(problem, requestID: id)))
+        }
+    }
+
+    /// The answer to a request that the front end refuses.
+    package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
+        let problem = ProblemDetails.problem(for: refusal)
+        requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, took: .zero)
+        return ProblemDetails.answer(problem, requestID: "", status: refusal.status).response
+    }
+
+    // MARK: - Steps
+
+    private func perform(_ call: inout Call) throws -> Reply {
+        if call.request.method == "OPTIONS", call.request.rawPath == "*" { return .answer(Answer(status: 204)) }
+        let finding = router.find(method: call.request.method, path: try RequestPath(raw: call.request.rawPath))
+        var route: Route?
+        if case .route(let found, let parameters) = finding {
+            route = found
+            call.notes.route = found.name
+            call.parameters = parameters
+            if found.query != nil { call.query = try Query(raw: call.request.rawQuery) }
+        }
+        for middleware in middlewares {
+            if let answer = try middleware.admit(&call, route: route) { return .answer(answer) }
+        }
+        switch finding {
+        case .route(let route, _):
+            if let names = route.query { try call.query.allow(only: names) }
+            if route.statuses.contains(406), !route.forms.isEmpty {
+                _ = try Acceptance(call.header("Accept")).choose(route.forms)
+            }
+            return try once(call, route)
+        case .options(let allow):
+            return .answer(Answer(status: 204).with("Allow", allow.joined(separator: ", ")))
+        case .methodNotAllowed(let allow):
+            var problem = Problem(
+                .methodNotAllowed,
+                detail: "The path knows \(allow.joined(separator: ", "))."
+            )
+            problem.headers.append("Allow", allow.joined(separator: ", "))
+            throw problem
+        case .notFound:
+            throw Problem(.notFound, detail: "There is nothing at this path.")
+        }
+    }
+
+    /// Performs an operation; under an `Idempotency-Key` a POST is performed once.
+    private func once(_ call: Call, _ route: Route) throws -> Reply {
+        guard route.method == .post, let header = call.header("Idempotency-Key") else {
+            return try route.operation(call)
+        }
+        guard (1...255).contains(header.utf8.count) else {
+            throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
+        }
+        let key = IdempotencyStore.Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
+        switch idempotency.begin(key, body: call.request.body, now: services.clock()) {
+        case .perform: return try first(call, route, key)
+        case .replay(let answer): return .answer(answer.with("Idempotency-Replayed", "true"))
+        case .inProgress:
+            throw Problem(.idempotencyConflict, detail: "The first request with this key is not answered yet.")
+        case .otherRequest:
+            throw Problem(.idempotencyConflict, detail: "The key was used for a request with another body.")
+        }
+    }
+
+    private func first(_ call: Call, _ route: Route, _ key: IdempotencyStore.Key) throws -> Reply {
+        let store = idempotency
+        var noted = call
+        noted.port = AnswerPort { answer in
+            store.finished(key, with: answer)
+            call.port.answer(answer)
+        }
+        do {
+            let reply = try route.operation(noted)
+            if case .answer(let answer) = reply { store.finished(key, with: answer) }
+            return reply
+        } catch {
+            let problem = ProblemDetails.problem(for: error)
+            let answer = ProblemDetails.answer(problem, requestID: call.requestID)
+            store.finished(key, with: answer)
+            throw error
+        }
+    }
+
+    // MARK: - What all answers carry
+
+    private func finisher(_ call: Call) -> @Sendable (Answer) -> HTTPResponse {
+        { [self] answer in
+            var response = answer.response
+            decorate(&response.headers, call)
+            finished(call, status: answer.status, problem: answer.problem)
+            return response
+        }
+    }
+
+    private func decorate(_ headers: inout HTTPFields, _ call: Call) {
+        headers.append("X-Request-Id", call.requestID)
+        headers.lines += call.notes.headers.lines
+        for middleware in middlewares.reversed() { middleware.finish(&headers, for: call) }
+    }
+
+    private func finished(_ call: Call, status: Int, problem: ProblemCode?) {
+        let took = services.clock() - call.notes.since
+        requests.record(
+            route: call.notes.route,
+            method: call.request.method,
+            status: status,
+            problem: problem,
+            took: took
+        )
+        logger.debug("request", metadata: metadata(call).merging(["status": "\(status)"]) { $1 })
+    }
+
+    /// The query is left out: it may hold what nobody else should read.
+    private func metadata(_ call: Call) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "method": "\(call.request.method)", "path": "\(call.request.rawPath)", "request": "\(call.requestID)",
+        ]
+        if let trace = RequestIdentity.trace(of: call.request) { metadata["trace"] = "\(trace)" }
+        return metadata
+    }
+}

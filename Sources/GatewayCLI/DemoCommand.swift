@@ -1,0 +1,88 @@
+internal import ArgumentParser
+internal import DemoServer
+internal import Gateway
+internal import Logging
+
+/// `demo`: a gateway and an embedded Lightstreamer server with seeded data, ready for the first `curl`.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Run the gateway together with an embedded demo server.",
+        discussion: """
+            The gateway listens on 127.0.0.1:8080, the demo server on 127.0.0.1:8090; --port 0 and --demo-port 0 take \
+            free ports. The first lines on standard output say where: "gateway: http://…", "demo-server: http://…". \
+            The upstream of the demo data is called demo.
+            """
+    )
+
+    @OptionGroup var options: GatewayOptions
+    @OptionGroup var demo: DemoServerOptions
+
+    func run() async throws {
+        let demoConfiguration = demo.configuration()
+        // Mistakes in the configuration are told before anything is started.
+        var configuration = try options.configuration(further: Self.upstream(port: demoConfiguration.port))
+        let logger = try options.logging.start()
+        let server = DemoServer(demoConfiguration, logger: Logger(label: "demo-server"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            guard let port = try? await server.boundPort else {
+                // The task of a server that cannot listen throws what is in its way.
+                try await group.waitForAll()
+                return
+            }
+            configuration.redirect("demo", toPort: port)
+            let service = Self.service(configuration, demo: (demoConfiguration.host, port), logger: logger)
+            group.addTask { try await ProcessServices.run([service], logger: logger) }
+            // Whichever ends first takes the other along: the services after a signal, the server only by a failure.
+            try await group.next()
+            group.cancelAll()
+            while await group.nextResult() != nil {}
+        }
+    }
+
+    private static func upstream(port: Int) -> [(key: String, value: String)] {
+        [
+            ("upstreams.demo.serverAddress", "http://127.0.0.1:\(port == 0 ? 1 : port)"),
+            ("upstreams.demo.adapterSet", "DEMO"),
+        ]
+    }
+
+    private static func service(
+        _ configuration: GatewayConfiguration,
+        demo: (host: String, port: Int),
+        logger: Logger
+    ) -> GatewayService {
+        let host = configuration.http.host
+        return GatewayService(gateway: Gateway(configuration: configuration, logger: logger)) { port in
+            StandardOutput.write(
+                "gateway: \(ProcessServices.url(host: host, port: port))\n"
+                    + "demo-server: \(ProcessServices.url(host: demo.host, port: demo.port))\n"
+            )
+        }
+    }
+}
+
+/// The flags of the embedded demo server.
+struct DemoServerOptions: ParsableArguments {
+    @Option(help: "The address that the demo server listens on.")
+    var demoHost = "127.0.0.1"
+
+    @Option(help: "The port that the demo server listens on; 0 takes a free one.")
+    var demoPort = 8090
+
+    @Option(help: "The seed of everything in the demo data that looks random.")
+    var seed: UInt64?
+
+    func configuration() -> DemoServerConfiguration {
+        var configuration = DemoServerConfiguration()
+        configuration.host = demoHost
+        configuration.port = demoPort
+        if let seed { configuration.seed = seed }
+        return configuration
+    }
+
+    func validate() throws {
+        guard (0...65_535).contains(demoPort) else { throw ValidationError("--demo-port: must be 0 … 65535") }
+    }
+}

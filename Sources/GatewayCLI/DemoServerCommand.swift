@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import DemoServer
+internal import Logging
+internal import ServiceLifecycle
+
+/// `demo-server`: the embedded Lightstreamer server alone, for other clients.
+struct DemoServerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo-server",
+        abstract: "Run the embedded demo server alone.",
+        discussion: "The first line on standard output is \"demo-server: http://ADDRESS:PORT\"."
+    )
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port = 8090
+
+    @Option(help: "The seed of everything in the data that looks random.")
+    var seed: UInt64?
+
+    @Flag(help: "Let clients script misbehaviour, by FAULT| messages and by POST /demo/faults.")
+    var faults = false
+
+    @OptionGroup var logging: LogOptions
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port: must be 0 … 65535") }
+    }
+
+    func run() async throws {
+        let logger = try logging.start()
+        var configuration = DemoServerConfiguration()
+        configuration.host = host
+        configuration.port = port
+        configuration.acceptsFaultsFromClients = faults
+        if let seed { configuration.seed = seed }
+        let server = DemoServer(configuration, logger: Logger(label: "demo-server"))
+        let announcement = AnnouncedDemoService(server: server, host: host)
+        try await ProcessServices.run([announcement], logger: logger)
+    }
+}
+
+/// The demo server, which says on standard output where it listens.
+private struct AnnouncedDemoService: Service {
+    let server: DemoServer
+    let host: String
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await server.run() }
+                if let port = try? await server.boundPort {
+                    StandardOutput.write("demo-server: \(ProcessServices.url(host: host, port: port))\n")
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Gateway
+internal import Logging
+
+/// The flags that every command which runs a gateway has.
+struct GatewayOptions: ParsableArguments {
+    @Option(help: "A configuration file, YAML or JSON.")
+    var config: String?
+
+    @Option(help: "The address to listen on (default 127.0.0.1).")
+    var host: String?
+
+    @Option(help: "The port to listen on; 0 takes a free one (default 8080).")
+    var port: Int?
+
+    @Option(help: "An upstream as NAME=URL or NAME=URL,ADAPTERSET; may be repeated.")
+    var upstream: [String] = []
+
+    @Option(help: "HOST:PORT that requests may connect to, * for any; may be repeated.")
+    var allowUpstream: [String] = []
+
+    @Option(help: "How callers prove who they are; needed to listen on other addresses than loopback.")
+    var auth: String?
+
+    @Option(help: "Any key of the configuration as KEY=VALUE; may be repeated.")
+    var set: [String] = []
+
+    @OptionGroup var logging: LogOptions
+
+    /// The flags as keys of the configuration.
+    func flags() throws -> [(key: String, value: String)] {
+        var flags: [(key: String, value: String)] = []
+        if let host { flags.append(("http.host", host)) }
+        if let port { flags.append(("http.port", String(port))) }
+        if let auth { flags.append(("auth", auth)) }
+        for pattern in allowUpstream { flags.append(("pool.allowUpstream", pattern)) }
+        for text in upstream {
+            let (name, value) = try Self.split(text, flag: "--upstream", shape: "NAME=URL[,ADAPTERSET]")
+            let parts = value.split(separator: ",", maxSplits: 1).map(String.init)
+            flags.append(("upstreams.\(name).serverAddress", parts[0]))
+            if parts.count == 2 { flags.append(("upstreams.\(name).adapterSet", parts[1])) }
+        }
+        for text in set { flags.append(try Self.split(text, flag: "--set", shape: "KEY=VALUE")) }
+        return flags
+    }
+
+    private static func split(
+        _ text: String,
+        flag: String,
+        shape: String
+    ) throws -> (key: String, value: String) {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
+            text.index(after: equals) != text.endIndex
+        else { throw ValidationError("\(flag) \(text): must be \(shape)") }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+
+    /// The whole configuration; mistakes are printed, one a line, and end the program.
+    func configuration(further: [(key: String, value: String)] = []) throws -> GatewayConfiguration {
+        do {
+            let file = try config.map { try Self.file($0) }
+            var reader = ConfigurationReader(
+                flags: try flags() + further,
+                environment: ProcessInfo.processInfo.environment,
+                file: file
+            )
+            return try reader.read()
+        } catch let error as ConfigurationError {
+            StandardError.write("\(error)\n")
+            throw ExitCode(78)  // EX_CONFIG of sysexits(3)
+        }
+    }
+
+    /// Reads a configuration file.
+    static func file(_ path: String) throws -> ConfigurationFile {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            StandardError.write("\(path): cannot be read as UTF-8 text\n")
+            throw ExitCode(66)  // EX_NOINPUT
+        }
+        return try ConfigurationFile(path: path, text: text)
+    }
+}
+
+/// How much is logged, and in which shape.
+struct LogOptions: ParsableArguments {
+    /// The shapes of a log line.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text
+        case json
+    }
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical (default info).")
+    var logLevel: String?
+
+    @Option(help: "text or json, on standard error (default text).")
+    var logFormat: Format?
+
+    /// Sets up the logging system, once, and gives the program's logger.
+    func start() throws -> Logger {
+        let environment = ProcessInfo.processInfo.environment
+        let levelName = logLevel ?? environment["GATEWAY_LOG_LEVEL"] ?? "info"
+        guard let level = Logger.Level(rawValue: levelName) else {
+            throw ValidationError("log level \(levelName): must be one of \(Logger.Level.allCases.map(\.rawValue))")
+        }
+        let formatName = environment["GATEWAY_LOG_FORMAT"]
+        let format = logFormat ?? formatName.flatMap(Format.init(rawValue:)) ?? .text
+        LoggingSystem.bootstrap { label in
+            switch format {
+            case .text:
+                var handler = StreamLogHandler.standardError(label: label)
+                handler.logLevel = level
+                return handler
+            case .json: return JSONLogHandler(label: label, logLevel: level)
+            }
+        }
+        return Logger(label: "gateway")
+    }
+}

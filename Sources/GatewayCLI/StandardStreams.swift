@@ -1,0 +1,17 @@
+internal import Foundation
+
+/// Standard output, unbuffered: whoever waits for a line gets it at once.
+enum StandardOutput {
+    static func write(_ text: String) { FileHandle.standardOutput.writeIgnoringErrors(Data(text.utf8)) }
+}
+
+/// Standard error, unbuffered.
+enum StandardError {
+    static func write(_ text: String) { FileHandle.standardError.writeIgnoringErrors(Data(text.utf8)) }
+    static func write(_ bytes: [UInt8]) { FileHandle.standardError.writeIgnoringErrors(Data(bytes)) }
+}
+
+extension FileHandle {
+    /// A reader that went away is no reason to stop.
+    fileprivate func writeIgnoringErrors(_ data: Data) { try? write(contentsOf: data) }
+}

@@ -1,0 +1,64 @@
+/// A JSON number, kept as the text it was written with: `1.0`, `1e400` and integers of any size survive unchanged.
+package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
+    /// The text, in the grammar of RFC 8259 section 6; ASCII.
+    package let text: String
+
+    /// A number with this text; nil if it is not in the grammar of JSON.
+    package init?(_ text: String) {
+        guard JSONNumber.isNumber(text.utf8) else { return nil }
+        self.text = text
+    }
+
+    /// A number whose text is known to be in the grammar.
+    init(trusted text: String) { self.text = text }
+
+    /// A whole number.
+    package init(_ value: some BinaryInteger) { text = String(value) }
+
+    /// A number with the shortest text that reads back as the same value; nil for infinities and NaN.
+    package init?(_ value: Double) {
+        guard value.isFinite else { return nil }
+        text = value.description
+    }
+
+    /// The value as an integer; nil if the text has a fraction or exponent, or the value is out of range.
+    package var intValue: Int? { Int(text) }
+
+    /// The nearest double; nil if the value is too large for one.
+    package var doubleValue: Double? {
+        guard let value = Double(text), value.isFinite else { return nil }
+        return value
+    }
+
+    /// The text.
+    package var description: String { text }
+
+    /// Whether both texts mean the same number, exactly: `1`, `1.0` and `10e-1` do.
+    package func isEquivalent(to other: JSONNumber) -> Bool {
+        if text == other.text { return true }
+        guard let left = JSONDecimal(text), let right = JSONDecimal(other.text) else { return false }
+        return left == right
+    }
+
+    /// Whether the bytes, all of them, are a JSON number.
+    static func isNumber(_ bytes: String.UTF8View) -> Bool {
+        var scan = bytes[...]
+        if scan.first == UInt8(ascii: "-") { scan.removeFirst() }
+        guard let first = scan.popFirst(), isDigit(first) else { return false }
+        if first != UInt8(ascii: "0") { scan = scan.drop(while: isDigit) }
+        if scan.first == UInt8(ascii: ".") {
+            scan.removeFirst()
+            guard let digit = scan.popFirst(), isDigit(digit) else { return false }
+            scan = scan.drop(while: isDigit)
+        }
+        if scan.first == UInt8(ascii: "e") || scan.first == UInt8(ascii: "E") {
+            scan.removeFirst()
+            if scan.first == UInt8(ascii: "+") || scan.first == UInt8(ascii: "-") { scan.removeFirst() }
+            guard let digit = scan.popFirst(), isDigit(digit) else { return false }
+            scan = scan.drop(while: isDigit)
+        }
+        return scan.isEmpty
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+}

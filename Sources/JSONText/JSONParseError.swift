@@ -1,0 +1,77 @@
+/// Why, and where, a text is not the JSON that was asked for.
+package struct JSONParseError: Error, Hashable, Sendable {
+    /// What is wrong.
+    package enum Reason: Hashable, Sendable {
+        /// The text ends inside a value.
+        case unexpectedEnd
+        /// A byte that cannot stand here.
+        case unexpectedByte(UInt8)
+        /// Something follows the value.
+        case trailingBytes
+        /// Not a number of JSON: a leading zero, a missing digit.
+        case malformedNumber
+        /// An escape that JSON does not know, or `\u` without four hexadecimal digits.
+        case malformedEscape
+        /// Half of a surrogate pair.
+        case loneSurrogate
+        /// A control character that is not escaped.
+        case controlCharacter
+        /// Bytes that are not UTF-8.
+        case invalidUTF8
+        /// Deeper nesting than the limit.
+        case tooDeep(limit: Int)
+        /// More bytes than the limit.
+        case tooLong(limit: Int)
+        /// Two members of one object have the same name.
+        case duplicateName(String)
+    }
+
+    /// What is wrong.
+    package let reason: Reason
+    /// The offset in bytes, from 0.
+    package let offset: Int
+    /// The line, from 1.
+    package let line: Int
+    /// The column in bytes, from 1.
+    package let column: Int
+
+    /// An error at an offset of a text, line and column counted.
+    init(_ reason: Reason, at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+        self.reason = reason
+        self.offset = offset
+        var line = 1
+        var lineStart = 0
+        for index in 0..<Swift.min(offset, bytes.count) where bytes[index] == UInt8(ascii: "\n") {
+            line += 1
+            lineStart = index + 1
+        }
+        self.line = line
+        column = offset - lineStart + 1
+    }
+}
+
+extension JSONParseError: CustomStringConvertible {
+    /// A sentence for people: what and where.
+    package var description: String { "\(reason.explanation) at line \(line), column \(column)" }
+}
+
+extension JSONParseError.Reason {
+    /// A phrase for people.
+    package var explanation: String {
+        switch self {
+        case .unexpectedEnd: "unexpected end of text"
+        case .unexpectedByte(let byte) where byte > 0x20 && byte < 0x7F:
+            "unexpected character '\(Character(Unicode.Scalar(byte)))'"
+        case .unexpectedByte(let byte): "unexpected byte \(byte)"
+        case .trailingBytes: "unexpected text after the value"
+        case .malformedNumber: "malformed number"
+        case .malformedEscape: "malformed escape sequence"
+        case .loneSurrogate: "half of a surrogate pair"
+        case .controlCharacter: "control character that is not escaped"
+        case .invalidUTF8: "invalid UTF-8"
+        case .tooDeep(let limit): "nesting deeper than \(limit)"
+        case .tooLong(let limit): "text longer than \(limit) bytes"
+        case .duplicateName(let name): "duplicate member \"\(name)\""
+        }
+    }
+}

@@ -1,0 +1,149 @@
+extension JSONValue {
+    /// The value of a whole text (RFC 8259, strictly; white space around it is allowed, a byte order mark is not).
+    package init(parsing bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONParseError) {
+        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0, limits) }
+        let result = parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, limits) }
+        self = try result.get()
+    }
+
+    /// The value of a whole text.
+    package init(parsing text: String, limits: JSONLimits = JSONLimits()) throws(JSONParseError) {
+        try self.init(parsing: text.utf8, limits: limits)
+    }
+
+    private static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ limits: JSONLimits
+    ) -> Result<JSONValue, JSONParseError> {
+        var parser = JSONParser(bytes: bytes, limits: limits)
+        do throws(JSONParseError) {
+            return .success(try parser.document())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// Recursive descent over bytes that outlive it; recursion is bounded by `JSONLimits.maxDepth`.
+struct JSONParser {
+    let bytes: UnsafeBufferPointer<UInt8>
+    let limits: JSONLimits
+    var position = 0
+
+    init(bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
+        self.bytes = bytes
+        self.limits = limits
+    }
+
+    func failure(_ reason: JSONParseError.Reason, at offset: Int? = nil) -> JSONParseError {
+        JSONParseError(reason, at: offset ?? position, in: bytes)
+    }
+
+    /// The error for a byte that cannot stand here, or for the end of the text.
+    func unexpected() -> JSONParseError {
+        failure(position < bytes.count ? .unexpectedByte(bytes[position]) : .unexpectedEnd)
+    }
+
+    var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    mutating func document() throws(JSONParseError) -> JSONValue {
+        if let limit = limits.maxBytes, bytes.count > limit { throw failure(.tooLong(limit: limit), at: limit) }
+        skipWhitespace()
+        let value = try value(depth: 0)
+        skipWhitespace()
+        guard position == bytes.count else { throw failure(.trailingBytes) }
+        return value
+    }
+
+    mutating func skipWhitespace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func value(depth: Int) throws(JSONParseError) -> JSONValue {
+        guard let byte = current else { throw unexpected() }
+        switch byte {
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "{"): return .object(try object(depth: depth + 1))
+        case UInt8(ascii: "["): return .array(try array(depth: depth + 1))
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+        default: throw unexpected()
+        }
+    }
+
+    private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(JSONParseError) -> JSONValue {
+        for offset in 0..<word.utf8CodeUnitCount {
+            guard current == word.utf8Start[offset] else { throw unexpected() }
+            position += 1
+        }
+        return value
+    }
+
+    private mutating func array(depth: Int) throws(JSONParseError) -> [JSONValue] {
+        guard depth <= limits.maxDepth else { throw failure(.tooDeep(limit: limits.maxDepth)) }
+        position += 1
+        skipWhitespace()
+        var elements: [JSONValue] = []
+        if current == UInt8(ascii: "]") {
+            position += 1
+            return elements
+        }
+        while true {
+            elements.append(try value(depth: depth))
+            skipWhitespace()
+            switch current {
+            case UInt8(ascii: ","):
+                position += 1
+                skipWhitespace()
+            case UInt8(ascii: "]"):
+                position += 1
+                return elements
+            default:
+                throw unexpected()
+            }
+        }
+    }
+
+    private mutating func object(depth: Int) throws(JSONParseError) -> JSONObject {
+        guard depth <= limits.maxDepth else { throw failure(.tooDeep(limit: limits.maxDepth)) }
+        position += 1
+        skipWhitespace()
+        var members: [JSONObject.Member] = []
+        var names = JSONNames()
+        if current == UInt8(ascii: "}") {
+            position += 1
+            return JSONObject()
+        }
+        while true {
+            let nameOffset = position
+            guard current == UInt8(ascii: "\"") else { throw unexpected() }
+            let name = try string()
+            if !limits.allowsDuplicateNames, !names.insert(name, among: members) {
+                throw failure(.duplicateName(name), at: nameOffset)
+            }
+            skipWhitespace()
+            guard current == UInt8(ascii: ":") else { throw unexpected() }
+            position += 1
+            skipWhitespace()
+            members.append(JSONObject.Member(name: name, value: try value(depth: depth)))
+            skipWhitespace()
+            switch current {
+            case UInt8(ascii: ","):
+                position += 1
+                skipWhitespace()
+            case UInt8(ascii: "}"):
+                position += 1
+                return JSONObject(members)
+            default:
+                throw unexpected()
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+extension JSONPatch {
+    /// How much the copies of one patch may add, in bytes of text or so: each copy can double the value.
+    private static let maxGrowth = 16 << 20
+
+    /// The value with all the changes made, in order; the first change that cannot be made fails the whole patch.
+    ///
+    /// The result is never nested deeper than `JSONLimits` allows by default, and copies add at most 16 MiB.
+    package func applied(to value: JSONValue) throws(Failure) -> JSONValue {
+        var result = value
+        var budget = Self.maxGrowth
+        for (index, operation) in operations.enumerated() {
+            guard Self.fits(operation, into: result, &budget) else { throw .tooLarge(index) }
+            try Self.apply(operation, at: index, to: &result)
+        }
+        return result
+    }
+
+    /// Whether what an operation puts in place keeps within the limits of depth and growth.
+    private static func fits(_ operation: Operation, into value: JSONValue, _ budget: inout Int) -> Bool {
+        let maxDepth = JSONLimits().maxDepth
+        switch operation {
+        case .add(let path, let new), .replace(let path, let new):
+            return path.tokens.count + new.depth <= maxDepth
+        case .move(let source, let path):
+            return path.tokens.count + (value.value(at: source)?.depth ?? 0) <= maxDepth
+        case .copy(let source, let path):
+            guard let copied = value.value(at: source) else { return true }
+            copied.takeWeight(from: &budget)
+            return budget >= 0 && path.tokens.count + copied.depth <= maxDepth
+        case .remove, .test:
+            return true
+        }
+    }
+
+    private static func apply(
+        _ operation: Operation,
+        at index: Int,
+        to value: inout JSONValue
+    ) throws(Failure) {
+        let done: Bool
+        switch operation {
+        case .add(let path, let new):
+            done = value.add(new, at: path.tokens[...])
+        case .remove(let path):
+            done = value.remove(at: path.tokens[...]) != nil
+        case .replace(let path, let new):
+            done = value.replace(at: path.tokens[...], with: new)
+        case .move(let source, let path):
+            guard !source.isProperPrefix(of: path), let moved = value.value(at: source) else {
+                throw .noSuchPlace(index)
+            }
+            if source == path { return }
+            done = value.remove(at: source.tokens[...]) != nil && value.add(moved, at: path.tokens[...])
+        case .copy(let source, let path):
+            guard let copied = value.value(at: source) else { throw .noSuchPlace(index) }
+            done = value.add(copied, at: path.tokens[...])
+        case .test(let path, let expected):
+            guard let found = value.value(at: path) else { throw .noSuchPlace(index) }
+            guard found.isEquivalent(to: expected) else { throw .testFailed(index) }
+            return
+        }
+        if !done { throw .noSuchPlace(index) }
+    }
+}
+
+extension JSONPointer {
+    /// Whether the other pointer names a part of what this one names.
+    fileprivate func isProperPrefix(of other: JSONPointer) -> Bool {
+        tokens.count < other.tokens.count && zip(tokens, other.tokens).allSatisfy { $0.hasSameBytes(as: $1) }
+    }
+}
+
+extension JSONValue {
+    /// Adds at a place; false if its parent does not exist or has no such position.
+    fileprivate mutating func add(_ new: JSONValue, at path: ArraySlice<String>) -> Bool {
+        guard let last = path.last else {
+            self = new
+            return true
+        }
+        return edit(at: path.dropLast()) { parent in
+            switch parent {
+            case .object(var members):
+                members[last] = new
+                parent = .object(members)
+            case .array(var elements):
+                let index = last == "-" ? elements.count : JSONPointer.index(last, count: elements.count + 1)
+                guard let index else { return false }
+                elements.insert(new, at: index)
+                parent = .array(elements)
+            case .null, .bool, .number, .string:
+                return false
+            }
+            return true
+        }
+    }
+
+    /// Removes a place and returns what was there; the whole document becomes null.
+    fileprivate mutating func remove(at path: ArraySlice<String>) -> JSONValue? {
+        var removed: JSONValue?
+        guard let last = path.last else {
+            removed = self
+            self = .null
+            return removed
+        }
+        _ = edit(at: path.dropLast()) { parent in
+            switch parent {
+            case .object(var members):
+                removed = members[last]
+                members[last] = nil
+                parent = .object(members)
+            case .array(var elements):
+                guard let index = JSONPointer.index(last, count: elements.count) else { return false }
+                removed = elements.remove(at: index)
+                parent = .array(elements)
+            case .null, .bool, .number, .string:
+                return false
+            }
+            return true
+        }
+        return removed
+    }
+
+    /// Replaces a place that exists.
+    fileprivate mutating func replace(at path: ArraySlice<String>, with new: JSONValue) -> Bool {
+        edit(at: path) { place in
+            place = new
+            return true
+        }
+    }
+
+    /// Runs a change on the place that a path names; false if there is none or the change says so.
+    private mutating func edit(at path: ArraySlice<String>, _ change: (inout JSONValue) -> Bool) -> Bool {
+        guard let token = path.first else { return change(&self) }
+        switch self {
+        case .object(var members):
+            guard var member = members[token] else { return false }
+            guard member.edit(at: path.dropFirst(), change) else { return false }
+            members[token] = member
+            self = .object(members)
+            return true
+        case .array(var elements):
+            guard let index = JSONPointer.index(token, count: elements.count) else { return false }
+            guard elements[index].edit(at: path.dropFirst(), change) else { return false }
+            self = .array(elements)
+            return true
+        case .null, .bool, .number, .string:
+            return false
+        }
+    }
+}

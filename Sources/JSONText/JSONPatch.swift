@@ -1,0 +1,101 @@
+/// A list of changes to a JSON value (RFC 6902).
+package struct JSONPatch: Sendable, Hashable {
+    /// One change.
+    package enum Operation: Sendable, Hashable {
+        /// Inserts into an array, or sets a member.
+        case add(JSONPointer, JSONValue)
+        /// Removes what is there.
+        case remove(JSONPointer)
+        /// Replaces what is there.
+        case replace(JSONPointer, JSONValue)
+        /// Removes from the first place, adds at the second.
+        case move(from: JSONPointer, to: JSONPointer)
+        /// Adds at the second place what is at the first.
+        case copy(from: JSONPointer, to: JSONPointer)
+        /// Fails unless what is there is equivalent.
+        case test(JSONPointer, JSONValue)
+    }
+
+    /// Why a patch cannot be read or applied. Positions of operations count from 0.
+    package enum Failure: Error, Hashable, Sendable {
+        /// The text is not JSON.
+        case notJSON(JSONParseError)
+        /// The document is not an array.
+        case notAnArray
+        /// An operation that is not an object, has an unknown name or lacks a member, or a malformed pointer.
+        case malformedOperation(Int)
+        /// A place that does not exist, or a `move` into its own part.
+        case noSuchPlace(Int)
+        /// A `test` that failed.
+        case testFailed(Int)
+        /// Copies that would make the value deeper or larger than a patch may.
+        case tooLarge(Int)
+    }
+
+    /// The changes, in the order in which they are made.
+    package var operations: [Operation]
+
+    /// A patch of these changes.
+    package init(_ operations: [Operation] = []) { self.operations = operations }
+
+    /// The patch that a text describes.
+    package init(parsing bytes: some Collection<UInt8>) throws(Failure) {
+        let document: JSONValue
+        do throws(JSONParseError) {
+            document = try JSONValue(parsing: bytes)
+        } catch {
+            throw .notJSON(error)
+        }
+        try self.init(document)
+    }
+
+    /// The patch that a document describes. Members that RFC 6902 does not name are ignored.
+    package init(_ document: JSONValue) throws(Failure) {
+        guard let elements = document.array else { throw .notAnArray }
+        operations = []
+        for (index, element) in elements.enumerated() {
+            guard let operation = Operation(element) else { throw .malformedOperation(index) }
+            operations.append(operation)
+        }
+    }
+
+    /// The document that describes the patch.
+    package var document: JSONValue { .array(operations.map(\.document)) }
+}
+
+extension JSONPatch.Operation {
+    /// The operation that an object describes; nil if it is malformed.
+    init?(_ document: JSONValue) {
+        guard let name = document["op"]?.string, let path = document["path"]?.string.flatMap(JSONPointer.init) else {
+            return nil
+        }
+        let source = document["from"]?.string.flatMap(JSONPointer.init)
+        switch (name, document["value"], source) {
+        case ("add", let value?, _): self = .add(path, value)
+        case ("remove", _, _): self = .remove(path)
+        case ("replace", let value?, _): self = .replace(path, value)
+        case ("move", _, let source?): self = .move(from: source, to: path)
+        case ("copy", _, let source?): self = .copy(from: source, to: path)
+        case ("test", let value?, _): self = .test(path, value)
+        default: return nil
+        }
+    }
+
+    /// The object that describes the operation.
+    var document: JSONValue {
+        switch self {
+        case .add(let path, let value):
+            ["op": "add", "path": .string(path.description), "value": value]
+        case .remove(let path):
+            ["op": "remove", "path": .string(path.description)]
+        case .replace(let path, let value):
+            ["op": "replace", "path": .string(path.description), "value": value]
+        case .move(let source, let path):
+            ["op": "move", "from": .string(source.description), "path": .string(path.description)]
+        case .copy(let source, let path):
+            ["op": "copy", "from": .string(source.description), "path": .string(path.description)]
+        case .test(let path, let value):
+            ["op": "test", "path": .string(path.description), "value": value]
+        }
+    }
+}

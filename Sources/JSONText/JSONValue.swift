@@ -1,0 +1,114 @@
+/// Any JSON value (RFC 8259), with the text of its numbers and the order of its members kept as they were read.
+///
+/// `==` compares representations: strings by their bytes, numbers by their text, members in order. Whether two values
+/// mean the same is asked with `isEquivalent(to:)`.
+package enum JSONValue: Sendable, Hashable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number, with its text.
+    case number(JSONNumber)
+    /// A string, compared by bytes and never by canonical equivalence.
+    case string(String)
+    /// Values in order.
+    case array([JSONValue])
+    /// Named values in order.
+    case object(JSONObject)
+
+    /// Equal representations.
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Feeds the representation to a hasher.
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let value): value.hashBytes(into: &hasher)
+        case .array(let elements): hasher.combine(elements)
+        case .object(let members): hasher.combine(members)
+        }
+    }
+
+    /// Whether both mean the same (RFC 6902 section 4.6): members in any order, numbers by value.
+    package func isEquivalent(to other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.number(let left), .number(let right)):
+            left.isEquivalent(to: right)
+        case (.array(let left), .array(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.isEquivalent(to: $1) }
+        case (.object(let left), .object(let right)):
+            left.count == right.count
+                && left.allSatisfy { member in right[member.name]?.isEquivalent(to: member.value) ?? false }
+        default:
+            self == other
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// A string.
+    package init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
+    package init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
+    /// A truth value.
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// `null`.
+    package init(nilLiteral: ()) { self = .null }
+    /// An array.
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object, members in the order written; of equal names the last one counts.
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        var object = JSONObject()
+        for (name, value) in elements { object[name] = value }
+        self = .object(object)
+    }
+}
+
+extension JSONValue {
+    /// The string, if this is one.
+    package var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// The truth value, if this is one.
+    package var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// The number, if this is one.
+    package var number: JSONNumber? {
+        if case .number(let value) = self { value } else { nil }
+    }
+
+    /// The elements, if this is an array.
+    package var array: [JSONValue]? {
+        if case .array(let value) = self { value } else { nil }
+    }
+
+    /// The members, if this is an object.
+    package var object: JSONObject? {
+        if case .object(let value) = self { value } else { nil }
+    }
+
+    /// Whether this is `null`.
+    package var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The member of this name, if this is an object that has one.
+    package subscript(name: String) -> JSONValue? { object?[name] }
+}

@@ -1,0 +1,41 @@
+public import SessionCore
+
+/// Told about a client. Every method has an empty default.
+///
+/// All methods are called on the client's own task, one at a time, in the order in which the events happened, across
+/// the client, its subscriptions and its messages. They may call any method of the library. The client holds its
+/// delegates strongly until they are removed or the client is released.
+public protocol ClientDelegate: AnyObject, Sendable {
+    /// The delegate's first event.
+    func clientDidAddDelegate(_ client: LightstreamerClient)
+    /// The delegate's last event.
+    func clientDidRemoveDelegate(_ client: LightstreamerClient)
+    /// The server refused a session or closed it; the status is `DISCONNECTED` already, and no retry follows.
+    func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String)
+    /// The status changed; two equal ones never follow each other.
+    func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus)
+    /// A property of the connection details or options changed, set by the user or by the server.
+    func client(_ client: LightstreamerClient, didChangeProperty property: String)
+}
+
+extension ClientDelegate {
+    /// Does nothing.
+    public func clientDidAddDelegate(_ client: LightstreamerClient) {}
+    /// Does nothing.
+    public func clientDidRemoveDelegate(_ client: LightstreamerClient) {}
+    /// Does nothing.
+    public func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {}
+    /// Does nothing.
+    public func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {}
+    /// Does nothing.
+    public func client(_ client: LightstreamerClient, didChangeProperty property: String) {}
+}
+
+/// A client delegate that answers authentication challenges as well.
+///
+/// Of a client's delegates only the first that conforms is asked; without one, the configuration answers.
+public protocol AuthenticationDelegate: ClientDelegate {
+    /// A server or proxy asks who is there, or shows who it is. The connection waits until the challenge is answered,
+    /// from any thread. Called on a network thread: must be quick and must not block.
+    func client(_ client: LightstreamerClient, willSendRequestFor challenge: AuthenticationChallenge)
+}

@@ -1,0 +1,96 @@
+internal import SessionCore
+internal import Synchronization
+
+/// What a client's public objects share: the state that getters read, and the way to the driver. It outlives the
+/// client until the driver has ended.
+final class ClientCore: Sendable {
+    let state: Mutex<ClientState>
+    let mailbox = Mailbox<DriverInput>()
+    let configuration: ClientConfiguration
+    let cookieJar: CookieJar
+
+    init(configuration: ClientConfiguration) {
+        self.configuration = configuration
+        cookieJar = configuration.cookieJar ?? CookieJar()
+        state = Mutex(ClientState(options: configuration.edition.defaultOptions))
+    }
+
+    // MARK: - Options
+
+    func updateOptions(_ change: (inout ConnectionOptionValues) -> Void) throws(ClientError) {
+        let (old, oldRequested) = state.withLock { ($0.options, $0.requestedOptions) }
+        var (new, requested) = (old, oldRequested)
+        change(&new)
+        change(&requested)
+        let changed = OptionProperty.all.filter { $0.differs(old, new) }
+        let asked = OptionProperty.all.filter { $0.differs(oldRequested, requested) }
+        for property in OptionProperty.all {
+            if let violation = property.violation(new) { throw violation }
+        }
+        state.withLock { state in
+            // Copied one by one: another thread may have set other properties meanwhile.
+            for property in asked { property.copy(requested, &state.requestedOptions) }
+            for property in changed {
+                property.copy(new, &state.options)
+                state.pendingOptions[property.name, default: 0] += 1
+            }
+            // Inside the lock, so that the driver sees changes in the order in which getters do.
+            if !changed.isEmpty, !state.isShutDown { mailbox.put(.optionsChanged(changed, new)) }
+        }
+    }
+
+    // MARK: - Details
+
+    func updateDetails(_ name: String, _ change: (inout ConnectionDetailValues) -> Void) {
+        state.withLock { state in
+            let old = state.details
+            change(&state.details)
+            if old != state.details, !state.isShutDown { mailbox.put(.detailsChanged(name)) }
+        }
+    }
+
+    func setServerAddress(_ address: String?) throws(ClientError) {
+        if let address {
+            guard ServerAddress(address) != nil else {
+                throw ClientError(
+                    .invalidValue,
+                    property: "serverAddress",
+                    value: address,
+                    rule: "must be an http or https URL without a query"
+                )
+            }
+            guard configuration.allowedAddresses?.allows(address) ?? true else {
+                throw ClientError(
+                    .addressNotAllowed,
+                    property: "serverAddress",
+                    value: address,
+                    rule: "is not one of the addresses that may be connected to"
+                )
+            }
+        }
+        updateDetails("serverAddress") { $0.serverAddress = address }
+    }
+
+    func setCertificatePins(_ pins: [String]) throws(ClientError) {
+        for pin in pins where CertificatePin(pin) == nil {
+            throw ClientError(
+                .invalidValue,
+                property: "certificatePins",
+                value: pin,
+                rule: "must be sha256/ or sha1/ followed by a digest in base64"
+            )
+        }
+        state.withLock { state in
+            guard state.certificatePins != pins else { return }
+            state.certificatePins = pins
+            if !state.isShutDown { mailbox.put(.detailsChanged("certificatePins")) }
+        }
+    }
+
+    // MARK: - Subscriptions
+
+    /// Takes a subscription off the list of active ones.
+    func forget(_ subscription: Subscription) {
+        state.withLock { $0.subscriptions.removeAll { $0 === subscription } }
+    }
+}

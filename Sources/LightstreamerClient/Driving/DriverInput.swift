@@ -1,0 +1,53 @@
+internal import SessionCore
+internal import TLCPTransports
+
+/// Everything that a driver is told, in one order.
+enum DriverInput: Sendable {
+    /// `connect()`.
+    case connect
+    /// `disconnect()`.
+    case disconnect
+    /// `subscribe(_:)`; the subscription is active already.
+    case subscribe(Subscription, SubscriptionToken, SubscriptionProperties)
+    /// `unsubscribe(_:)`; the subscription is inactive already.
+    case unsubscribe(SubscriptionToken)
+    /// `requestedMaxFrequency` of an active subscription.
+    case changeMaxFrequency(SubscriptionToken, RequestedMaxFrequency?)
+    /// `sendMessage(…)`.
+    case sendMessage(OutgoingMessage)
+    /// The user set these options; the values hold what was set.
+    case optionsChanged([OptionProperty], ConnectionOptionValues)
+    /// The user set the detail of this name.
+    case detailsChanged(String)
+    /// A device token for push notifications.
+    case deviceTokenChanged(DeviceToken)
+    /// `applicationMPNBadgeReset`.
+    case badgeReset
+    /// Something to be called in the order of events.
+    case perform(@Sendable (EventDelivery) -> Void)
+    /// A transport told something.
+    case transport(ConnectionID, TransportEvent)
+    /// A timer fired.
+    case timerFired(TimerID)
+    /// The client is released or shut down: the last input.
+    case shutDown
+}
+
+/// A message on its way.
+struct OutgoingMessage: Sendable {
+    let token: MessageToken
+    let text: String
+    let sequence: String?
+    let delayTimeout: Double?
+    let delegate: (any ClientMessageDelegate)?
+    let wantsOutcome: Bool
+    let enqueueWhileDisconnected: Bool
+}
+
+/// A device token, with its predecessor where it replaces one.
+struct DeviceToken: Sendable {
+    let platform: String
+    let applicationID: String
+    let token: String
+    let previousToken: String?
+}

@@ -1,0 +1,33 @@
+/// What `sendMessage` admits.
+enum MessageRules {
+    /// The name that the protocol keeps for itself.
+    private static let reservedSequence = "UNORDERED_MESSAGES"
+
+    /// The refusal of a sequence name or timeout; nil for admitted ones.
+    static func violation(sequence: String?, delayTimeout: Double?) -> ClientError? {
+        if let sequence, sequence.isEmpty || sequence == reservedSequence || !sequence.utf8.allSatisfy(isWordByte) {
+            return ClientError(
+                .invalidValue,
+                property: "sequence",
+                value: sequence,
+                rule: "The given sequence name is not valid. Use only alphanumeric characters plus underscore or null"
+            )
+        }
+        if let delayTimeout, !(delayTimeout.isFinite && delayTimeout <= OptionRules.longest) {
+            return ClientError(
+                .invalidValue,
+                property: "delayTimeout",
+                value: "\(delayTimeout)",
+                rule: "must be a number of seconds"
+            )
+        }
+        return nil
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,140 @@
+public import SessionCore
+internal import Synchronization
+
+/// A client of one Lightstreamer server: opens a session, keeps it up, and carries subscriptions and messages.
+///
+/// It may be used from any thread, and inside delegate methods. All events of a client come one at a time on a task of
+/// its own. When the last reference to it goes it disconnects and cleans up; `shutdown()` does the same and waits.
+public final class LightstreamerClient: Sendable {
+    /// The status of the connection.
+    public typealias Status = ClientStatus
+
+    /// The name of the library.
+    public static let libName = "swift_server_client"
+    /// The version of the library.
+    public static let libVersion = "1.0.0"
+
+    private static let exceptionsAreLimited = Atomic(false)
+
+    /// Whether value getters give nil (or false) where they would throw for unknown names, positions out of bounds or
+    /// another mode than COMMAND. For all clients of the process; default false. Setters are not concerned.
+    public static var limitExceptionsUse: Bool {
+        get { exceptionsAreLimited.load(ordering: .relaxed) }
+        set { exceptionsAreLimited.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Address, adapter set and credentials, and what the server told of the session.
+    public let connectionDetails: ConnectionDetails
+    /// Timeouts, intervals, transports and limits.
+    public let connectionOptions: ConnectionOptions
+
+    let core: ClientCore
+    private let driving: Task<Void, Never>
+
+    /// A disconnected client. Throws `invalidValue` or `addressNotAllowed` for a bad address, `invalidTLS` for TLS
+    /// settings that cannot be used.
+    public init(
+        serverAddress: String? = nil,
+        adapterSet: String? = nil,
+        configuration: ClientConfiguration = ClientConfiguration()
+    ) throws(ClientError) {
+        let core = ClientCore(configuration: configuration)
+        try core.setServerAddress(serverAddress)
+        core.updateDetails("adapterSet") { $0.adapterSet = adapterSet }
+        let connector = try core.makeConnector()
+        self.core = core
+        connectionDetails = ConnectionDetails(core: core)
+        connectionOptions = ConnectionOptions(core: core)
+        // The driver must not keep its client alive: it holds the core, which refers to the client weakly.
+        driving = Task { await SessionDriver(core: core, connector: connector).run() }
+        core.state.withLock { $0.client = self }
+    }
+
+    deinit { core.beginShutdown() }
+
+    /// Disconnects, delivers what is still to be told, closes every connection, and returns when all of that is done.
+    /// The client cannot be used afterwards. Must not be awaited inside a delegate method.
+    public func shutdown() async {
+        core.beginShutdown()
+        await driving.value
+    }
+
+    // MARK: - Connecting
+
+    /// The status of the connection. It may lag behind `connect()` and `disconnect()`, never behind an event.
+    public var status: ClientStatus { core.state.withLock { $0.status } }
+
+    /// What the client has seen since it was made.
+    public var counters: ClientCounters { core.state.withLock { $0.counters } }
+
+    /// Opens a session and keeps it up until `disconnect()` or a refusal by the server. Does nothing unless the status
+    /// is `DISCONNECTED`. Throws `noServerAddress`, and `tooManySessions` where the policy is `BLOCK`.
+    public func connect() throws(ClientError) { try core.connect() }
+
+    /// Ends the session. Active subscriptions stay active, and are subscribed to again by the next session.
+    public func disconnect() { core.send(.disconnect) }
+
+    // MARK: - Subscriptions
+
+    /// The active subscriptions, in the order in which they were subscribed to.
+    public var subscriptions: [Subscription] { core.state.withLock { $0.subscriptions } }
+
+    /// Makes a subscription active: it is sent to the server now, or as soon as there is a session. Throws `lifecycle`
+    /// if it is active already or lacks items or fields, `shutDown` after `shutdown()`.
+    public func subscribe(_ subscription: Subscription) throws(ClientError) { try core.subscribe(subscription) }
+
+    /// Makes a subscription inactive; its values are gone at once, `subscriptionDidUnsubscribe` follows. Does nothing for
+    /// an inactive one. Throws `lifecycle` if it is active on another client.
+    public func unsubscribe(_ subscription: Subscription) throws(ClientError) { try core.unsubscribe(subscription) }
+
+    // MARK: - Messages
+
+    /// Sends a message to the server's Metadata Adapter.
+    ///
+    /// - Parameters:
+    ///   - text: the message.
+    ///   - sequence: messages of one sequence are processed in order; ASCII letters, digits and underscores. Nil: none.
+    ///   - delayTimeout: how many seconds the server may wait for missing earlier messages of the sequence; nil or
+    ///     negative: as the server likes.
+    ///   - delegate: told the outcome; nil: the outcome is not asked for.
+    ///   - enqueueWhileDisconnected: whether the message waits for a session where there is none; else it is aborted.
+    /// - Throws: `invalidValue` for a bad sequence name or timeout, `overloaded`, `shutDown`.
+    /// - Returns: the token that `ClientEvent.message` tells the outcome with.
+    @discardableResult
+    public func sendMessage(
+        _ text: String,
+        withSequence sequence: String? = nil,
+        timeout delayTimeout: Double? = nil,
+        delegate: (any ClientMessageDelegate)? = nil,
+        enqueueWhileDisconnected: Bool = false
+    ) throws(ClientError) -> MessageToken {
+        try sendMessage(
+            text,
+            withSequence: sequence,
+            timeout: delayTimeout,
+            delegate: delegate,
+            wantsOutcome: delegate != nil,
+            enqueueWhileDisconnected: enqueueWhileDisconnected
+        )
+    }
+
+    /// The same, with the outcome asked for even without a delegate: observers and event sequences are told it.
+    @discardableResult
+    public func sendMessage(
+        _ text: String,
+        withSequence sequence: String?,
+        timeout delayTimeout: Double?,
+        delegate: (any ClientMessageDelegate)?,
+        wantsOutcome: Bool,
+        enqueueWhileDisconnected: Bool
+    ) throws(ClientError) -> MessageToken {
+        try core.sendMessage(
+            text,
+            sequence: sequence,
+            delayTimeout: delayTimeout,
+            delegate: delegate,
+            wantsOutcome: wantsOutcome || delegate != nil,
+            enqueueWhileDisconnected: enqueueWhileDisconnected
+        )
+    }
+}

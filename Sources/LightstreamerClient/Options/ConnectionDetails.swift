@@ -1,0 +1,61 @@
+internal import SessionCore
+
+/// What a client connects to, as whom, and what the server told of the session.
+///
+/// The settable details count from the next session creation on. Each change is notified by `didChangeProperty`.
+public final class ConnectionDetails: Sendable, CustomStringConvertible {
+    private let core: ClientCore
+
+    init(core: ClientCore) { self.core = core }
+
+    /// The address: an `http` or `https` URL with an optional port and path prefix, without a query; nil: none.
+    public var serverAddress: String? { core.state.withLock { $0.details.serverAddress } }
+
+    /// Sets `serverAddress`. Throws `invalidValue` for anything but such a URL, `addressNotAllowed` for one that the
+    /// configuration does not admit.
+    public func setServerAddress(_ address: String?) throws(ClientError) { try core.setServerAddress(address) }
+
+    /// The adapter set; nil: the server's `DEFAULT`.
+    public var adapterSet: String? { core.state.withLock { $0.details.adapterSet } }
+
+    /// Sets `adapterSet`.
+    public func setAdapterSet(_ name: String?) { core.updateDetails("adapterSet") { $0.adapterSet = name } }
+
+    /// The user; nil: none is sent.
+    public var user: String? { core.state.withLock { $0.details.user } }
+
+    /// Sets `user`.
+    public func setUser(_ user: String?) { core.updateDetails("user") { $0.user = user } }
+
+    /// Sets the password; nil: none is sent. It cannot be read back and is never logged.
+    public func setPassword(_ password: String?) { core.updateDetails("password") { $0.password = password } }
+
+    /// The public keys that servers must show one of, as `sha256/…` or `sha1/…` with the digest of the subject public
+    /// key info in base64; empty: any. They count in addition to the usual checks, for every later connection.
+    public var certificatePins: [String] { core.state.withLock { $0.certificatePins } }
+
+    /// Sets `certificatePins`. Throws `invalidValue` for a pin of another shape.
+    public func setCertificatePins(_ pins: [String]) throws(ClientError) { try core.setCertificatePins(pins) }
+
+    /// The session's id; nil without a session.
+    public var sessionId: String? { core.state.withLock { $0.session.sessionId } }
+
+    /// The address that the server wants the session's requests sent to; nil without one, and while it is ignored.
+    public var serverInstanceAddress: String? { core.state.withLock { $0.session.serverInstanceAddress } }
+
+    /// The name of the server's socket; nil without a session.
+    public var serverSocketName: String? { core.state.withLock { $0.session.serverSocketName } }
+
+    /// This client's address as the server sees it; nil without a session.
+    public var clientIp: String? { core.state.withLock { $0.session.clientIp } }
+
+    /// What is not nil, and the library's name and version; never the password.
+    public var description: String {
+        let named: [(String, String?)] = [
+            ("serverAddress", serverAddress), ("adapterSet", adapterSet), ("user", user), ("sessionId", sessionId),
+            ("serverInstanceAddress", serverInstanceAddress), ("serverSocketName", serverSocketName),
+            ("clientIp", clientIp), ("library", "\(LightstreamerClient.libName) \(LightstreamerClient.libVersion)"),
+        ]
+        return named.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: " ")
+    }
+}

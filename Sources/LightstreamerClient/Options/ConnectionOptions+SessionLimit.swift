@@ -1,0 +1,75 @@
+internal import Synchronization
+
+extension ConnectionOptions {
+    /// What `connect()` does where `maxConcurrentSessionsPerServer` is reached.
+    public enum SessionLimitPolicy: String, Sendable, Hashable, CaseIterable {
+        /// Nothing.
+        case none = "NONE"
+        /// Connects with HTTP polling, `idleTimeout` 0 and a `pollingInterval` of at least 1 s.
+        case usePolling = "USE-POLLING"
+        /// Throws.
+        case block = "BLOCK"
+    }
+
+    /// The highest value that `maxConcurrentSessionsPerServer` can take.
+    public static let maxConcurrentSessionsPerServerCeiling = 6
+
+    /// How many HTTP streaming sessions the clients of this process may have open to one host and port; looked at in
+    /// `connect()` only, never notified. Default 3; values are clipped to 0…6.
+    public static var maxConcurrentSessionsPerServer: Int {
+        get { SessionCensus.shared.limit }
+        set { SessionCensus.shared.limit = newValue }
+    }
+
+    /// What happens beyond the limit; looked at in `connect()` only, never notified. Default `NONE`.
+    public static var maxConcurrentSessionsPerServerExceededPolicy: SessionLimitPolicy {
+        get { SessionCensus.shared.policy }
+        set { SessionCensus.shared.policy = newValue }
+    }
+}
+
+/// How many HTTP streaming sessions are open in this process, by host and port, and how many may be.
+final class SessionCensus: Sendable {
+    /// The one of the process.
+    static let shared = SessionCensus()
+
+    private struct State {
+        var limit = 3
+        var policy = ConnectionOptions.SessionLimitPolicy.none
+        var counts: [String: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// The limit.
+    var limit: Int {
+        get { state.withLock { $0.limit } }
+        set {
+            state.withLock { $0.limit = min(max(newValue, 0), ConnectionOptions.maxConcurrentSessionsPerServerCeiling) }
+        }
+    }
+
+    /// What happens beyond it.
+    var policy: ConnectionOptions.SessionLimitPolicy {
+        get { state.withLock { $0.policy } }
+        set { state.withLock { $0.policy = newValue } }
+    }
+
+    /// The policy to follow where the limit for a server is reached; nil where it is not.
+    func policyIfExceeded(server: String) -> ConnectionOptions.SessionLimitPolicy? {
+        state.withLock { state in
+            state.policy != .none && state.counts[server, default: 0] >= state.limit ? state.policy : nil
+        }
+    }
+
+    /// A session streams over HTTP from now on.
+    func opened(server: String) { state.withLock { $0.counts[server, default: 0] += 1 } }
+
+    /// It no longer does.
+    func closed(server: String) {
+        state.withLock { state in
+            let count = state.counts[server, default: 0] - 1
+            state.counts[server] = count > 0 ? count : nil
+        }
+    }
+}

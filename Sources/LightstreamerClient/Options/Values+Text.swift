@@ -1,0 +1,120 @@
+public import SessionCore
+
+/// The limits and sizes of the class reference as the strings that it writes them with. The keywords are read in any
+/// case; reading throws `invalidValue`.
+extension RequestedMaxBandwidth {
+    /// Reads `unlimited` or a number of kbit/s greater than 0.
+    public init(text: String) throws(ClientError) {
+        let rule = "must be unlimited or a number of kbit/s greater than 0"
+        self =
+            text.lowercased() == "unlimited"
+            ? .unlimited : .limited(try NumberText.positive(text, "requestedMaxBandwidth", rule))
+    }
+
+    /// `unlimited` or the number.
+    public var text: String {
+        switch self {
+        case .limited(let limit): NumberText.of(limit)
+        case .unlimited: "unlimited"
+        }
+    }
+}
+
+extension RealMaxBandwidth {
+    /// `unlimited`, `unmanaged` or the number.
+    public var text: String {
+        switch self {
+        case .limited(let limit): NumberText.of(limit)
+        case .unlimited: "unlimited"
+        case .unmanaged: "unmanaged"
+        }
+    }
+}
+
+extension RequestedMaxFrequency {
+    /// Reads `unlimited`, `unfiltered` or a number of updates per second greater than 0.
+    public init(text: String) throws(ClientError) {
+        switch text.lowercased() {
+        case "unlimited": self = .unlimited
+        case "unfiltered": self = .unfiltered
+        default:
+            let rule = "must be unlimited, unfiltered or a number greater than 0"
+            self = .limited(try NumberText.positive(text, "requestedMaxFrequency", rule))
+        }
+    }
+
+    /// `unlimited`, `unfiltered` or the number.
+    public var text: String {
+        switch self {
+        case .limited(let limit): NumberText.of(limit)
+        case .unlimited: "unlimited"
+        case .unfiltered: "unfiltered"
+        }
+    }
+}
+
+extension RealMaxFrequency {
+    /// `unlimited` or the number.
+    public var text: String {
+        switch self {
+        case .limited(let limit): NumberText.of(limit)
+        case .unlimited: "unlimited"
+        }
+    }
+}
+
+extension RequestedBufferSize {
+    /// Reads `unlimited` or an integer greater than 0.
+    public init(text: String) throws(ClientError) {
+        let rule = "must be unlimited or an integer greater than 0"
+        self =
+            text.lowercased() == "unlimited"
+            ? .unlimited : .limited(try NumberText.positiveInteger(text, "requestedBufferSize", rule))
+    }
+
+    /// `unlimited` or the number.
+    public var text: String {
+        switch self {
+        case .limited(let size): "\(size)"
+        case .unlimited: "unlimited"
+        }
+    }
+}
+
+extension RequestedSnapshot {
+    /// Reads `yes`, `no` or an integer greater than 0.
+    public init(text: String) throws(ClientError) {
+        switch text.lowercased() {
+        case "yes": self = .yes
+        case "no": self = .no
+        default:
+            let rule = "must be yes, no or an integer greater than 0"
+            self = .length(try NumberText.positiveInteger(text, "requestedSnapshot", rule))
+        }
+    }
+
+    /// `yes`, `no` or the number.
+    public var text: String {
+        switch self {
+        case .yes: "yes"
+        case .no: "no"
+        case .length(let length): "\(length)"
+        }
+    }
+}
+
+extension ConnectTimeout {
+    /// Reads `auto` or a number of seconds greater than 0.
+    public init(text: String) throws(ClientError) {
+        let rule = "must be auto or a number of seconds greater than 0"
+        self = text.lowercased() == "auto" ? .auto : .seconds(try NumberText.positive(text, "connectTimeout", rule))
+    }
+
+    /// `auto` or the number.
+    public var text: String {
+        switch self {
+        case .auto: "auto"
+        case .seconds(let seconds): NumberText.of(seconds)
+        }
+    }
+}

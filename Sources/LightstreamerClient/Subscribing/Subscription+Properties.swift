@@ -1,0 +1,111 @@
+public import SessionCore
+
+/// Setters throw `invalidValue` for a value that the class reference refuses, and `lifecycle` while the subscription is
+/// active. Getters of a list give nil where a group or schema is set, and the other way round.
+extension Subscription {
+    /// The items by name.
+    public var items: [String]? { state.withLock { $0.draft.items?.names } }
+    /// Sets the items by name: not empty, no spaces, not digits only. Replaces an item group; nil clears.
+    public func setItems(_ names: [String]?) throws(ClientError) {
+        try edit { $0.items = names.map(NameSource.list) }
+    }
+
+    /// The name of the item group.
+    public var itemGroup: String? { state.withLock { $0.draft.items?.groupName } }
+    /// Sets the item group. Replaces an item list; nil clears.
+    public func setItemGroup(_ name: String?) throws(ClientError) { try edit { $0.items = name.map(NameSource.group) } }
+
+    /// The fields by name.
+    public var fields: [String]? { state.withLock { $0.draft.fields?.names } }
+    /// Sets the fields by name: not empty, no spaces; in COMMAND mode `key` and `command` are needed. Replaces a field
+    /// schema; nil clears.
+    public func setFields(_ names: [String]?) throws(ClientError) {
+        try edit { $0.fields = names.map(NameSource.list) }
+    }
+
+    /// The name of the field schema.
+    public var fieldSchema: String? { state.withLock { $0.draft.fields?.groupName } }
+    /// Sets the field schema. Replaces a field list; nil clears.
+    public func setFieldSchema(_ name: String?) throws(ClientError) {
+        try edit { $0.fields = name.map(NameSource.group) }
+    }
+
+    /// The Data Adapter; nil: the server's `DEFAULT`.
+    public var dataAdapter: String? { state.withLock { $0.draft.dataAdapter } }
+    /// Sets `dataAdapter`, not empty.
+    public func setDataAdapter(_ name: String?) throws(ClientError) { try edit { $0.dataAdapter = name } }
+
+    /// The selector; nil: none.
+    public var selector: String? { state.withLock { $0.draft.selector } }
+    /// Sets `selector`, not empty.
+    public func setSelector(_ name: String?) throws(ClientError) { try edit { $0.selector = name } }
+
+    /// The snapshot asked for; nil: left to the server. Default: `yes`, in RAW mode nil.
+    public var requestedSnapshot: RequestedSnapshot? { state.withLock { $0.draft.requestedSnapshot } }
+    /// Sets `requestedSnapshot`; a length only in DISTINCT mode, in RAW mode only nil.
+    public func setRequestedSnapshot(_ snapshot: RequestedSnapshot?) throws(ClientError) {
+        try edit { $0.requestedSnapshot = snapshot }
+    }
+
+    /// The buffer asked for; nil: left to the server.
+    public var requestedBufferSize: RequestedBufferSize? { state.withLock { $0.draft.requestedBufferSize } }
+    /// Sets `requestedBufferSize`, greater than 0.
+    public func setRequestedBufferSize(_ size: RequestedBufferSize?) throws(ClientError) {
+        try edit { $0.requestedBufferSize = size }
+    }
+
+    /// The frequency limit asked for; nil: left to the server.
+    public var requestedMaxFrequency: RequestedMaxFrequency? { state.withLock { $0.draft.requestedMaxFrequency } }
+    /// Sets `requestedMaxFrequency`, greater than 0. While active it may be changed, but not from or to `unfiltered`,
+    /// and not to nil.
+    public func setRequestedMaxFrequency(_ frequency: RequestedMaxFrequency?) throws(ClientError) {
+        try editFrequency(frequency)
+    }
+
+    /// COMMAND only: the Data Adapter of the second level; nil: `DEFAULT`.
+    public var commandSecondLevelDataAdapter: String? { state.withLock { $0.draft.secondLevelDataAdapter } }
+    /// Sets `commandSecondLevelDataAdapter`, not empty.
+    public func setCommandSecondLevelDataAdapter(_ name: String?) throws(ClientError) {
+        try edit { $0.secondLevelDataAdapter = name }
+    }
+
+    /// COMMAND only: the second-level fields by name; nil: no second level, or a schema.
+    public var commandSecondLevelFields: [String]? { state.withLock { $0.draft.secondLevelFields?.names } }
+    /// Sets `commandSecondLevelFields`: not empty, no spaces. Replaces a second-level schema; nil clears.
+    public func setCommandSecondLevelFields(_ names: [String]?) throws(ClientError) {
+        try edit { $0.secondLevelFields = names.map(NameSource.list) }
+    }
+
+    /// COMMAND only: the name of the second-level field schema.
+    public var commandSecondLevelFieldSchema: String? { state.withLock { $0.draft.secondLevelFields?.groupName } }
+    /// Sets `commandSecondLevelFieldSchema`. Replaces a second-level field list; nil clears.
+    public func setCommandSecondLevelFieldSchema(_ name: String?) throws(ClientError) {
+        try edit { $0.secondLevelFields = name.map(NameSource.group) }
+    }
+
+    /// Replaces all properties at once but for the mode, which must stay. Throws as the single setters do; nothing is
+    /// changed then. While active only `requestedMaxFrequency` may differ.
+    public func setProperties(_ properties: SubscriptionProperties) throws(ClientError) {
+        let draft = SubscriptionDraft(properties)
+        guard properties.mode == mode else {
+            throw ClientError(.lifecycle, property: "mode", value: properties.mode.rawValue, rule: "cannot be changed")
+        }
+        var withoutFrequency = draft
+        withoutFrequency.requestedMaxFrequency = requestedMaxFrequency
+        if isActive, state.withLock({ $0.draft == withoutFrequency }) {
+            try editFrequency(properties.requestedMaxFrequency)
+        } else {
+            try edit { $0 = draft }
+        }
+    }
+}
+
+extension NameSource {
+    /// The name of a group or schema; nil for a list.
+    var groupName: String? {
+        switch self {
+        case .list: nil
+        case .group(let name): name
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import SessionCore
+
+/// The value rules of the class reference.
+extension SubscriptionDraft {
+    /// Every value that is refused, in the order of the class reference.
+    var violations: [ClientError] {
+        [
+            itemsViolation, fieldsViolation, Self.notEmpty(dataAdapter, "dataAdapter"), bufferViolation,
+            frequencyViolation, snapshotViolation, Self.notEmpty(selector, "selector"), secondLevelViolation,
+        ].compactMap { $0 }
+    }
+
+    private static func refusal(_ property: String, _ value: String?, _ rule: String) -> ClientError {
+        ClientError(.invalidValue, property: property, value: value, rule: rule)
+    }
+
+    private static func notEmpty(_ value: String?, _ property: String) -> ClientError? {
+        value == "" ? refusal(property, "", "must not be empty") : nil
+    }
+
+    private var itemsViolation: ClientError? {
+        switch items {
+        case nil: return nil
+        case .group(let name): return Self.notEmpty(name, "itemGroup")
+        case .list(let names):
+            if let violation = Self.listViolation(names, "items") { return violation }
+            let digits = names.first { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+            return digits.map { Self.refusal("items", $0, "must not hold names made of digits only") }
+        }
+    }
+
+    private var fieldsViolation: ClientError? {
+        switch fields {
+        case nil: return nil
+        case .group(let name): return Self.notEmpty(name, "fieldSchema")
+        case .list(let names):
+            if let violation = Self.listViolation(names, "fields") { return violation }
+            guard mode == .command, !names.contains("key") || !names.contains("command") else { return nil }
+            return Self.refusal(
+                "fields",
+                names.joined(separator: " "),
+                "must hold the names key and command in COMMAND mode"
+            )
+        }
+    }
+
+    private static func listViolation(_ names: [String], _ property: String) -> ClientError? {
+        if names.isEmpty { return refusal(property, "", "must not be an empty list") }
+        if names.contains("") { return refusal(property, "", "must not hold empty names") }
+        let spaced = names.first { $0.utf8.contains(0x20) }
+        return spaced.map { refusal(property, $0, "must not hold names with spaces") }
+    }
+
+    private var bufferViolation: ClientError? {
+        guard case .limited(let size) = requestedBufferSize, size <= 0 else { return nil }
+        return Self.refusal("requestedBufferSize", "\(size)", "must be unlimited or an integer greater than 0")
+    }
+
+    private var frequencyViolation: ClientError? {
+        guard case .limited(let limit) = requestedMaxFrequency, !(limit.isFinite && limit > 0) else { return nil }
+        return Self.refusal(
+            "requestedMaxFrequency",
+            "\(limit)",
+            "must be unlimited, unfiltered or a number greater than 0"
+        )
+    }
+
+    private var snapshotViolation: ClientError? {
+        guard let requestedSnapshot else { return nil }
+        if mode == .raw {
+            return Self.refusal("requestedSnapshot", requestedSnapshot.text, "must not be set in RAW mode")
+        }
+        guard case .length(let length) = requestedSnapshot else { return nil }
+        if mode != .distinct {
+            return Self.refusal("requestedSnapshot", "\(length)", "must not be a length but in DISTINCT mode")
+        }
+        return length > 0 ? nil : Self.refusal("requestedSnapshot", "\(length)", "must be a length greater than 0")
+    }
+
+    private var secondLevelViolation: ClientError? {
+        let property: String
+        switch secondLevelFields {
+        case nil: property = "commandSecondLevelDataAdapter"
+        case .list: property = "commandSecondLevelFields"
+        case .group: property = "commandSecondLevelFieldSchema"
+        }
+        if mode != .command, secondLevelFields != nil || secondLevelDataAdapter != nil {
+            return Self.refusal(
+                property,
+                secondLevelFields?.wireName ?? secondLevelDataAdapter,
+                "must not be set but in COMMAND mode"
+            )
+        }
+        let fieldsViolation: ClientError? =
+            switch secondLevelFields {
+            case nil: nil
+            case .list(let names): Self.listViolation(names, property)
+            case .group(let name): Self.notEmpty(name, property)
+            }
+        return fieldsViolation ?? Self.notEmpty(secondLevelDataAdapter, "commandSecondLevelDataAdapter")
+    }
+}

@@ -1,0 +1,70 @@
+public import SessionCore
+internal import Synchronization
+
+/// Items and fields wanted from a server, and what is known of them.
+///
+/// A new object is inactive; `LightstreamerClient.subscribe` makes it active, `unsubscribe`, a refusal or a removal by
+/// the server makes it inactive again. While it is active its properties cannot be changed, `requestedMaxFrequency`
+/// excepted. It may be used from any thread and inside delegate methods.
+public final class Subscription: Sendable, CustomStringConvertible {
+    /// How the items behave.
+    public typealias Mode = SubscriptionMode
+
+    let state: Mutex<SubscriptionState>
+
+    /// A subscription without items and fields; both are to be set before it is subscribed to.
+    public init(mode: Mode) { state = Mutex(SubscriptionState(draft: SubscriptionDraft(mode: mode))) }
+
+    /// A subscription to items by name. Throws `invalidValue` for bad lists.
+    public convenience init(mode: Mode, items: [String], fields: [String]) throws(ClientError) {
+        self.init(mode: mode)
+        try setItems(items)
+        try setFields(fields)
+    }
+
+    /// A subscription to one item by name. Throws `invalidValue` for bad names.
+    public convenience init(mode: Mode, item: String, fields: [String]) throws(ClientError) {
+        try self.init(mode: mode, items: [item], fields: fields)
+    }
+
+    /// A subscription with these properties. Throws `invalidValue` for the first that is not admitted.
+    public convenience init(properties: SubscriptionProperties) throws(ClientError) {
+        let draft = SubscriptionDraft(properties)
+        if let violation = draft.violations.first { throw violation }
+        self.init(mode: properties.mode)
+        state.withLock { $0.draft = draft }
+    }
+
+    /// How the items behave.
+    public var mode: Mode { state.withLock { $0.draft.mode } }
+
+    /// Whether it was subscribed to and not unsubscribed from since, by the user or by the server.
+    public var isActive: Bool { state.withLock { $0.isActive } }
+
+    /// Whether the server accepted it in the present session.
+    public var isSubscribed: Bool { state.withLock { $0.table?.isSubscribed ?? false } }
+
+    /// The properties as one value; nil while items or fields are missing.
+    public var properties: SubscriptionProperties? { state.withLock { $0.draft.properties } }
+
+    /// The number of items; nil while not subscribed.
+    public var itemCount: Int? { state.withLock { $0.table?.itemCount } }
+
+    /// The number of first-level fields; nil while not subscribed.
+    public var fieldCount: Int? { state.withLock { $0.table?.fieldCount } }
+
+    /// COMMAND only: the 1-based position of the key field; nil while not subscribed and in other modes.
+    public var keyPosition: Int? { state.withLock { $0.table?.keyPosition } }
+
+    /// COMMAND only: the 1-based position of the command field; nil while not subscribed and in other modes.
+    public var commandPosition: Int? { state.withLock { $0.table?.commandPosition } }
+
+    /// The frequency limit in force; nil while not subscribed or unknown.
+    public var realMaxFrequency: RealMaxFrequency? { state.withLock { $0.table?.realMaxFrequency } }
+
+    /// A snapshot of all present values; nil while inactive.
+    package var valueTable: ValueTable? { state.withLock { $0.table } }
+
+    /// Mode, items, fields and whatever else was set.
+    public var description: String { state.withLock { $0.draft.description } }
+}

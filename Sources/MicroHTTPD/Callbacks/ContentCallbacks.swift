@@ -1,0 +1,33 @@
+internal import CMicroHTTPD
+
+/// Called on the loop's thread when the library has room for bytes of an encrypted stream. The context is the stream's
+/// writer, retained until `contentFreeCallback`.
+func contentReaderCallback(
+    context: UnsafeMutableRawPointer?,
+    position: UInt64,
+    buffer: UnsafeMutablePointer<CChar>?,
+    size: Int
+) -> Int {
+    guard let writer = StreamBox.writer(at: context), let buffer else { return ContentReaderCode.error }
+    return writer.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
+}
+
+/// Called on the loop's thread when the response of an encrypted stream is freed: releases the writer.
+func contentFreeCallback(context: UnsafeMutableRawPointer?) {
+    StreamBox.release(context)
+}
+
+/// Called for a response that never has a body, and so never in earnest.
+func noContentCallback(
+    context: UnsafeMutableRawPointer?,
+    position: UInt64,
+    buffer: UnsafeMutablePointer<CChar>?,
+    size: Int
+) -> Int {
+    ContentReaderCode.end
+}
+
+/// Called on the loop's thread when a response with shared bytes is freed: releases the bytes.
+func bodyFreeCallback(context: UnsafeMutableRawPointer?) {
+    BodyBox.release(context)
+}

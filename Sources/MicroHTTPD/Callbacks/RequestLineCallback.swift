@@ -1,0 +1,14 @@
+internal import CMicroHTTPD
+
+/// Called on the loop's thread when a request line has been read, with the front, before anything in it is decoded.
+/// What it returns becomes the request's context: the new exchange, retained until `completedCallback`.
+func requestLineCallback(
+    context: UnsafeMutableRawPointer?,
+    target: UnsafePointer<CChar>?,
+    connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let front = FrontBox.front(at: context), let target, let connection,
+        let record = ConnectionBox.record(at: cmhd_socket_context(connection))
+    else { return nil }
+    return RequestBox.retain(front.requestBegan(target: String(validatingCString: target), connection, record))
+}

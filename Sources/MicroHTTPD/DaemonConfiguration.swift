@@ -1,0 +1,82 @@
+/// How a daemon listens, and its limits. `Daemon.start` replaces impossible values by the nearest possible ones.
+package struct DaemonConfiguration: Sendable {
+    /// A certificate with its key, both as PEM text.
+    package struct Certificate: Sendable {
+        /// The server's certificate, followed by its intermediate ones.
+        package var chain: String
+        /// The private key, not encrypted.
+        package var key: String
+
+        /// A certificate from its parts.
+        package init(chain: String, key: String) {
+            self.chain = chain
+            self.key = key
+        }
+    }
+
+    /// The address to listen on: numeric, IPv4 or IPv6, or a name. Default `127.0.0.1`.
+    package var host = "127.0.0.1"
+    /// The port; 0 takes a free one. Default 0.
+    package var port: UInt16 = 0
+    /// Threads, each with its own connections and streams; at least 1. Default 1.
+    package var shards = 1
+    /// TLS, if given.
+    package var certificate: Certificate?
+
+    /// Connections at a time, all shards together; the system's limit of descriptors, less 128, may be lower. Default 20,000.
+    package var connectionLimit = 20_000
+    /// Connections at a time from one address; 0 for no limit. Default 0.
+    package var connectionLimitPerAddress = 0
+    /// What the library may use for one connection, bytes: a head has to fit with 56 bytes beside each header line and
+    /// each part of the query. Only what is really used costs memory. Beyond 32 KiB each connection takes pages of its
+    /// own from the system. Default 32 KiB.
+    package var connectionMemory = 32 * 1024
+    /// The longest request target, bytes. Default 16 KiB. One beyond the connection's memory gets the library's own
+    /// words instead of the handler's.
+    package var targetLimit = 16 * 1024
+    /// The longest header section, bytes. Default 12 KiB.
+    package var headerLimit = 12 * 1024
+    /// The longest body, bytes. Default 1 MiB.
+    package var bodyLimit = 1024 * 1024
+    /// An overlong body is read and thrown away up to this many bytes, so that its sender gets to read the refusal;
+    /// beyond it the connection is cut. Default 8 MiB.
+    package var bodyDiscardLimit = 8 * 1024 * 1024
+    /// After this time without a byte in either direction a connection is closed; streams excepted. Whole seconds.
+    /// Default 30 s.
+    package var idleTimeout = Duration.seconds(30)
+    /// A request whose head and body have not arrived this long after its connection became ready for it, idle time not
+    /// counted, is cut off. Default 30 s.
+    package var requestTimeout = Duration.seconds(30)
+
+    /// A stream whose client takes nothing for this long is cut off. Default 30 s.
+    package var blockedStreamTimeout = Duration.seconds(30)
+    /// The kernel's send buffer of a connection, bytes: what a stalled reader can hold. Default 64 KiB.
+    package var sendBufferSize = 64 * 1024
+    /// The most bytes that one stream gets in one go (an event is not split for it). Default 64 KiB.
+    package var batchLimit = 64 * 1024
+    /// The least time between two questions to the feed: trades delay for larger batches. Default 0.
+    package var flushInterval = Duration.zero
+
+    /// The defaults.
+    package init() {}
+
+    /// The same with impossible values replaced by the nearest possible ones.
+    var corrected: DaemonConfiguration {
+        var corrected = self
+        corrected.shards = min(max(1, shards), 256)
+        corrected.connectionLimit = max(1, connectionLimit)
+        corrected.connectionLimitPerAddress = max(0, connectionLimitPerAddress)
+        corrected.connectionMemory = min(max(4096, connectionMemory), 1024 * 1024)
+        corrected.targetLimit = max(1, targetLimit)
+        corrected.headerLimit = max(1, headerLimit)
+        corrected.bodyLimit = max(0, bodyLimit)
+        corrected.bodyDiscardLimit = max(0, bodyDiscardLimit)
+        corrected.idleTimeout = max(.seconds(1), idleTimeout)
+        corrected.requestTimeout = max(.milliseconds(100), requestTimeout)
+        corrected.blockedStreamTimeout = max(.milliseconds(10), blockedStreamTimeout)
+        corrected.sendBufferSize = max(4096, sendBufferSize)
+        corrected.batchLimit = max(1, batchLimit)
+        corrected.flushInterval = max(.zero, flushInterval)
+        return corrected
+    }
+}

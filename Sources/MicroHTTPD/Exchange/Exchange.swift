@@ -1,0 +1,63 @@
+/// One request on its way through the front end, from its request line to its end. Confined to its loop's thread.
+final class Exchange {
+    /// How far it has come.
+    enum Phase {
+        /// The request line was read. *Entered* at the start; *leaves to* `body`, `discarding`, `over`.
+        case head
+        /// The head is good; the body arrives. *Leaves to* `waiting`, `streaming`, `over`.
+        case body
+        /// The body is too long: it is read to its end, so that the client reads the answer instead of a broken
+        /// connection, and thrown away. *Leaves to* `over`.
+        case discarding
+        /// The connection is suspended until the responder answers. *Leaves to* `answering`, `opening`, `over`.
+        case waiting
+        /// Resumed with a late answer. *Entered* from `waiting`; *leaves to* `over`.
+        case answering(HTTPResponse)
+        /// Resumed with a late stream that the library has to read. *Entered* from `waiting`; *leaves to* `streaming`.
+        case opening(HTTPStreamHead, any StreamContent)
+        /// A stream is open that the library reads. *Leaves to* `over`.
+        case streaming
+        /// The response is queued, or the stream has ended or left the library: called again, the access callback
+        /// closes the connection.
+        case over
+    }
+
+    /// Unique on its loop.
+    let id: UInt64
+    /// The daemon it belongs to; it outlives its exchanges.
+    unowned let front: Front
+    /// The library's connection; valid until the completed-callback.
+    let connection: OpaquePointer
+    /// The connection it came on.
+    let record: ConnectionRecord
+    /// How far it has come.
+    var phase = Phase.head
+    /// The request target as sent, until the head is checked; nil if it is not UTF-8.
+    var target: String?
+    /// The checked head, until the handler has it.
+    var head: RequestHead?
+    /// The body so far, until the handler has it.
+    var body: [UInt8] = []
+    /// Bytes of an overlong body thrown away so far.
+    var discarded = 0
+    /// True for a request with `HEAD`.
+    var wantsOnlyHead = false
+    /// True for HTTP/1.0.
+    var isOldVersion = false
+    /// The stream that the library reads, while it is open.
+    var secureStream: SecureStreamWriter?
+
+    init(id: UInt64, front: Front, connection: OpaquePointer, record: ConnectionRecord, target: String?) {
+        self.id = id
+        self.front = front
+        self.connection = connection
+        self.record = record
+        self.target = target
+    }
+
+    /// Lets the library go on with the suspended connection. Whoever calls this must not touch the connection or its
+    /// descriptor afterwards.
+    func resume() {
+        front.resume(connection)
+    }
+}

@@ -1,0 +1,117 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// The ways in which an exchange is answered.
+extension Front {
+    /// Queues a response in the library; inside the access callback only.
+    func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
+        exchange.phase = .over
+        guard let made = response.makeLibraryResponse(closing: driver.isWindingDown) else { return .NO }
+        defer { MHD_destroy_response(made) }
+        return MHD_queue_response(exchange.connection, response.sendableStatus, made)
+    }
+
+    /// Refuses a request with the handler's words; inside the access callback only.
+    func refuse(_ exchange: Exchange, _ refusal: RequestRefusal) -> MHD_Result {
+        driver.figures.refusedRequests &+= 1
+        exchange.head = nil
+        exchange.body = []
+        var response = driver.handler.refusal(for: refusal)
+        response.headers.append("Connection", "close")
+        return queue(response, for: exchange)
+    }
+
+    /// A late answer to a waiting exchange, from the loop's mailbox.
+    func answer(_ exchange: Exchange, _ answer: LoopMessage.Answer) {
+        guard case .waiting = exchange.phase else { return answer.refuse() }
+        switch answer {
+        case .response(let response):
+            exchange.phase = .answering(response)
+            exchange.resume()
+        case .stream(let head, let content):
+            if isSecure || exchange.wantsOnlyHead {
+                exchange.phase = .opening(head, content)
+                exchange.resume()
+            } else {
+                takeOver(exchange, head, content)
+            }
+        }
+    }
+
+    /// Opens a stream at once; inside the access callback only.
+    func openStream(_ exchange: Exchange, _ head: HTTPStreamHead, _ content: any StreamContent) -> MHD_Result {
+        if isSecure || exchange.wantsOnlyHead { return openThroughLibrary(exchange, head, content) }
+        suspend(exchange.connection)
+        takeOver(exchange, head, content)
+        return .YES
+    }
+
+    /// Opens a stream that the library reads, or tells its head alone; inside the access callback only.
+    func openThroughLibrary(_ exchange: Exchange, _ head: HTTPStreamHead, _ content: any StreamContent) -> MHD_Result {
+        if exchange.wantsOnlyHead {
+            content.ended(.neverOpened)
+            exchange.phase = .over
+            return queue(HTTPResponse.makeUnsized(), head, exchange)
+        }
+        exchange.phase = .streaming
+        let writer = SecureStreamWriter(exchange: exchange, content: content, roster: driver.roster)
+        let context = StreamBox.retain(writer)
+        let response = MHD_create_response_from_callback(
+            .max,
+            16 * 1024,
+            contentReaderCallback,
+            context,
+            contentFreeCallback
+        )
+        guard let response else {
+            StreamBox.release(context)
+            content.ended(.neverOpened)
+            return .NO
+        }
+        driver.roster.open(writer, framing: .bare)
+        exchange.secureStream = writer
+        return queue(response, head, exchange)
+    }
+
+    private func queue(_ made: OpaquePointer?, _ head: HTTPStreamHead, _ exchange: Exchange) -> MHD_Result {
+        guard let made else { return .NO }
+        defer { MHD_destroy_response(made) }
+        head.headers.addLines(to: made, closing: true)
+        let status = HTTPResponse(status: head.status).sendableStatus
+        return MHD_queue_response(exchange.connection, status, made)
+    }
+
+    /// Takes the socket of a suspended connection for a stream of our own writing, and lets the library clear away
+    /// the rest. If the system refuses, the library closes the connection.
+    private func takeOver(_ exchange: Exchange, _ head: HTTPStreamHead, _ content: any StreamContent) {
+        defer {
+            exchange.phase = .over
+            exchange.resume()
+        }
+        guard let descriptor = SocketHandover.take(exchange.record.descriptor) else {
+            return content.ended(.neverOpened)
+        }
+        let isChunked = head.prefersChunks && !exchange.isOldVersion
+        let writer = PlainStreamWriter(
+            descriptor: descriptor,
+            peer: exchange.record.peer,
+            ledger: driver.ledger,
+            head: SharedBytes(StreamHeadEncoder.encode(head, isChunked: isChunked, date: driver.date.text())),
+            content: content,
+            isChunked: isChunked
+        )
+        if driver.roster.open(writer, framing: isChunked ? .chunked : .bare) {
+            exchange.record.isTakenOver = true
+        } else {
+            Glibc.close(descriptor)
+            content.ended(.neverOpened)
+        }
+    }
+}
+
+extension LoopMessage.Answer {
+    /// Nobody waits for the answer any more.
+    func refuse() {
+        if case .stream(_, let content) = self { content.ended(.neverOpened) }
+    }
+}

@@ -1,0 +1,111 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// The steps of a request, one for each call of the access callback.
+extension Front {
+    /// One call of the access callback; `part` is a part of the body, or empty.
+    func advance(
+        _ exchange: Exchange,
+        method: UnsafePointer<CChar>,
+        version: UnsafePointer<CChar>,
+        part: UnsafeRawBufferPointer
+    ) -> MHD_Result {
+        switch exchange.phase {
+        case .head:
+            return headArrived(exchange, method: String(cString: method), isOld: strcmp(version, "HTTP/1.0") == 0)
+        case .body:
+            return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
+        case .discarding:
+            return part.isEmpty ? refuse(exchange, .bodyTooLarge) : discard(exchange, part.count)
+        case .answering(let response):
+            return queue(response, for: exchange)
+        case .opening(let head, let content):
+            return openThroughLibrary(exchange, head, content)
+        case .waiting, .streaming:
+            return .YES
+        case .over:
+            return .NO
+        }
+    }
+
+    private func headArrived(_ exchange: Exchange, method: String, isOld: Bool) -> MHD_Result {
+        exchange.wantsOnlyHead = method == "HEAD"
+        exchange.isOldVersion = isOld
+        defer { exchange.target = nil }
+        let head: RequestHead
+        do {
+            head = try RequestHead(
+                method: method,
+                target: exchange.target,
+                version: isOld ? .http10 : .http11,
+                headers: HeaderCollection.collect(from: exchange.connection),
+                limits: driver.configuration
+            )
+        } catch {
+            return refuse(exchange, error)
+        }
+        exchange.head = head
+        exchange.phase = .body
+        if case .length(let length) = head.body {
+            guard length <= driver.configuration.bodyLimit else { return bodyTooLong(exchange, length, head) }
+            exchange.body.reserveCapacity(length)
+        }
+        return .YES
+    }
+
+    private func bodyTooLong(_ exchange: Exchange, _ length: Int, _ head: RequestHead) -> MHD_Result {
+        if head.expectsContinue || length > driver.configuration.bodyDiscardLimit {
+            return refuse(exchange, .bodyTooLarge)
+        }
+        exchange.phase = .discarding
+        return .YES
+    }
+
+    private func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
+        guard part.count <= driver.configuration.bodyLimit - exchange.body.count else {
+            exchange.phase = .discarding
+            exchange.body = []
+            return discard(exchange, part.count)
+        }
+        exchange.body.append(contentsOf: part)
+        return .YES
+    }
+
+    private func discard(_ exchange: Exchange, _ count: Int) -> MHD_Result {
+        exchange.discarded += count
+        return exchange.discarded <= driver.configuration.bodyDiscardLimit ? .YES : .NO
+    }
+
+    private func requestArrived(_ exchange: Exchange) -> MHD_Result {
+        guard let head = exchange.head else { return .NO }
+        driver.requestTimes.requestArrived(exchange.record)
+        driver.figures.requests &+= 1
+        let request = HTTPRequest(
+            method: head.method,
+            rawPath: head.rawPath,
+            rawQuery: head.rawQuery,
+            version: head.version,
+            headers: head.headers,
+            body: exchange.body,
+            peer: exchange.record.peer,
+            connectionID: exchange.record.id,
+            isSecure: isSecure
+        )
+        exchange.head = nil
+        exchange.body = []
+        if driver.isClosing { return queue(HTTPResponse(status: 503), for: exchange) }
+        let responder = HTTPResponder(mailbox: driver.loop.mailbox, exchange: exchange.id)
+        switch driver.handler.handle(request, responder) {
+        case .respond(let response):
+            return queue(response, for: exchange)
+        case .wait:
+            exchange.phase = .waiting
+            driver.wait(for: exchange)
+            suspend(exchange.connection)
+            responder.expectAnswer()
+            return .YES
+        case .stream(let head, let content):
+            return openStream(exchange, head, content)
+        }
+    }
+}

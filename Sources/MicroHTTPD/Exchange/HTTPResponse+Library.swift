@@ -1,0 +1,74 @@
+internal import CMicroHTTPD
+
+extension HTTPResponse {
+    /// The library's form of the response; its one reference goes to the caller. Nil only if memory is short.
+    ///
+    /// - Parameter closing: Adds `Connection: close`.
+    func makeLibraryResponse(closing: Bool) -> OpaquePointer? {
+        guard let response = makeSized() else { return nil }
+        headers.addLines(to: response, closing: closing)
+        return response
+    }
+
+    /// The library's form of a head without a body of known length: for `HEAD` on a stream.
+    static func makeUnsized() -> OpaquePointer? {
+        let response = MHD_create_response_from_callback(.max, 1024, noContentCallback, nil, nil)
+        if let response { _ = cmhd_leave_unframed(response) }
+        return response
+    }
+
+    /// A status that can be sent: final and in range.
+    var sendableStatus: UInt32 {
+        (200...599).contains(status) ? UInt32(status) : 500
+    }
+
+    private func makeSized() -> OpaquePointer? {
+        switch body {
+        case .empty:
+            return MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT)
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes { bytes in
+                MHD_create_response_from_buffer(
+                    bytes.count,
+                    UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                    .RESPMEM_MUST_COPY
+                )
+            }
+        case .shared(let shared):
+            let context = BodyBox.retain(shared)
+            let start = UnsafeMutableRawPointer(mutating: shared.bytes.baseAddress)
+            let response = MHD_create_response_from_buffer_with_free_callback_cls(
+                shared.count,
+                start,
+                bodyFreeCallback,
+                context
+            )
+            if response == nil { BodyBox.release(context) }
+            return response
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Adds the lines that a handler may set to a library response.
+    func addLines(to response: OpaquePointer, closing: Bool) {
+        var isClosing = closing
+        for line in lines where line.isSendable {
+            if line.isNamed("Connection") {
+                isClosing = isClosing || line.value.equalsIgnoringASCIICase("close")
+            } else {
+                MHD_add_response_header(response, line.name, line.value)
+            }
+        }
+        if isClosing { MHD_add_response_header(response, "Connection", "close") }
+    }
+}
+
+extension HTTPField {
+    /// Whether a handler may send this line: well-formed, and not about the framing, which is the front end's own.
+    var isSendable: Bool {
+        !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
+            && !value.utf8.contains(where: \.isControlCharacter)
+            && !["Content-Length", "Transfer-Encoding", "Date"].contains(where: isNamed)
+    }
+}

@@ -1,0 +1,48 @@
+/// Why the front end refuses a request before a handler sees it. The connection is closed after the answer.
+package enum RequestRefusal: Error, Hashable, CaseIterable {
+    /// More than one `Content-Length` line.
+    case duplicateContentLength
+    /// `Content-Length` together with `Transfer-Encoding`.
+    case contentLengthWithTransferEncoding
+    /// A `Transfer-Encoding` that is not the single word `chunked`, or one in HTTP/1.0.
+    case unsupportedTransferEncoding
+    /// More than one `Host` line.
+    case duplicateHost
+    /// HTTP/1.1 without a `Host` line.
+    case missingHost
+    /// A header name or value, or a request target, with bytes that are not allowed there.
+    case malformedHead
+    /// The request target is longer than configured.
+    case targetTooLong
+    /// The header lines together are longer, or more, than configured.
+    case headersTooLarge
+    /// The body is longer than configured.
+    case bodyTooLarge
+
+    /// The status of the answer.
+    package var status: Int {
+        switch self {
+        case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
+            .duplicateHost, .missingHost, .malformedHead:
+            400
+        case .bodyTooLarge: 413
+        case .targetTooLong: 414
+        case .headersTooLarge: 431
+        }
+    }
+
+    /// One English sentence for the client.
+    package var explanation: String {
+        switch self {
+        case .duplicateContentLength: "The request has more than one Content-Length."
+        case .contentLengthWithTransferEncoding: "The request has both Content-Length and Transfer-Encoding."
+        case .unsupportedTransferEncoding: "The only transfer encoding understood is chunked, in HTTP/1.1."
+        case .duplicateHost: "The request has more than one Host."
+        case .missingHost: "An HTTP/1.1 request needs a Host."
+        case .malformedHead: "The request line or a header line has characters that are not allowed there."
+        case .targetTooLong: "The request target is too long."
+        case .headersTooLarge: "The header lines are too large."
+        case .bodyTooLarge: "The body is too large."
+        }
+    }
+}

@@ -1,0 +1,257 @@
+/// The inside of one shard: runs libmicrohttpd and writes the streams, in turn, on one thread. Everything it holds is
+/// confined to that thread, once `run` was called; the outside has its `StreamLoop`.
+final class LoopDriver {
+    let loop: StreamLoop
+    let configuration: DaemonConfiguration
+    let handler: any HTTPHandler
+    let ledger: ConnectionLedger
+    let roster: StreamRoster
+    let requestTimes: RequestTimes
+    /// The date for heads that we write ourselves.
+    var date = HTTPDate()
+    /// What this shard counted.
+    var figures = DaemonFigures()
+    /// Responses close their connections: nobody new is accepted.
+    private(set) var isWindingDown = false
+    /// Handlers are not asked any more.
+    private(set) var isClosing = false
+
+    private static let bellToken = UInt64.max
+
+    private let poller: Poller
+    private let makeFeed: Daemon.FeedMaker
+    private var listener: ListeningSocket?
+    /// The accepting front last; before it those that only serve what they have.
+    private var fronts: [Front] = []
+    private var frontCount: UInt64 = 0
+    private var dueFronts: Set<UInt64> = []
+    private var waiting: [UInt64: Exchange] = [:]
+    private var exchangeCount: UInt64 = 0
+    private var openExchanges = 0
+    private var nextFlush = StreamTime(nanoseconds: 0)
+    private var drains: [(until: StreamTime, told: @Sendable (Bool) -> Void)] = []
+
+    /// A driver that listens, but serves only from `run` on.
+    ///
+    /// - Parameter listener: The driver owns it from now on, failure included.
+    init(
+        loop: StreamLoop,
+        configuration: DaemonConfiguration,
+        handler: any HTTPHandler,
+        ledger: ConnectionLedger,
+        listener: ListeningSocket,
+        makeFeed: @escaping Daemon.FeedMaker
+    ) throws(DaemonError) {
+        self.loop = loop
+        self.configuration = configuration
+        self.handler = handler
+        self.ledger = ledger
+        self.makeFeed = makeFeed
+        self.listener = listener
+        let now = StreamTime.now()
+        do {
+            poller = try Poller()
+        } catch {
+            listener.close()
+            throw error
+        }
+        roster = StreamRoster(loop: loop, poller: poller, configuration: configuration, now: now)
+        requestTimes = RequestTimes(configuration: configuration, now: now)
+        guard poller.add(loop.mailbox.descriptor, token: Self.bellToken, .readable) else {
+            listener.close()
+            throw .systemRefused(SystemText.last())
+        }
+        do {
+            try addFront(certificate: configuration.certificate)
+        } catch {
+            listener.close()
+            throw error
+        }
+    }
+
+    /// Serves until a message says `close`.
+    func run() {
+        roster.feed = makeFeed(loop)
+        while !isClosing {
+            poller.wait(milliseconds: patience())
+            let now = StreamTime.now()
+            roster.advance(to: now)
+            requestTimes.advance(to: now)
+            takeOccurrences()
+            takeFeed(now)
+            runFronts()
+            roster.serve()
+            report(now)
+        }
+        shutDown()
+    }
+
+    /// Frees what a driver holds that was never run.
+    func abandon() {
+        shutDown()
+    }
+
+    /// How long the loop may sleep, milliseconds.
+    private func patience() -> Int32 {
+        if roster.hasQueue { return 0 }
+        var milliseconds = fronts.compactMap(\.timeout).min() ?? .max
+        if milliseconds == 0 { return 0 }
+        let flush = loop.mailbox.isFeedWaiting ? nextFlush : nil
+        let moments = [roster.nextTick, requestTimes.nextTick, flush, drains.map(\.until).min()]
+        if let next = moments.compactMap({ $0 }).min() {
+            let now = StreamTime.now()
+            let wait = next <= now ? 0 : (next.nanoseconds - now.nanoseconds + 999_999) / 1_000_000
+            milliseconds = min(milliseconds, wait)
+        }
+        return milliseconds == .max ? -1 : Int32(clamping: milliseconds)
+    }
+
+    private func takeOccurrences() {
+        for index in 0..<poller.count {
+            let occurrence = poller[index]
+            if occurrence.token == Self.bellToken {
+                loop.mailbox.take().forEach(act)
+            } else if occurrence.token > Self.bellToken - 1 - frontCount {
+                dueFronts.insert(occurrence.token)
+            } else {
+                roster.noticed(StreamID(rawValue: occurrence.token), occurrence.events)
+            }
+        }
+    }
+
+    private func takeFeed(_ now: StreamTime) {
+        guard now >= nextFlush, loop.mailbox.takeFeed() else { return }
+        nextFlush = now + configuration.flushInterval
+        roster.askFeed()
+    }
+
+    private func runFronts() {
+        for front in fronts where front.mustRun || dueFronts.contains(front.token) {
+            front.run()
+        }
+        dueFronts.removeAll(keepingCapacity: true)
+        while fronts.count > 1, let index = fronts.firstIndex(where: { !$0.isAccepting && $0.connections == 0 }),
+            index < fronts.count - 1
+        {
+            remove(fronts.remove(at: index))
+        }
+    }
+
+    private func report(_ now: StreamTime) {
+        figures.streams = roster.count
+        figures.blockedStreams = roster.blockedCount
+        figures.streamBytes = roster.byteCount
+        loop.figures.withLock { $0 = figures }
+        guard !drains.isEmpty else { return }
+        let isQuiet = openExchanges == 0 && roster.count == 0
+        drains.removeAll { drain in
+            if isQuiet || drain.until <= now { drain.told(isQuiet) }
+            return isQuiet || drain.until <= now
+        }
+    }
+}
+
+/// What other threads asked for.
+extension LoopDriver {
+    private func act(_ message: LoopMessage) {
+        switch message {
+        case .answer(let id, let answer):
+            if let exchange = waiting.removeValue(forKey: id) {
+                exchange.front.answer(exchange, answer)
+            } else {
+                answer.refuse()
+            }
+        case .replaceCertificate(let certificate, let told):
+            told(replace(certificate))
+        case .stopAccepting:
+            stopAccepting()
+        case .drain(let moment, let told):
+            drains.append((moment, told))
+        case .close:
+            isClosing = true
+        }
+    }
+
+    private func addFront(certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
+        guard let listener else { throw .notRunning }
+        frontCount += 1
+        let front = try Front(
+            driver: self,
+            token: Self.bellToken - frontCount,
+            listener: listener.duplicate(),
+            certificate: certificate
+        )
+        guard poller.add(front.descriptor, token: front.token, .readable) else {
+            front.stop()
+            throw .systemRefused(SystemText.last())
+        }
+        fronts.append(front)
+    }
+
+    private func replace(_ certificate: DaemonConfiguration.Certificate) -> DaemonError? {
+        guard let present = fronts.last, present.isSecure else { return .notSecure }
+        do {
+            try addFront(certificate: certificate)
+            present.stopAccepting()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func stopAccepting() {
+        isWindingDown = true
+        fronts.forEach { $0.stopAccepting() }
+        listener?.close()
+        listener = nil
+    }
+
+    private func remove(_ front: Front) {
+        poller.remove(front.descriptor)
+        front.stop()
+    }
+
+    /// Ends everything. Nothing may be suspended when the library's daemons stop.
+    private func shutDown() {
+        isClosing = true
+        stopAccepting()
+        roster.endAll(.daemonClosed)
+        for exchange in waiting.values {
+            exchange.front.answer(exchange, .response(HTTPResponse(status: 503)))
+        }
+        waiting = [:]
+        loop.mailbox.close()
+        fronts.forEach { $0.run() }
+        fronts.forEach(remove)
+        fronts = []
+        drains.forEach { $0.told(true) }
+        drains = []
+        report(StreamTime.now())
+    }
+}
+
+/// The exchanges of all fronts.
+extension LoopDriver {
+    /// A request line was read.
+    func beginExchange(
+        on front: Front,
+        target: String?,
+        _ connection: OpaquePointer,
+        _ record: ConnectionRecord
+    ) -> Exchange {
+        exchangeCount += 1
+        openExchanges += 1
+        return Exchange(id: exchangeCount, front: front, connection: connection, record: record, target: target)
+    }
+
+    /// Keeps a suspended exchange until its answer comes.
+    func wait(for exchange: Exchange) {
+        waiting[exchange.id] = exchange
+    }
+
+    /// A request is over.
+    func endExchange(_ exchange: Exchange) {
+        openExchanges -= 1
+        waiting[exchange.id] = nil
+    }
+}

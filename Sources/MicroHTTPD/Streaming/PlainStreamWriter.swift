@@ -1,0 +1,133 @@
+internal import Glibc
+
+/// A stream on a socket taken from the library: we write its head, its bytes and its end, and close it.
+final class PlainStreamWriter: StreamWriter {
+    private static let lastChunk = SharedBytes(ChunkFraming.lastChunk)
+    /// What a client may send on a stream before we stop reading it (the kernel then stops it).
+    private static let inputLimit = 64 * 1024
+
+    var id = StreamID(rawValue: 0)
+    let content: any StreamContent
+    private(set) var blockedSince: StreamTime?
+    private let descriptor: Int32
+    private let peer: PeerAddress
+    private let ledger: ConnectionLedger
+    private let isChunked: Bool
+    private var head: SharedBytes?
+    /// What the kernel did not take, the first piece cut to what is left of it. Only a blocked stream has any.
+    private var rest: [StreamPiece] = []
+    private var isFinishing = false
+    private var inputCount = 0
+
+    /// - Parameter descriptor: The socket, closed in `end`.
+    init(
+        descriptor: Int32,
+        peer: PeerAddress,
+        ledger: ConnectionLedger,
+        head: SharedBytes,
+        content: any StreamContent,
+        isChunked: Bool
+    ) {
+        self.descriptor = descriptor
+        self.peer = peer
+        self.ledger = ledger
+        self.head = head
+        self.content = content
+        self.isChunked = isChunked
+    }
+
+    func begin(_ poller: Poller) -> Bool {
+        // The library switches this on and off for its own responses on the same connection.
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        return poller.add(descriptor, token: id.rawValue, interest)
+    }
+
+    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome {
+        guard blockedSince == nil else { return .blocked }
+        batch.removeAll()
+        if let head {
+            batch.append(head)
+            self.head = nil
+        }
+        let progress = content.fill(&batch, now: now)
+        if progress == .finish {
+            isFinishing = true
+            if isChunked { batch.append(Self.lastChunk) }
+        }
+        guard case .written(let count) = output.write(batch.pieces[...], to: descriptor) else {
+            return .over(.peerClosed)
+        }
+        if count < batch.byteCount {
+            rest = Self.rest(of: batch.pieces[...], after: count)
+            blockedSince = now
+            poller.change(descriptor, token: id.rawValue, interest)
+            batch.removeAll()
+            return .blocked
+        }
+        batch.removeAll()
+        switch progress {
+        case .idle(let deadline): return .idle(wakeAt: deadline)
+        case .more: return .more
+        case .finish: return .over(.finished)
+        }
+    }
+
+    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome? {
+        if !events.isDisjoint(with: .closed) { return .over(.peerClosed) }
+        if events.contains(.readable) {
+            guard let count = output.drain(descriptor) else { return .over(.peerClosed) }
+            inputCount += count
+            if inputCount >= Self.inputLimit { poller.change(descriptor, token: id.rawValue, interest) }
+        }
+        return events.contains(.writable) && blockedSince != nil ? unblocked(output, poller, now) : nil
+    }
+
+    func end(_ output: SocketOutput, _ poller: Poller, closingBody: Bool) {
+        poller.remove(descriptor)
+        if closingBody && isChunked && rest.isEmpty && head == nil && !isFinishing {
+            let piece = StreamPiece(owner: Self.lastChunk, bytes: Self.lastChunk.bytes)
+            _ = output.write([piece], to: descriptor)
+        }
+        rest = []
+        // Closing a socket with unread input would make the kernel throw away our last bytes.
+        var rounds = 0
+        while rounds < 16, let count = output.drain(descriptor), count > 0 { rounds += 1 }
+        close(descriptor)
+        ledger.closed(peer)
+    }
+
+    /// Goes on with what was left; when that is gone the content gets its turn again.
+    private func unblocked(_ output: SocketOutput, _ poller: Poller, _ now: StreamTime) -> WriteOutcome {
+        guard case .written(let count) = output.write(rest[...], to: descriptor) else { return .over(.peerClosed) }
+        rest = Self.rest(of: rest[...], after: count)
+        guard rest.isEmpty else {
+            if count > 0 { blockedSince = now }
+            return .blocked
+        }
+        blockedSince = nil
+        poller.change(descriptor, token: id.rawValue, interest)
+        return isFinishing ? .over(.finished) : .more
+    }
+
+    private var interest: Poller.Events {
+        var events = Poller.Events.closed
+        if inputCount < Self.inputLimit { events.insert(.readable) }
+        if blockedSince != nil { events.insert(.writable) }
+        return events
+    }
+
+    private static func rest(of pieces: ArraySlice<StreamPiece>, after count: Int) -> [StreamPiece] {
+        var left = count
+        var rest = pieces
+        while let first = rest.first, first.bytes.count <= left {
+            left -= first.bytes.count
+            rest.removeFirst()
+        }
+        var result = Array(rest)
+        if left > 0, let first = result.first {
+            result[0].bytes = UnsafeRawBufferPointer(rebasing: first.bytes[left...])
+        }
+        return result
+    }
+}

@@ -1,0 +1,73 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// An epoll set. Confined to its loop's thread.
+final class Poller {
+    /// What is watched on a descriptor, and what happened to it.
+    struct Events: OptionSet {
+        var rawValue: UInt32
+        /// Bytes can be read.
+        static let readable = Events(rawValue: EPOLLIN.rawValue)
+        /// Bytes can be written.
+        static let writable = Events(rawValue: EPOLLOUT.rawValue)
+        /// The peer closed its side, or both, or the connection broke.
+        static let closed = Events(rawValue: EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue)
+    }
+
+    /// Something that happened.
+    struct Occurrence {
+        /// What the descriptor was added with.
+        var token: UInt64
+        var events: Events
+    }
+
+    private static let capacity = 512
+
+    private let descriptor: Int32
+    private let buffer = UnsafeMutablePointer<epoll_event>.allocate(capacity: Poller.capacity)
+    private(set) var count = 0
+
+    init() throws(DaemonError) {
+        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard descriptor >= 0 else { throw .systemRefused(SystemText.last()) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+        buffer.deallocate()
+    }
+
+    /// Watches a descriptor; false if the system refuses.
+    func add(_ other: Int32, token: UInt64, _ events: Events) -> Bool {
+        control(EPOLL_CTL_ADD, other, token, events)
+    }
+
+    /// Watches it for something else.
+    func change(_ other: Int32, token: UInt64, _ events: Events) {
+        _ = control(EPOLL_CTL_MOD, other, token, events)
+    }
+
+    /// Watches it no longer. Occurrences that were already taken still name it.
+    func remove(_ other: Int32) {
+        epoll_ctl(descriptor, EPOLL_CTL_DEL, other, nil)
+    }
+
+    /// Waits until something happens or the time is over; afterwards there are `count` occurrences.
+    ///
+    /// - Parameter milliseconds: -1 for ever.
+    func wait(milliseconds: Int32) {
+        count = Int(max(0, epoll_wait(descriptor, buffer, Int32(Self.capacity), milliseconds)))
+    }
+
+    /// One of the `count` occurrences.
+    subscript(index: Int) -> Occurrence {
+        Occurrence(token: buffer[index].data.u64, events: Events(rawValue: buffer[index].events))
+    }
+
+    private func control(_ operation: Int32, _ other: Int32, _ token: UInt64, _ events: Events) -> Bool {
+        var event = epoll_event()
+        event.events = events.rawValue
+        event.data.u64 = token
+        return epoll_ctl(descriptor, operation, other, &event) == 0
+    }
+}

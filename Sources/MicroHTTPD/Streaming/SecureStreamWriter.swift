@@ -1,0 +1,109 @@
+internal import Glibc
+
+/// A stream whose bytes pass through the library, for TLS: the library reads them when it can send, and while there are
+/// none the connection is suspended and we watch its descriptor.
+final class SecureStreamWriter: StreamWriter {
+    var id = StreamID(rawValue: 0)
+    let content: any StreamContent
+    private(set) var blockedSince: StreamTime?
+    private let exchange: Exchange
+    /// Holds us in its table while the stream is open; longer than we are asked for bytes.
+    private unowned let roster: StreamRoster
+    /// What the library had no room for, the first piece cut to what is left of it.
+    private var rest: ArraySlice<StreamPiece> = []
+    private var isFinishing = false
+    private var isOver = false
+    private var isSuspended = false
+
+    init(exchange: Exchange, content: any StreamContent, roster: StreamRoster) {
+        self.exchange = exchange
+        self.content = content
+        self.roster = roster
+    }
+
+    func begin(_ poller: Poller) -> Bool { true }
+
+    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome {
+        wake(poller)
+        return .handedOver
+    }
+
+    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome? {
+        events.isDisjoint(with: .closed) ? nil : .over(.peerClosed)
+    }
+
+    func end(_ output: SocketOutput, _ poller: Poller, closingBody: Bool) {
+        isFinishing = isFinishing || closingBody
+        leave()
+        if isSuspended {
+            wake(poller)
+        } else if !closingBody {
+            // The library has the connection and waits for its client, who will not come.
+            shutdown(exchange.record.descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
+    /// The content reader: fills the buffer, or suspends the connection if nothing is due.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        if isOver { return isFinishing ? ContentReaderCode.end : ContentReaderCode.error }
+        var filled = 0
+        while filled < buffer.count {
+            if rest.isEmpty {
+                guard !isFinishing else { break }
+                rest = roster.fill(self)
+                if rest.isEmpty { break }
+            }
+            filled += copy(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+        }
+        if filled > 0 {
+            blockedSince = roster.handedOut(self, filled)
+            return filled
+        }
+        blockedSince = nil
+        if isFinishing {
+            roster.closed(self, .finished)
+            return ContentReaderCode.end
+        }
+        if !isSuspended {
+            isSuspended = true
+            exchange.front.suspend(exchange.connection)
+            roster.suspended(self, exchange.record.descriptor)
+        }
+        return 0
+    }
+
+    /// The stream is no longer open; the library may not know yet.
+    func leave() {
+        isOver = true
+        exchange.phase = .over
+        exchange.secureStream = nil
+    }
+
+    /// The content said that nothing follows.
+    func willFinish() {
+        isFinishing = true
+    }
+
+    private func wake(_ poller: Poller) {
+        guard isSuspended else { return }
+        isSuspended = false
+        poller.remove(exchange.record.descriptor)
+        exchange.resume()
+    }
+
+    private func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var filled = 0
+        while filled < buffer.count, let first = rest.first {
+            let count = min(first.bytes.count, buffer.count - filled)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: first.bytes[..<count]))
+            filled += count
+            if count == first.bytes.count {
+                rest.removeFirst()
+            } else {
+                rest[rest.startIndex].bytes = UnsafeRawBufferPointer(rebasing: first.bytes[count...])
+            }
+        }
+        return filled
+    }
+}

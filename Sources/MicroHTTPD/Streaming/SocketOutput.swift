@@ -1,0 +1,74 @@
+internal import Glibc
+
+/// Writes pieces to a socket, as many as fit in one system call. One for all streams of a loop.
+final class SocketOutput {
+    /// What the kernel took.
+    enum Result {
+        /// So many bytes, perhaps fewer than given.
+        case written(Int)
+        /// The connection is broken.
+        case broken
+    }
+
+    // IOV_MAX on Linux.
+    private static let capacity = 1024
+
+    private let vectors = UnsafeMutablePointer<iovec>.allocate(capacity: SocketOutput.capacity)
+    private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    /// Bytes written so far.
+    private(set) var total: UInt64 = 0
+
+    deinit {
+        vectors.deallocate()
+        scratch.deallocate()
+    }
+
+    /// Writes the pieces from the given offset in the first one, without waiting.
+    func write(_ pieces: ArraySlice<StreamPiece>, to descriptor: Int32) -> Result {
+        var written = 0
+        var rest = pieces
+        while !rest.isEmpty {
+            let group = rest.prefix(Self.capacity)
+            var size = 0
+            for (index, piece) in group.enumerated() {
+                vectors[index] = iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: piece.bytes.baseAddress),
+                    iov_len: piece.bytes.count
+                )
+                size += piece.bytes.count
+            }
+            let count = send(group.count, to: descriptor)
+            if count < 0 { return errno == EAGAIN || errno == EWOULDBLOCK ? .written(written) : .broken }
+            written += count
+            total &+= UInt64(count)
+            if count < size { break }
+            rest = rest.dropFirst(group.count)
+        }
+        return .written(written)
+    }
+
+    /// Reads and throws away what the client sent.
+    ///
+    /// - Returns: The number of bytes, up to a few KiB at a time; nil if it closed its side or the connection is broken.
+    func drain(_ descriptor: Int32) -> Int? {
+        let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
+        if count > 0 { return count }
+        return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? 0 : nil
+    }
+
+    private func send(_ count: Int, to descriptor: Int32) -> Int {
+        let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+        while true {
+            let result: Int
+            if count == 1 {
+                result = Glibc.send(descriptor, vectors[0].iov_base, vectors[0].iov_len, flags)
+            } else {
+                var message = msghdr()
+                message.msg_iov = vectors
+                message.msg_iovlen = count
+                result = sendmsg(descriptor, &message, flags)
+            }
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+/// The open streams of a loop: their numbers, their turns, their deadlines. Confined to the loop's thread.
+///
+/// Only streams that have something due are visited. A visit allocates nothing and takes no lock: the content appends
+/// ranges of shared bytes to the one batch of the loop, and one system call sends them.
+final class StreamRoster {
+    private struct Entry {
+        var writer: (any StreamWriter)?
+        var generation: UInt32 = 0
+        var isQueued = false
+    }
+
+    /// Streams visited in a row before the loop looks at its other duties.
+    private static let sliceLength = 512
+
+    /// Says which streams have something due; set before the first stream.
+    var feed: (any StreamFeed)?
+    /// The time of the present pass.
+    private(set) var now: StreamTime
+    /// Open streams.
+    private(set) var count = 0
+    /// Streams whose clients take nothing at the moment.
+    private(set) var blockedCount = 0
+    private let loop: StreamLoop
+    private let poller: Poller
+    private let blockedTimeout: Duration
+    private let output = SocketOutput()
+    private var entries: [Entry] = []
+    private var free: [Int] = []
+    private var wheel: TimerWheel
+    private var batch: StreamBatch
+    private var queue: [Int] = []
+    private var queueHead = 0
+    private var ready: [StreamID] = []
+    private var rotation = 0
+    private var due: [Int] = []
+    private var secureBytes: UInt64 = 0
+
+    init(loop: StreamLoop, poller: Poller, configuration: DaemonConfiguration, now: StreamTime) {
+        self.loop = loop
+        self.poller = poller
+        self.now = now
+        blockedTimeout = configuration.blockedStreamTimeout
+        wheel = TimerWheel(granularity: .milliseconds(10), now: now)
+        batch = StreamBatch(byteLimit: configuration.batchLimit, pieceLimit: 256)
+    }
+
+    /// Whether some stream waits for its turn.
+    var hasQueue: Bool { queueHead < queue.count }
+    /// When `advance` has something to do next.
+    var nextTick: StreamTime? { wheel.nextTick }
+    /// Bytes sent so far.
+    var byteCount: UInt64 { output.total &+ secureBytes }
+
+    /// Takes a new stream in; false, and nothing done, if its descriptor cannot be watched.
+    @discardableResult
+    func open(_ writer: any StreamWriter, framing: StreamFraming) -> Bool {
+        guard let feed else { return false }
+        let slot = free.popLast() ?? entries.count
+        if slot == entries.count { entries.append(Entry()) }
+        writer.id = StreamID(slot: slot, generation: entries[slot].generation)
+        guard writer.begin(poller) else {
+            free.append(slot)
+            return false
+        }
+        entries[slot].writer = writer
+        count += 1
+        writer.content.opened(StreamOpening(id: writer.id, loop: loop, feed: feed, framing: framing, now: now))
+        enqueue(slot)
+        return true
+    }
+
+    /// Asks the feed, and queues what it names, each time from another one on, so that nobody is always last.
+    func askFeed() {
+        guard let feed else { return }
+        ready.removeAll(keepingCapacity: true)
+        feed.wokenUp(&ready, now: now)
+        guard !ready.isEmpty else { return }
+        rotation = (rotation &+ 7919) & 0xFFFF_FFFF
+        let start = rotation % ready.count
+        for index in 0..<ready.count {
+            let id = ready[(start + index) % ready.count]
+            if writer(of: id) != nil { enqueue(id.slot) }
+        }
+    }
+
+    /// Moves on to the present: streams whose deadline has come are queued, or cut off if it was their last.
+    func advance(to now: StreamTime) {
+        self.now = now
+        due.removeAll(keepingCapacity: true)
+        wheel.advance(to: now, due: &due)
+        for slot in due {
+            guard let writer = entries[slot].writer else { continue }
+            if let since = writer.blockedSince {
+                if since + blockedTimeout <= now {
+                    end(slot, writer, .blockedTooLong)
+                } else {
+                    wheel.schedule(slot, at: since + blockedTimeout)
+                }
+            } else {
+                enqueue(slot)
+            }
+        }
+    }
+
+    /// Gives the queued streams their turn, up to a number of them.
+    func serve() {
+        var left = min(queue.count - queueHead, Self.sliceLength)
+        while left > 0 {
+            left -= 1
+            let slot = queue[queueHead]
+            queueHead += 1
+            entries[slot].isQueued = false
+            guard let writer = entries[slot].writer else { continue }
+            let wasBlocked = writer.blockedSince != nil
+            let outcome = writer.write(&batch, output, poller, now: now)
+            settle(slot, writer, outcome, wasBlocked: wasBlocked)
+        }
+        if queueHead > queue.count / 2 {
+            queue.removeFirst(queueHead)
+            queueHead = 0
+        }
+    }
+
+    /// Something happened to the descriptor of a stream.
+    func noticed(_ id: StreamID, _ events: Poller.Events) {
+        guard let writer = writer(of: id) else { return }
+        let wasBlocked = writer.blockedSince != nil
+        if let outcome = writer.noticed(events, output, poller, now: now) {
+            settle(id.slot, writer, outcome, wasBlocked: wasBlocked)
+        }
+    }
+
+    /// Ends all streams.
+    func endAll(_ reason: StreamEnd) {
+        for slot in entries.indices {
+            if let writer = entries[slot].writer { end(slot, writer, reason) }
+        }
+    }
+
+    private func writer(of id: StreamID) -> (any StreamWriter)? {
+        guard id.slot < entries.count, entries[id.slot].generation == id.generation else { return nil }
+        return entries[id.slot].writer
+    }
+
+    private func enqueue(_ slot: Int) {
+        guard !entries[slot].isQueued else { return }
+        entries[slot].isQueued = true
+        queue.append(slot)
+    }
+
+    private func settle(_ slot: Int, _ writer: any StreamWriter, _ outcome: WriteOutcome, wasBlocked: Bool) {
+        let isBlocked = writer.blockedSince != nil
+        if isBlocked != wasBlocked { blockedCount += isBlocked ? 1 : -1 }
+        switch outcome {
+        case .idle(let deadline):
+            schedule(slot, deadline)
+        case .more:
+            wheel.cancel(slot)
+            enqueue(slot)
+        case .blocked:
+            schedule(slot, writer.blockedSince.map { $0 + blockedTimeout })
+        case .handedOver:
+            break
+        case .over(let reason):
+            end(slot, writer, reason)
+        }
+    }
+
+    private func schedule(_ slot: Int, _ deadline: StreamTime?) {
+        if let deadline {
+            wheel.schedule(slot, at: deadline)
+        } else {
+            wheel.cancel(slot)
+        }
+    }
+
+    private func end(_ slot: Int, _ writer: any StreamWriter, _ reason: StreamEnd) {
+        remove(slot, writer)
+        writer.end(output, poller, closingBody: reason == .daemonClosed)
+        writer.content.ended(reason)
+    }
+
+    private func remove(_ slot: Int, _ writer: any StreamWriter) {
+        if writer.blockedSince != nil { blockedCount -= 1 }
+        wheel.cancel(slot)
+        batch.removeAll()
+        entries[slot].writer = nil
+        entries[slot].generation = (entries[slot].generation &+ 1) & 0x7FFF_FFFF
+        free.append(slot)
+        count -= 1
+    }
+}
+
+/// What a stream needs whose bytes the library fetches, from inside its content reader.
+extension StreamRoster {
+    /// What is due for the stream; empty if nothing is.
+    func fill(_ writer: SecureStreamWriter) -> ArraySlice<StreamPiece> {
+        batch.removeAll()
+        let progress = writer.content.fill(&batch, now: now)
+        switch progress {
+        case .idle(let deadline):
+            schedule(writer.id.slot, deadline)
+        case .more:
+            wheel.cancel(writer.id.slot)
+            if batch.pieces.isEmpty { enqueue(writer.id.slot) }
+        case .finish:
+            writer.willFinish()
+        }
+        let pieces = Array(batch.pieces)[...]
+        batch.removeAll()
+        return pieces
+    }
+
+    /// Bytes went to the library: from now on the stream is blocked, as far as we can tell, until it asks for more.
+    func handedOut(_ writer: SecureStreamWriter, _ count: Int) -> StreamTime {
+        secureBytes &+= UInt64(count)
+        wheel.schedule(writer.id.slot, at: now + blockedTimeout)
+        return now
+    }
+
+    /// The stream's connection has been suspended: we have to see for ourselves whether its client goes.
+    func suspended(_ writer: SecureStreamWriter, _ descriptor: Int32) {
+        _ = poller.add(descriptor, token: writer.id.rawValue, .closed)
+    }
+
+    /// The library is done with the stream, or about to be.
+    func closed(_ writer: SecureStreamWriter, _ reason: StreamEnd) {
+        guard self.writer(of: writer.id) === writer else { return }
+        remove(writer.id.slot, writer)
+        writer.leave()
+        writer.content.ended(reason)
+    }
+}

@@ -1,0 +1,38 @@
+/// One open stream, in one of two ways: written by us to a socket taken from the library, or read by the
+/// library through a content reader (TLS). Confined to its loop's thread.
+protocol StreamWriter: AnyObject {
+    /// The stream's number; set when it is opened.
+    var id: StreamID { get set }
+    /// Where the bytes come from.
+    var content: any StreamContent { get }
+    /// Since when the client takes nothing; nil if it does, or has nothing to take.
+    var blockedSince: StreamTime? { get }
+
+    /// Starts watching for the client; false if the system refuses.
+    func begin(_ poller: Poller) -> Bool
+
+    /// Gets what is due from the content and sends it off.
+    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome
+
+    /// Something happened to the descriptor; nil if that changes nothing.
+    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome?
+
+    /// The stream is over: closes its socket, or gives the connection back to the library and does not touch it after.
+    ///
+    /// - Parameter closingBody: Whether the body should be ended properly, if that is possible at once.
+    func end(_ output: SocketOutput, _ poller: Poller, closingBody: Bool)
+}
+
+/// What became of a stream's turn.
+enum WriteOutcome {
+    /// All is sent; nothing more is due before the deadline.
+    case idle(wakeAt: StreamTime?)
+    /// All is sent; more is due.
+    case more
+    /// The client is slower than we are; the stream has no turn until it can be written again.
+    case blocked
+    /// The library will come for the bytes.
+    case handedOver
+    /// The stream is over.
+    case over(StreamEnd)
+}

@@ -1,0 +1,132 @@
+/// Deadlines of many things, coarse and cheap: a ring of ticks, each with a list of the things that are due then.
+///
+/// Things are small numbers (places in somebody's table). A thing has at most one deadline. Moving a deadline further
+/// away, as every event does with a heartbeat, only stores it: the thing is looked at when the old one comes, and put
+/// where it belongs then. Nothing is allocated while the numbers stay below the highest one so far.
+///
+///     ticks   | 0 | 1 | 2 | … | 1023 |     one list each; deadlines beyond the ring wait in its last tick
+///     list      7 <-> 3 <-> 12             linked through `following` and `preceding`, by number
+struct TimerWheel: ~Copyable {
+    private static let size: UInt64 = 1024
+    private static let none: Int32 = -1
+
+    private let granularity: UInt64
+    private var present: UInt64
+    private var heads = [Int32](repeating: TimerWheel.none, count: Int(TimerWheel.size))
+    private var occupied = [UInt64](repeating: 0, count: Int(TimerWheel.size) / 64)
+    private var following: [Int32] = []
+    private var preceding: [Int32] = []
+    private var ticks: [UInt64] = []
+    private var deadlines: [UInt64] = []
+
+    /// - Parameter granularity: The length of a tick.
+    init(granularity: Duration, now: StreamTime) {
+        self.granularity = max(1, granularity.wholeNanoseconds)
+        present = now.nanoseconds / self.granularity
+    }
+
+    /// Sets the deadline of a thing.
+    mutating func schedule(_ thing: Int, at deadline: StreamTime) {
+        makeRoom(for: thing)
+        let isWaiting = deadlines[thing] != .max
+        deadlines[thing] = min(deadline.nanoseconds, .max - 1)
+        let tick = tick(of: deadlines[thing])
+        if isWaiting {
+            if ticks[thing] <= tick { return }
+            unlink(thing)
+        }
+        link(thing, at: tick)
+    }
+
+    /// Forgets the deadline of a thing, if it has one.
+    mutating func cancel(_ thing: Int) {
+        guard thing < deadlines.count, deadlines[thing] != .max else { return }
+        unlink(thing)
+        deadlines[thing] = .max
+    }
+
+    /// The deadline of a thing; nil for none.
+    func deadline(of thing: Int) -> StreamTime? {
+        guard thing < deadlines.count, deadlines[thing] != .max else { return nil }
+        return StreamTime(nanoseconds: deadlines[thing])
+    }
+
+    /// Moves on to the present and appends the things that are due, which lose their deadlines.
+    mutating func advance(to now: StreamTime, due: inout [Int]) {
+        let target = now.nanoseconds / granularity
+        guard target > present else { return }
+        // After a pause longer than the ring, one turn sees everything.
+        var tick = target - present >= Self.size ? target - Self.size : present
+        present = target
+        while tick < target {
+            tick += 1
+            empty(Int(tick % Self.size), now.nanoseconds, &due)
+        }
+    }
+
+    /// When `advance` has something to do next; nil if there are no deadlines.
+    var nextTick: StreamTime? {
+        var distance: UInt64 = 1
+        while distance <= Self.size {
+            let place = Int((present &+ distance) % Self.size)
+            if place % 64 == 0 && occupied[place / 64] == 0 {
+                distance += 64
+            } else if heads[place] != Self.none {
+                return StreamTime(nanoseconds: (present &+ distance) &* granularity)
+            } else {
+                distance += 1
+            }
+        }
+        return nil
+    }
+
+    private func tick(of deadline: UInt64) -> UInt64 {
+        let exact = deadline / granularity + (deadline % granularity == 0 ? 0 : 1)
+        return min(max(exact, present + 1), present + Self.size - 1)
+    }
+
+    private mutating func empty(_ place: Int, _ now: UInt64, _ due: inout [Int]) {
+        var next = heads[place]
+        while next != Self.none {
+            let thing = Int(next)
+            next = following[thing]
+            unlink(thing)
+            if deadlines[thing] <= now {
+                deadlines[thing] = .max
+                due.append(thing)
+            } else {
+                link(thing, at: tick(of: deadlines[thing]))
+            }
+        }
+    }
+
+    private mutating func link(_ thing: Int, at tick: UInt64) {
+        let place = Int(tick % Self.size)
+        ticks[thing] = tick
+        preceding[thing] = Self.none
+        following[thing] = heads[place]
+        if heads[place] != Self.none { preceding[Int(heads[place])] = Int32(thing) }
+        heads[place] = Int32(thing)
+        occupied[place / 64] |= 1 << UInt64(place % 64)
+    }
+
+    private mutating func unlink(_ thing: Int) {
+        let place = Int(ticks[thing] % Self.size)
+        if following[thing] != Self.none { preceding[Int(following[thing])] = preceding[thing] }
+        if preceding[thing] != Self.none {
+            following[Int(preceding[thing])] = following[thing]
+        } else {
+            heads[place] = following[thing]
+            if heads[place] == Self.none { occupied[place / 64] &= ~(1 << UInt64(place % 64)) }
+        }
+    }
+
+    private mutating func makeRoom(for thing: Int) {
+        while deadlines.count <= thing {
+            following.append(Self.none)
+            preceding.append(Self.none)
+            ticks.append(0)
+            deadlines.append(.max)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+extension Duration {
+    /// A time that an option gives in seconds; negative and impossible values count as 0, and what exceeds ten years
+    /// as ten years.
+    init(optionSeconds seconds: Double) {
+        self = seconds > 0 ? .seconds(Swift.min(seconds, 315_360_000)) : .zero
+    }
+
+    /// The whole milliseconds of a duration, for the wire.
+    var wholeMilliseconds: Int { Int(clampedNanoseconds / 1_000_000) }
+
+    /// The duration in seconds, for an option.
+    var optionSeconds: Double { Double(clampedNanoseconds / 1_000_000) / 1000 }
+
+    /// A uniform share of the duration, in whole milliseconds, zero and the duration itself included.
+    func randomShare(dice: Double) -> Duration {
+        let whole = wholeMilliseconds
+        return .milliseconds(Swift.min(whole, Int(Double(whole + 1) * Swift.max(0, Swift.min(dice, 1)))))
+    }
+
+    /// What is left of the duration after some of it has passed; never negative.
+    func remaining(after elapsed: Duration) -> Duration { Swift.max(.zero, self - elapsed) }
+}

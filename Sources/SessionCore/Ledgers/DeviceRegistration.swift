@@ -1,0 +1,76 @@
+/// The push notification device of the legacy adapter: its registration in each session, and its badge.
+struct DeviceRegistration {
+    /// What the platform says of the device.
+    struct Device: Equatable {
+        /// `PN_type`.
+        var platform: String
+        /// `PN_appId`.
+        var applicationID: String
+        /// The token that the server knows, or shall know.
+        var token: String
+        /// The token that replaces `token`; nil: none.
+        var newToken: String?
+    }
+
+    private enum State: Equatable {
+        /// No device. *Leaves to* `wanted`.
+        case none
+        /// To be registered in this session or the next. `isAnnounced`: somebody waits to be told. *Leaves to*
+        /// `registered`, by a refusal to `none`.
+        case wanted(Device, isAnnounced: Bool)
+        /// Registered in this session. *Leaves to* `wanted` when the session ends.
+        case registered(Device, deviceID: String)
+    }
+
+    private var state = State.none
+    private var wantsBadgeReset = false
+
+    /// The registration to ask for: at once if there is a session, else at the start of the next.
+    var registration: RequestLedger.Purpose? {
+        guard case .wanted(let device, _) = state else { return nil }
+        return .deviceRegistration(device)
+    }
+
+    /// The token is known or has changed.
+    mutating func tokenChanged(_ device: Device) { state = .wanted(device, isAnnounced: true) }
+
+    /// The badge is to be reset. Nil: not now, for the device is not registered yet.
+    mutating func badgeResetRequested() -> RequestLedger.Purpose? {
+        guard case .registered(_, let deviceID) = state else {
+            wantsBadgeReset = true
+            return nil
+        }
+        return .badgeReset(deviceID: deviceID)
+    }
+
+    /// Whether a badge reset can never be sent, for there is no device.
+    var isUnknown: Bool { state == .none }
+
+    /// `MPNREG`: what to tell, and the badge reset that waited for it.
+    mutating func registered(deviceID: String) -> (event: LegacyEvent?, next: RequestLedger.Purpose?) {
+        guard case .wanted(var device, let isAnnounced) = state else { return (nil, nil) }
+        device.token = device.newToken ?? device.token
+        device.newToken = nil
+        state = .registered(device, deviceID: deviceID)
+        let next: RequestLedger.Purpose? = wantsBadgeReset ? .badgeReset(deviceID: deviceID) : nil
+        wantsBadgeReset = false
+        return (isAnnounced ? .deviceRegistered(deviceId: deviceID, code: nil, message: nil) : nil, next)
+    }
+
+    /// The registration was refused: what to tell.
+    mutating func refused(code: Int, message: String) -> [LegacyEvent] {
+        guard case .wanted(_, let isAnnounced) = state else { return [] }
+        state = .none
+        var events: [LegacyEvent] = []
+        if isAnnounced { events.append(.deviceRegistered(deviceId: nil, code: code, message: message)) }
+        if wantsBadgeReset { events.append(.badgeReset(deviceId: nil, code: code, message: message)) }
+        wantsBadgeReset = false
+        return events
+    }
+
+    /// The session ended: the device has to be registered again in the next one.
+    mutating func sessionEnded() {
+        guard case .registered(let device, _) = state else { return }
+        state = .wanted(device, isAnnounced: false)
+    }
+}

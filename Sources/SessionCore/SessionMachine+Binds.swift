@@ -1,0 +1,196 @@
+internal import TLCP
+
+/// Binding a session to connections: after a preflight, after each `LOOP`, after a recovery.
+extension SessionMachine {
+    /// Binds the session in the best way there is.
+    mutating func bindInBestWay(at tick: Tick) {
+        guard let session else { return }
+        transportSwitch = .none
+        requests.dropTransportSwitch()
+        guard let rung = ladder.bestRung(forced: options.forcedTransport) else { return giveUpTransports(at: tick) }
+        if rung.usesWebSocket { leaveControlRoute() }
+        switch rung {
+        case .webSocketStreaming, .webSocketPolling:
+            lastEffort = tick.now
+            startTimer(.transport, after: responseTime)
+            let socket = openSocket(at: session.address, isCreation: false)
+            state = .bound(Bond(rung: rung, connection: socket, step: .opening))
+        case .httpStreaming:
+            lastEffort = tick.now
+            let request = http(bindRequest(rung, session: session))
+            let connection = openRequest(.httpStream, at: session.address, request)
+            startTimer(.transport, after: responseTime)
+            state = .bound(Bond(rung: rung, connection: connection, step: .asked))
+        case .httpPolling:
+            state = .bound(Bond(rung: rung, connection: nil, step: .pausing))
+            poll(at: tick)
+        }
+    }
+
+    /// Nothing that `forcedTransport` admits works: everything is tried again, with a new session.
+    private mutating func giveUpTransports(at tick: Tick) {
+        emit(.note(.noTransportAdmitted))
+        tellLegacy(.connectionFailed(reason: "no transport admitted"))
+        ladder.admitAll()
+        loseSession(cause: cause ?? "ws.unavailable", wait: .retryDelay, at: tick)
+    }
+
+    // MARK: - WebSocket
+
+    mutating func socketOpened(_ socket: ConnectionID, at tick: Tick) {
+        guard state.socketOpened() else { return }
+        emit(.send(socket, ClientRequest.wsok.webSocketMessage))
+        if let creation = state.creation {
+            emit(.send(socket, creationRequest(creation.way).webSocketMessage))
+        } else if let bond = state.bond, bond.rung.streams, let session {
+            emit(.send(socket, bindRequest(bond.rung, session: session).webSocketMessage))
+        }
+    }
+
+    mutating func socketGreeted(at tick: Tick) {
+        guard state.greeted(), let bond = state.bond, !bond.rung.streams else { return }
+        stopTimer(.transport)
+        poll(isFirst: true, at: tick)
+    }
+
+    // MARK: - Polls
+
+    /// Sends the next poll of a polling bond. `isFirst`: the first one on its WebSocket, which names the session.
+    mutating func poll(isFirst: Bool = false, at tick: Tick) {
+        guard let bond = state.bond, let session else { return }
+        lastEffort = tick.now
+        startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
+        if bond.rung.usesWebSocket {
+            guard let socket = bond.connection else { return }
+            let request = bindRequest(bond.rung, session: session, namesSession: isFirst)
+            emit(.send(socket, request.webSocketMessage))
+            _ = state.bondMoved(to: .asked, on: socket)
+        } else {
+            let request = http(bindRequest(bond.rung, session: session))
+            let connection = openRequest(.httpPoll, at: session.address, request)
+            _ = state.bondMoved(to: .asked, on: connection)
+            heartbeat.declare(.zero)
+            beginHeartbeats()
+        }
+    }
+
+    // MARK: - CONOK
+
+    /// The `CONOK` of a bind.
+    mutating func rebound(_ bond: Bond, _ welcome: Welcome, at tick: Tick) {
+        session?.requestLimit = welcome.requestLimit
+        switch bond.step {
+        case .asked, .greeting, .pollingForced: break
+        case .preflight, .opening, .streaming, .polling, .pausing: return
+        }
+        if bond.rung.streams { grantKeepalive(welcome) } else { grantIdleTimeout(welcome) }
+        follow(controlLink: welcome.controlLink)
+        tellLegacy(.connectionEstablished)
+        if bond.rung.streams {
+            stopTimer(.transport)
+            _ = state.bondMoved(to: .streaming, on: bond.connection)
+            setStatus(bond.rung.status)
+            beginStreaming(welcome, at: tick)
+        } else {
+            _ = state.bondMoved(to: .polling, on: bond.connection)
+            setStatus(bond.rung.status)
+            connectionEstablished()
+        }
+    }
+
+    /// A stream flows, on the socket of a creation or by a bind.
+    mutating func beginStreaming(_ welcome: Welcome, at tick: Tick) {
+        if let delay = liveness.begin(keepalive: welcome.keepalive, at: tick.now) {
+            startTimer(.liveness, after: delay)
+        }
+        slowing.begin()
+        beginHeartbeats()
+        connectionEstablished()
+    }
+
+    private mutating func connectionEstablished() {
+        responseTimeout.reset()
+        noteResponseTimeout()
+        negotiateBandwidth()
+        considerSwitch()
+    }
+
+    mutating func beginHeartbeats() {
+        heartbeat.begin()
+        restartHeartbeat()
+    }
+
+    /// The stream ends: nothing supervises it any more.
+    mutating func leaveStream() {
+        liveness.end()
+        stopTimer(.liveness)
+        heartbeat.end()
+        stopTimer(.heartbeat)
+        stopTimer(.idle)
+        stopTimer(.polling)
+        stopTimer(.transport)
+    }
+
+    // MARK: - LOOP
+
+    /// `LOOP`: the connection is over, the session waits for a bind.
+    mutating func looped(delay: Duration, at tick: Tick) {
+        if state.recovery != nil {
+            release(state.connection)
+            stopTimer(.transport)
+            cause = "recovery.loop"
+            return bindInBestWay(at: tick)
+        }
+        guard let bond = state.bond else { return }
+        switch bond.step {
+        case .preflight(let way):
+            release(bond.connection)
+            stopTimer(.transport)
+            cause = "\(way.causePrefix).loop"
+            bindInBestWay(at: tick)
+        case .polling:
+            pollLooped(bond, delay: delay, at: tick)
+        case .asked where !bond.rung.streams:
+            pollLooped(bond, delay: delay, at: tick)
+        case .streaming, .pollingForced, .asked, .greeting:
+            leaveStream()
+            leave(bond)
+            cause = "\(bond.rung.causePrefix).loop"
+            bindInBestWay(at: tick)
+        case .opening, .pausing:
+            break
+        }
+    }
+
+    private mutating func pollLooped(_ bond: Bond, delay: Duration, at tick: Tick) {
+        stopTimer(.idle)
+        if options.pollingInterval != delay.optionSeconds {
+            options.pollingInterval = delay.optionSeconds
+            emit(.notify(.propertyChanged(.pollingInterval(delay.optionSeconds))))
+        }
+        guard ladder.bestRung(forced: options.forcedTransport) == bond.rung else {
+            cause = transportSwitch.cause ?? "\(bond.rung.causePrefix).loop"
+            leaveStream()
+            leave(bond)
+            return bindInBestWay(at: tick)
+        }
+        transportSwitch = .none
+        requests.dropTransportSwitch()
+        if bond.rung == .httpPolling {
+            release(bond.connection)
+            cause = "http.loop"
+        }
+        _ = state.bondMoved(to: .pausing, on: bond.rung.usesWebSocket ? bond.connection : nil)
+        if delay > .zero { startTimer(.polling, after: delay) } else { poll(at: tick) }
+    }
+
+    /// Lets go of the connection of a bond that ended with `LOOP`.
+    private mutating func leave(_ bond: Bond) {
+        if bond.rung.usesWebSocket {
+            leaveControlRoute()
+            close(bond.connection)
+        } else {
+            release(bond.connection)
+        }
+    }
+}

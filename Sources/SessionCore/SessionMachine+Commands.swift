@@ -1,0 +1,80 @@
+internal import TLCP
+
+/// Options set by the user, and what the ledgers ask for.
+extension SessionMachine {
+    mutating func apply(_ values: ConnectionOptionValues, at tick: Tick) {
+        let old = options
+        options = values
+        if values.currentConnectTimeout != old.currentConnectTimeout {
+            responseTimeout.rebase(to: Duration(optionSeconds: values.currentConnectTimeout))
+        }
+        if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged() }
+        guard session != nil else { return }
+        if values.requestedMaxBandwidth != old.requestedMaxBandwidth { negotiateBandwidth() }
+        if values.forcedTransport != old.forcedTransport { considerSwitch() }
+        sendPendingRequests(at: tick)
+    }
+
+    /// Asks for another bandwidth limit if the user wants one.
+    mutating func negotiateBandwidth() {
+        guard session != nil else { return }
+        let limit = bandwidth.next(option: options.requestedMaxBandwidth, real: properties.realMaxBandwidth)
+        if let limit { requests.ask(.bandwidth(limit)) }
+    }
+
+    /// Asks for a rebind if there is a better transport than the one in use. During a preflight, an opening or a
+    /// recovery nothing is asked: the choice is made anyway when it ends.
+    mutating func considerSwitch(cause: String? = nil) {
+        guard let bond = state.bond, state.controlRoute != .closed else { return }
+        if ladder.bestRung(forced: options.forcedTransport) == bond.rung {
+            if requests.nextPending(.beforeSubscriptions) == .transportSwitch(cause: transportSwitch.cause) {
+                transportSwitch = .none
+                requests.dropTransportSwitch()
+            }
+        } else if transportSwitch == .none {
+            askForSwitch(cause: cause)
+        }
+    }
+
+    mutating func askForSwitch(cause: String?) {
+        transportSwitch = .asked(cause: cause)
+        requests.ask(.transportSwitch(cause: cause))
+    }
+
+    // MARK: - Push notifications
+
+    mutating func register(_ registeredDevice: DeviceRegistration.Device, at tick: Tick) {
+        device.tokenChanged(registeredDevice)
+        if session != nil, let registration = device.registration { requests.ask(registration) }
+        sendPendingRequests(at: tick)
+    }
+
+    mutating func resetBadge(at tick: Tick) {
+        if device.isUnknown {
+            tellLegacy(.badgeReset(deviceId: nil, code: 45, message: "No device is registered"))
+        } else if let request = device.badgeResetRequested() {
+            requests.ask(request)
+            sendPendingRequests(at: tick)
+        }
+    }
+
+    // MARK: - Effects
+
+    mutating func perform(_ effects: [SubscriptionEffect], at tick: Tick) {
+        for effect in effects {
+            switch effect {
+            case .notify(let token, let event): emit(.notify(.subscription(token, event)))
+            case .requestsWaiting: sendPendingRequests(at: tick)
+            case .protocolViolation(let reason): return badData(reason, at: tick)
+            }
+        }
+    }
+
+    mutating func perform(_ effects: [MessageEffect]) {
+        for effect in effects {
+            switch effect {
+            case .notify(let token, let outcome): emit(.notify(.message(token, outcome)))
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+internal import TLCP
+
+/// Control and message requests: on the stream's WebSocket, or one HTTP request at a time beside the stream.
+extension SessionMachine {
+    private var hasPendingControls: Bool { requests.hasPending || subscriptions.hasPendingRequests }
+
+    /// Sends what is waiting, as far as the route allows.
+    mutating func sendPendingRequests(at tick: Tick) {
+        switch state.controlRoute {
+        case .closed: break
+        case .socket(let socket): sendOnSocket(socket)
+        case .http: sendOverHTTP(at: tick)
+        }
+    }
+
+    private mutating func sendOnSocket(_ socket: ConnectionID) {
+        var hasSent = false
+        while hasPendingControls, let batch = takeControls(.webSocket) {
+            emit(.send(socket, batch.bytes))
+            hasSent = true
+        }
+        while messages.hasPendingRequests, let batch = takeMessages(.webSocket) {
+            emit(.send(socket, batch.bytes))
+            hasSent = true
+        }
+        if hasSent { restartHeartbeat() }
+    }
+
+    private mutating func sendOverHTTP(at tick: Tick) {
+        guard control.isIdle, let session else { return }
+        if hasPendingControls, let batch = takeControls(.http) {
+            post(batch.bytes, .control, session, at: tick)
+        } else if messages.hasPendingRequests, let batch = takeMessages(.http) {
+            post(batch.bytes, .msg, session, at: tick)
+        } else if control.isHeartbeatDue {
+            post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, session, at: tick)
+        } else {
+            return
+        }
+        restartHeartbeat()
+    }
+
+    private mutating func post(_ body: [UInt8], _ name: RequestName, _ session: SessionRecord, at tick: Tick) {
+        let target = name.httpTarget(session: session.id, version: version.current)
+        let request = TransportOrder.Request(target: target, body: body)
+        let connection = openRequest(.httpControl, at: session.address, request)
+        control.sent(on: connection, isHeartbeat: name == .heartbeat, at: tick.now)
+        startTimer(.control, after: responseTime)
+    }
+
+    // MARK: - Batches
+
+    /// As many control requests as fit one batch, in their order.
+    private mutating func takeControls(_ form: RequestBatch.Form) -> RequestBatch? {
+        var batch: RequestBatch?
+        let limit = session?.requestLimit ?? 0
+        guard takeOwn(.beforeSubscriptions, form, limit, into: &batch) else { return batch }
+        _ = subscriptions.takePendingRequests(acknowledged: form == .http, ids: &requestIDs) { request in
+            Self.add(request, form, limit, to: &batch)
+        }
+        if !subscriptions.hasPendingRequests { _ = takeOwn(.afterSubscriptions, form, limit, into: &batch) }
+        return batch
+    }
+
+    private mutating func takeMessages(_ form: RequestBatch.Form) -> RequestBatch? {
+        var batch: RequestBatch?
+        let limit = session?.requestLimit ?? 0
+        _ = messages.takePendingRequests(acknowledged: form == .http, ids: &requestIDs) { request in
+            Self.add(request, form, limit, to: &batch)
+        }
+        return batch
+    }
+
+    /// False: the batch is full.
+    private mutating func takeOwn(
+        _ share: RequestLedger.Share,
+        _ form: RequestBatch.Form,
+        _ limit: Int,
+        into batch: inout RequestBatch?
+    ) -> Bool {
+        while let purpose = requests.nextPending(share) {
+            let (id, request) = request(for: purpose, onSocket: form == .webSocket)
+            guard Self.add(request, form, limit, to: &batch) else { return false }
+            requests.sent(purpose, as: id)
+        }
+        return true
+    }
+
+    private static func add(
+        _ request: ClientRequest,
+        _ form: RequestBatch.Form,
+        _ limit: Int,
+        to batch: inout RequestBatch?
+    ) -> Bool {
+        if batch == nil {
+            batch = RequestBatch(request, form: form, limit: limit)
+            return true
+        }
+        return batch?.append(request) ?? false
+    }
+
+    // MARK: - Replies
+
+    /// `REQOK`, `REQERR` or `ERROR`, on whatever connection.
+    mutating func reply(_ notification: ServerNotification, causePrefix: String, at tick: Tick) {
+        switch notification {
+        case .reqOK(let id):
+            if let id { answered(id, .accepted, at: tick) }
+        case .reqErr(_, 20, let message):
+            tellLegacy(.serverFailed(code: 20, message: message))
+            loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: tick)
+        case .reqErr(_, let code, let message) where [11, 65, 67].contains(code):
+            fail(
+                code: code == 11 ? 21 : code,
+                message: message,
+                legacy: .serverFailed(code: code, message: message),
+                at: tick
+            )
+        case .reqErr(let id, let code, let message):
+            answered(id, .refused(code: code, message: message), at: tick)
+        case .error(let code, let message):
+            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: tick)
+        default:
+            break
+        }
+    }
+
+    private mutating func answered(_ id: RequestID, _ answer: RequestAnswer, at tick: Tick) {
+        if let purpose = requests.answered(id) {
+            answered(purpose, answer)
+        } else if let effects = subscriptions.requestAnswered(id, answer) {
+            perform(effects, at: tick)
+        } else if let effects = messages.requestAnswered(id, answer) {
+            perform(effects)
+        }
+    }
+
+    private mutating func answered(_ purpose: RequestLedger.Purpose, _ answer: RequestAnswer) {
+        switch (purpose, answer) {
+        case (.transportSwitch, _):
+            transportSwitch.answered(isAccepted: answer == .accepted)
+        case (.bandwidth, _):
+            bandwidth.answered()
+            negotiateBandwidth()
+        case (.deviceRegistration, .refused(let code, let message)):
+            for event in device.refused(code: code, message: message) { tellLegacy(event) }
+        case (.badgeReset, .refused(let code, let message)):
+            tellLegacy(.badgeReset(deviceId: nil, code: code, message: message))
+        case (.deviceRegistration, .accepted), (.badgeReset, .accepted):
+            break
+        }
+    }
+
+    // MARK: - The HTTP channel
+
+    /// The response of the control request is complete, or will never be. What got no reply is sent again.
+    mutating func controlEnded(isComplete: Bool, at tick: Tick) {
+        forgetUnanswered()
+        if let pause = control.ended(isComplete: isComplete, retryDelay: retryDelay, at: tick.now) {
+            startTimer(.control, after: pause)
+        } else {
+            stopTimer(.control)
+        }
+    }
+
+    mutating func controlExpired(at tick: Tick) {
+        guard let connection = control.connection else { return control.pauseEnded() }
+        close(connection)
+        controlEnded(isComplete: false, at: tick)
+    }
+
+    /// Control requests no longer take the way that they took so far.
+    mutating func leaveControlRoute() {
+        close(control.left())
+        stopTimer(.control)
+        forgetUnanswered()
+    }
+
+    private mutating func forgetUnanswered() {
+        requests.channelLost()
+        subscriptions.channelLost()
+        messages.channelLost()
+    }
+}

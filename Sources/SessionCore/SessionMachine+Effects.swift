@@ -1,0 +1,99 @@
+internal import TLCP
+
+/// The small steps that decisions are made of: each adds to the actions of the event under way.
+extension SessionMachine {
+    mutating func emit(_ action: SessionAction) { out.append(action) }
+
+    mutating func takeActions() -> [SessionAction] {
+        var actions: [SessionAction] = []
+        swap(&actions, &out)
+        return actions
+    }
+
+    mutating func startTimer(_ purpose: TimerID.Purpose, after delay: Duration) {
+        out += timers.start(purpose, after: delay)
+    }
+
+    mutating func stopTimer(_ purpose: TimerID.Purpose) { out += timers.stop(purpose) }
+
+    mutating func setStatus(_ newStatus: ClientStatus) {
+        guard status != newStatus else { return }
+        status = newStatus
+        emit(.notify(.statusChanged(newStatus)))
+    }
+
+    /// A property of the session is known; notified only if it is news.
+    mutating func setProperty(_ change: PropertyChange) {
+        if properties.apply(change) { emit(.notify(.propertyChanged(change))) }
+    }
+
+    mutating func tellLegacy(_ event: LegacyEvent) { emit(.notify(.legacy(event))) }
+
+    mutating func takeCause() -> String? {
+        defer { cause = nil }
+        return cause
+    }
+
+    /// How long a response may take now.
+    var responseTime: Duration { responseTimeout.value(for: options.connectTimeout) }
+
+    var retryDelay: Duration { Duration(optionSeconds: options.retryDelay) }
+
+    // MARK: - Connections
+
+    mutating func openSocket(at address: String, isCreation: Bool) -> ConnectionID {
+        open(
+            TransportOrder(
+                kind: .webSocket,
+                address: address,
+                subprotocol: version.current.webSocketSubprotocol,
+                headers: headers(isCreation: isCreation)
+            )
+        )
+    }
+
+    mutating func openRequest(
+        _ kind: TransportOrder.Kind,
+        at address: String,
+        _ request: TransportOrder.Request,
+        isCreation: Bool = false
+    ) -> ConnectionID {
+        open(
+            TransportOrder(
+                kind: kind,
+                address: address,
+                request: request,
+                headers: headers(isCreation: isCreation)
+            )
+        )
+    }
+
+    private mutating func open(_ order: TransportOrder) -> ConnectionID {
+        let connection = connections.opened()
+        emit(.openTransport(connection, order))
+        return connection
+    }
+
+    private func headers(isCreation: Bool) -> [String: String] {
+        guard isCreation || !options.httpExtraHeadersOnSessionCreationOnly else { return [:] }
+        return options.httpExtraHeaders ?? [:]
+    }
+
+    /// Closes a connection, unless it has ended by itself.
+    mutating func close(_ connection: ConnectionID?) {
+        if let connection, connections.ended(connection) { emit(.closeTransport(connection)) }
+    }
+
+    /// Lets go of an HTTP response whose last line has come.
+    mutating func release(_ connection: ConnectionID?) {
+        if let connection, connections.ended(connection) { emit(.releaseTransport(connection)) }
+    }
+
+    /// The response times of creations and recoveries changed: `currentConnectTimeout` follows.
+    mutating func noteResponseTimeout() {
+        let seconds = responseTimeout.current.optionSeconds
+        guard case .auto = options.connectTimeout, options.currentConnectTimeout != seconds else { return }
+        options.currentConnectTimeout = seconds
+        emit(.notify(.propertyChanged(.currentConnectTimeout(seconds))))
+    }
+}

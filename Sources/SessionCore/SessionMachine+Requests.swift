@@ -1,0 +1,116 @@
+internal import TLCP
+
+/// The requests of the session itself, made from the options as they stand.
+extension SessionMachine {
+    mutating func creationRequest(_ way: Creation.Way) -> ClientRequest {
+        let kind: ConnectionParameters.Kind
+        switch way {
+        case .webSocket: kind = streamingKind()
+        case .http, .unlimited: kind = .polling()
+        }
+        var request = CreateSessionRequest(connection: ConnectionParameters(kind))
+        request.clientID = configuration.clientIdentifier
+        request.adapterSet = details.adapterSet
+        request.user = details.user
+        request.password = details.password
+        if case .limited(let limit) = options.requestedMaxBandwidth { request.maxBandwidth = limit }
+        if way == .unlimited { request.timeToLive = .unlimited }
+        request.oldSession = previousSession
+        request.cause = takeCause()
+        bandwidth.begin(with: options.requestedMaxBandwidth)
+        return .createSession(request)
+    }
+
+    /// `namesSession`: false for a poll on the WebSocket of the poll before it, which needs no more than that.
+    mutating func bindRequest(
+        _ rung: TransportRung,
+        session: SessionRecord,
+        namesSession: Bool = true
+    ) -> ClientRequest {
+        let kind = rung.streams ? streamingKind() : pollingKind
+        var connection = ConnectionParameters(kind)
+        if rung == .httpStreaming { connection.contentLength = Int(clamping: options.contentLength) }
+        guard namesSession else {
+            return .bindSession(BindSessionRequest(sessionID: nil, connection: connection))
+        }
+        return .bindSession(
+            BindSessionRequest(sessionID: session.id, connection: connection, cause: takeCause())
+        )
+    }
+
+    mutating func recoveryRequest(session: SessionRecord) -> ClientRequest {
+        .bindSession(
+            BindSessionRequest(
+                sessionID: session.id,
+                connection: ConnectionParameters(.polling()),
+                recoveryFrom: session.cursor.processed,
+                cause: takeCause()
+            )
+        )
+    }
+
+    mutating func destroyRequest(cause: String?) -> ClientRequest {
+        let operation = ControlOperation.destroy(DestroyRequest(closesSocket: true, cause: cause))
+        return .control(ControlRequest(requestID: requestIDs.next(), operation: operation))
+    }
+
+    /// A request that the session makes for itself.
+    mutating func request(for purpose: RequestLedger.Purpose, onSocket: Bool) -> (RequestID, ClientRequest) {
+        let operation: ControlOperation
+        switch purpose {
+        case .transportSwitch(let cause):
+            operation = .forceRebind(ForceRebindRequest(closesSocket: onSocket, cause: cause))
+        case .bandwidth(let limit):
+            operation = .constrain(ConstrainRequest(maxBandwidth: RequestedBandwidth(limit)))
+        case .deviceRegistration(let device):
+            operation = .mpnRegister(
+                MPNRegisterRequest(
+                    platform: device.platform,
+                    appID: device.applicationID,
+                    deviceToken: device.token,
+                    newDeviceToken: device.newToken
+                )
+            )
+        case .badgeReset(let deviceID):
+            operation = .mpnResetBadge(MPNResetBadgeRequest(deviceID: deviceID))
+        }
+        let id = requestIDs.next()
+        return (id, .control(ControlRequest(requestID: id, operation: operation)))
+    }
+
+    /// A request in the form that goes over HTTP by itself. `create_session` and `bind_session` name their session
+    /// in the body.
+    func http(_ request: ClientRequest) -> TransportOrder.Request {
+        TransportOrder.Request(
+            target: request.name.httpTarget(version: version.current),
+            body: request.httpBody
+        )
+    }
+
+    private mutating func streamingKind() -> ConnectionParameters.Kind {
+        let keepalive = Duration(optionSeconds: options.keepaliveInterval).wholeMilliseconds
+        let inactivity = Duration(optionSeconds: options.reverseHeartbeatInterval)
+        heartbeat.declare(inactivity)
+        return .streaming(
+            keepaliveMillis: keepalive > 0 ? keepalive : nil,
+            inactivityMillis: inactivity > .zero ? inactivity.wholeMilliseconds : nil,
+            sendsSync: options.slowingEnabled
+        )
+    }
+
+    private var pollingKind: ConnectionParameters.Kind {
+        .polling(
+            intervalMillis: Duration(optionSeconds: options.pollingInterval).wholeMilliseconds,
+            idleMillis: Duration(optionSeconds: options.idleTimeout).wholeMilliseconds
+        )
+    }
+}
+
+extension RequestedBandwidth {
+    fileprivate init(_ limit: RequestedMaxBandwidth) {
+        switch limit {
+        case .limited(let value): self = .limited(value)
+        case .unlimited: self = .unlimited
+        }
+    }
+}

@@ -1,0 +1,232 @@
+internal import TLCP
+
+/// All decisions of one client's session: statuses, transports, binds, recovery, requests, retries.
+///
+/// It is the only door to this module's decisions: the driver reports facts by the event methods and performs the
+/// returned actions in order. The machine does no I/O, owns no clock and draws no random number: each event brings a
+/// `Tick`.
+///
+/// Where official clients stop without a word, because `forcedTransport` admits nothing that works, this machine goes
+/// on trying, with the retry delay between the attempts, as the class reference promises.
+package struct SessionMachine: ~Copyable {
+    /// The status that was notified last.
+    package internal(set) var status = ClientStatus.disconnected
+
+    var state = SessionState.idle
+    var session: SessionRecord?
+    var properties = ServerProperties()
+
+    var options: ConnectionOptionValues
+    var details: ConnectionDetailValues
+    let configuration: SessionConfiguration
+
+    var ladder = TransportLadder()
+    var backoff: RetryBackoff
+    var responseTimeout: ResponseTimeout
+    var liveness = LivenessMonitor()
+    var slowing = SlowingDetector()
+    var heartbeat = ReverseHeartbeat()
+    var bandwidth = BandwidthNegotiation()
+    var transportSwitch = TransportSwitch.none
+    var version: VersionFallback
+
+    var subscriptions = SubscriptionStore()
+    var messages = MessageLedger()
+    var requests = RequestLedger()
+    var device = DeviceRegistration()
+    var control = ControlChannel()
+    var requestIDs = RequestIDGenerator()
+
+    /// The `LS_cause` of the next creation or bind; sent once.
+    var cause: String?
+    /// When the last connection effort began.
+    var lastEffort = Moment.zero
+    /// The session before this one, for `LS_old_session`.
+    var previousSession: SessionID?
+    /// The address at the last `connect()`, should the user set none meanwhile.
+    var fallbackAddress: String?
+
+    var timers = TimerBook()
+    var connections = ConnectionBook()
+    /// What the event under way has led to so far.
+    var out: [SessionAction] = []
+    /// Kept for its storage, so that a line costs no allocation here.
+    var effects: [SubscriptionEffect] = []
+
+    /// A machine for one client, disconnected.
+    package init(
+        options: ConnectionOptionValues = ConnectionOptionValues(),
+        details: ConnectionDetailValues = ConnectionDetailValues(),
+        configuration: SessionConfiguration = SessionConfiguration()
+    ) {
+        self.options = options
+        self.details = details
+        self.configuration = configuration
+        backoff = RetryBackoff(delay: Duration(optionSeconds: options.retryDelay))
+        responseTimeout = ResponseTimeout(base: Duration(optionSeconds: options.currentConnectTimeout))
+        version = VersionFallback(configuration.protocolVersion)
+    }
+
+    // MARK: - What the user does
+
+    /// `connect()`: acts only while `DISCONNECTED`, and only if a server address is set.
+    package mutating func connectRequested(at tick: Tick) -> [SessionAction] {
+        connect(at: tick)
+        return takeActions()
+    }
+
+    /// `disconnect()`: ends whatever is under way.
+    package mutating func disconnectRequested(at tick: Tick) -> [SessionAction] {
+        disconnect(at: tick)
+        return takeActions()
+    }
+
+    /// `subscribe(…)`; the caller has checked the properties.
+    package mutating func subscribe(
+        _ token: SubscriptionToken,
+        _ properties: SubscriptionProperties,
+        at tick: Tick
+    ) -> [SessionAction] {
+        perform(subscriptions.subscribe(token, properties), at: tick)
+        sendPendingRequests(at: tick)
+        return takeActions()
+    }
+
+    /// `unsubscribe(…)`; unknown tokens are ignored.
+    package mutating func unsubscribe(_ token: SubscriptionToken, at tick: Tick) -> [SessionAction] {
+        perform(subscriptions.unsubscribe(token), at: tick)
+        sendPendingRequests(at: tick)
+        return takeActions()
+    }
+
+    /// `requestedMaxFrequency` was set on an active subscription; the caller has checked that it may.
+    package mutating func changeMaxFrequency(
+        _ token: SubscriptionToken,
+        _ frequency: RequestedMaxFrequency?,
+        at tick: Tick
+    ) -> [SessionAction] {
+        perform(subscriptions.changeMaxFrequency(token, frequency), at: tick)
+        sendPendingRequests(at: tick)
+        return takeActions()
+    }
+
+    /// `sendMessage(…)`; the caller has checked the sequence name. `delayTimeout` is in seconds, nil: the server's
+    /// default.
+    package mutating func sendMessage(
+        _ token: MessageToken,
+        text: String,
+        sequence: String?,
+        delayTimeout: Double?,
+        hasDelegate: Bool,
+        enqueueWhileDisconnected: Bool,
+        at tick: Tick
+    ) -> [SessionAction] {
+        let isConnecting = status != .disconnected && status != .disconnectedWillRetry
+        if isConnecting || enqueueWhileDisconnected {
+            messages.accept(
+                token,
+                text: text,
+                sequence: sequence,
+                delayTimeout: delayTimeout,
+                hasDelegate: hasDelegate
+            )
+            sendPendingRequests(at: tick)
+        } else if hasDelegate {
+            emit(.notify(.message(token, .aborted(sentOnNetwork: false))))
+        }
+        return takeActions()
+    }
+
+    /// Some connection option was set; all are handed over as they are now.
+    package mutating func optionsChanged(_ values: ConnectionOptionValues, at tick: Tick) -> [SessionAction] {
+        apply(values, at: tick)
+        return takeActions()
+    }
+
+    /// Some connection detail was set; all are handed over as they are now. They count from the next creation on.
+    package mutating func detailsChanged(_ values: ConnectionDetailValues, at tick: Tick) -> [SessionAction] {
+        details = values
+        return takeActions()
+    }
+
+    // MARK: - What the transports report
+
+    /// A WebSocket is open. (For HTTP it may be reported or not; it is ignored.)
+    package mutating func transportOpened(_ connection: ConnectionID, at tick: Tick) -> [SessionAction] {
+        if state.connection == connection { socketOpened(connection, at: tick) }
+        return takeActions()
+    }
+
+    /// One line arrived, without its CR-LF. Lines of connections that were given up are ignored.
+    package mutating func received(
+        _ connection: ConnectionID,
+        line: ArraySlice<UInt8>,
+        at tick: Tick
+    ) -> [SessionAction] {
+        lineReceived(line, on: connection, at: tick)
+        sendPendingRequests(at: tick)
+        return takeActions()
+    }
+
+    /// Several lines arrived, in order, without their CR-LF; as good as one call for each, but cheaper.
+    package mutating func received(
+        _ connection: ConnectionID,
+        lines: [ArraySlice<UInt8>],
+        at tick: Tick
+    ) -> [SessionAction] {
+        out.reserveCapacity(lines.count)
+        for line in lines { lineReceived(line, on: connection, at: tick) }
+        sendPendingRequests(at: tick)
+        return takeActions()
+    }
+
+    /// A connection ended that the machine did not close; reported once for each.
+    package mutating func transportClosed(
+        _ connection: ConnectionID,
+        _ closure: TransportClosure,
+        at tick: Tick
+    ) -> [SessionAction] {
+        connectionClosed(connection, closure, at: tick)
+        sendPendingRequests(at: tick)
+        return takeActions()
+    }
+
+    /// A timer fired.
+    package mutating func timerFired(_ timer: TimerID, at tick: Tick) -> [SessionAction] {
+        if timers.fired(timer) { expired(timer.purpose, at: tick) }
+        sendPendingRequests(at: tick)
+        return takeActions()
+    }
+
+    /// The network came back after it was not reachable.
+    package mutating func networkOnline(at tick: Tick) -> [SessionAction] {
+        networkReturned(at: tick)
+        return takeActions()
+    }
+
+    // MARK: - For the legacy adapter
+
+    /// The device token for push notifications is known or has changed. `previousToken` nil: a first registration.
+    package mutating func deviceTokenChanged(
+        platform: String,
+        applicationID: String,
+        token: String,
+        previousToken: String?,
+        at tick: Tick
+    ) -> [SessionAction] {
+        let device = DeviceRegistration.Device(
+            platform: platform,
+            applicationID: applicationID,
+            token: previousToken ?? token,
+            newToken: previousToken == nil ? nil : token
+        )
+        register(device, at: tick)
+        return takeActions()
+    }
+
+    /// The badge counter on the server is to be reset.
+    package mutating func badgeResetRequested(at tick: Tick) -> [SessionAction] {
+        resetBadge(at: tick)
+        return takeActions()
+    }
+}

@@ -1,0 +1,92 @@
+internal import TLCP
+
+/// The rows of one item in COMMAND mode, by key; with a second level also what each key's second level has sent.
+///
+/// Whatever command the server sends, the user sees `ADD` first, then `UPDATE`s, then `DELETE`. The row that comes in is
+/// already complete: its unchanged fields were taken from the previous row of the item, which may be another key's.
+///
+/// ```text
+///                row, not DELETE            row, DELETE
+/// key unknown    ADD, all changed           DELETE, all changed, nothing kept
+/// key known      UPDATE, what differs       DELETE, all but the key changed, key gone
+/// ```
+struct CommandTable: Sendable {
+    /// What is held of one key.
+    struct KeyRow: Sendable {
+        /// The first-level row as delivered: its command is `ADD` or `UPDATE`.
+        var row: [String?]
+        /// The key's second-level subscription; nil: none was asked for, it was refused, or the server removed it.
+        var secondLevel: SubscriptionID?
+        /// The last second-level row; nil: none yet. From the first one on, updates show both levels.
+        var secondRow: [String?]?
+
+        /// Puts another first-level row in place; returns where it differs, and the second-level row.
+        mutating func replaceRow(by values: [String?]) -> (changed: FieldSet, secondRow: [String?]?) {
+            let changed = values.differences(from: row)
+            row = values
+            return (changed, secondRow)
+        }
+    }
+
+    /// What a row does to its key, and thereby to the key's second-level subscription.
+    enum Step: Sendable, Equatable {
+        /// The key is new.
+        case added
+        /// The key was known and stays.
+        case updated
+        /// The key is gone; its second-level subscription, if any, is to be removed.
+        case deleted(SubscriptionID?)
+    }
+
+    /// A row as it is to be delivered.
+    struct Change: Sendable, Equatable {
+        var values: [String?]
+        var changed: FieldSet
+        var step: Step
+    }
+
+    /// The commands that the user sees.
+    static let add = "ADD", update = "UPDATE", delete = "DELETE"
+
+    var rows: [RowKey: KeyRow] = [:]
+
+    /// Takes in a complete row. Nil: its key is null, which the protocol forbids.
+    mutating func apply(_ row: [String?], keyPosition: Int, commandPosition: Int) -> Change? {
+        guard row.indices.contains(keyPosition - 1), row.indices.contains(commandPosition - 1),
+            let key = row[keyPosition - 1]
+        else { return nil }
+        return row[commandPosition - 1] == Self.delete
+            ? delete(key, width: row.count, keyPosition: keyPosition, commandPosition: commandPosition)
+            : store(key, row, commandPosition: commandPosition)
+    }
+
+    private mutating func store(_ key: String, _ row: [String?], commandPosition: Int) -> Change {
+        guard let index = rows.index(forKey: RowKey(key)) else {
+            let values = row.replacing(commandPosition, by: Self.add)
+            rows[RowKey(key)] = KeyRow(row: values)
+            return Change(values: values, changed: FieldSet(all: values.count), step: .added)
+        }
+        let values = row.replacing(commandPosition, by: Self.update)
+        let (changed, secondRow) = rows.values[index].replaceRow(by: values)
+        let shown = secondRow.map { values + $0 } ?? values
+        return Change(values: shown, changed: changed, step: .updated)
+    }
+
+    private mutating func delete(_ key: String, width: Int, keyPosition: Int, commandPosition: Int) -> Change {
+        let known = rows.removeValue(forKey: RowKey(key))
+        let width = width + (known?.secondRow?.count ?? 0)
+        var values = [String?](repeating: nil, count: width)
+        values[keyPosition - 1] = key
+        values[commandPosition - 1] = Self.delete
+        var changed = FieldSet(all: width)
+        if known != nil { changed.remove(keyPosition) }
+        return Change(values: values, changed: changed, step: .deleted(known?.secondLevel))
+    }
+
+    /// Forgets all keys; returns the second-level subscriptions that are to be removed, oldest first.
+    mutating func clear() -> [SubscriptionID] {
+        let secondLevels = rows.values.compactMap(\.secondLevel)
+        rows.removeAll()
+        return secondLevels.sorted()
+    }
+}

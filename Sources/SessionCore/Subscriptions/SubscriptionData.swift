@@ -1,0 +1,139 @@
+internal import TLCP
+
+/// What a subscription has received since `SUBOK` or `SUBCMD`; it ends with the subscription or the session.
+struct SubscriptionData: Sendable {
+    /// The names and positions that go with every update.
+    let layout: SubscriptionLayout
+    /// The number of items that the server told.
+    let itemCount: Int
+    /// The frequencies told on both levels.
+    var frequencies = FrequencyAggregate()
+    private let mode: SubscriptionMode
+    private let wantsSnapshot: Bool
+    private var items: [ItemState] = []
+
+    /// Data of a subscription that has just become active; the layout agrees with the counts.
+    init(properties: SubscriptionProperties, layout: SubscriptionLayout, itemCount: Int) {
+        self.layout = layout
+        self.itemCount = itemCount
+        mode = properties.mode
+        wantsSnapshot = properties.wantsSnapshot
+    }
+
+    // MARK: - Rows
+
+    /// Decodes the row of an item against the one before it.
+    mutating func decode(item: Int, fields: FieldList) throws(ProtocolViolation) -> DecodedRow {
+        let index = try index(of: item, tag: "U")
+        let isFirst = items[index].isFirst
+        var row = try items[index].decode(fields, count: layout.fieldCount)
+        if wantsSnapshot {
+            switch mode {
+            case .merge: row.isSnapshot = isFirst
+            case .distinct, .command: row.isSnapshot = !items[index].hasSnapshotEnded
+            case .raw: break
+            }
+        }
+        return row
+    }
+
+    /// The update that a decoded row makes, and in COMMAND mode what it does to its key.
+    mutating func deliver(_ row: DecodedRow, item: Int) throws(ProtocolViolation) -> (ItemUpdate, CommandTable.Step?) {
+        guard let keyPosition = layout.keyPosition, let commandPosition = layout.commandPosition else {
+            let update = ItemUpdate(
+                layout: layout,
+                itemPos: item,
+                isSnapshot: row.isSnapshot,
+                values: row.values,
+                changed: row.changed,
+                patches: row.patches
+            )
+            return (update, nil)
+        }
+        guard
+            let change = items[item - 1].table
+                .apply(row.values, keyPosition: keyPosition, commandPosition: commandPosition)
+        else { throw ProtocolViolation(reason: "Null key in an update of item \(item)") }
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: item,
+            isSnapshot: row.isSnapshot,
+            values: change.values,
+            changed: change.changed,
+            itemRow: row.values
+        )
+        return (update, change.step)
+    }
+
+    /// The update that a second-level row makes together with its key's first-level row. Nil: the key is gone.
+    mutating func compose(_ row: DecodedRow, from id: SubscriptionID, item: Int, key: String) -> ItemUpdate? {
+        guard let commandPosition = layout.commandPosition, items.indices.contains(item - 1),
+            let change = items[item - 1].table
+                .compose(row.values, changed: row.changed, from: id, key: key, commandPosition: commandPosition)
+        else { return nil }
+        var patches: [Int: String] = [:]
+        for (position, patch) in row.patches { patches[layout.fieldCount + position] = patch }
+        return ItemUpdate(
+            layout: layout,
+            itemPos: item,
+            isSnapshot: row.isSnapshot,
+            values: change.values,
+            changed: change.changed,
+            patches: patches
+        )
+    }
+
+    // MARK: - Snapshot
+
+    /// `EOS`.
+    mutating func snapshotEnded(item: Int) throws(ProtocolViolation) {
+        try checkSnapshotEvents("EOS")
+        items[try index(of: item, tag: "EOS")].hasSnapshotEnded = true
+    }
+
+    /// `CS`; returns the second-level subscriptions that are to be removed.
+    mutating func snapshotCleared(item: Int) throws(ProtocolViolation) -> [SubscriptionID] {
+        try checkSnapshotEvents("CS")
+        return items[try index(of: item, tag: "CS")].table.clear()
+    }
+
+    /// Whether the item exists, asked for a line of this tag.
+    func checkItem(_ item: Int, tag: String) throws(ProtocolViolation) {
+        guard item >= 1, item <= itemCount else {
+            throw ProtocolViolation(reason: "\(tag) for item \(item) of \(itemCount)")
+        }
+    }
+
+    private func checkSnapshotEvents(_ tag: String) throws(ProtocolViolation) {
+        switch mode {
+        case .distinct, .command: break
+        case .merge, .raw: throw ProtocolViolation(reason: "\(tag) for a subscription in \(mode.rawValue) mode")
+        }
+    }
+
+    /// The index of an item; its state is made when it is first spoken of.
+    private mutating func index(of item: Int, tag: String) throws(ProtocolViolation) -> Int {
+        try checkItem(item, tag: tag)
+        while items.count < item { items.append(ItemState()) }
+        return item - 1
+    }
+
+    // MARK: - Second level
+
+    /// A second-level subscription was made for a key.
+    mutating func secondLevelOpened(_ id: SubscriptionID, item: Int, key: String) {
+        guard items.indices.contains(item - 1) else { return }
+        items[item - 1].table.secondLevelOpened(id, for: key)
+    }
+
+    /// A key's second-level subscription is no more; false: it was not the key's any longer.
+    mutating func secondLevelClosed(_ id: SubscriptionID, item: Int, key: String) -> Bool {
+        guard items.indices.contains(item - 1) else { return false }
+        return items[item - 1].table.secondLevelClosed(id, for: key)
+    }
+
+    /// All second-level subscriptions there are, by increasing identifier.
+    var secondLevels: [SubscriptionID] {
+        items.flatMap { $0.table.rows.values.compactMap(\.secondLevel) }.sorted()
+    }
+}

@@ -1,0 +1,124 @@
+internal import TLCP
+
+extension SubscriptionMachine {
+    /// What `SUBOK` and `SUBCMD` say.
+    struct Announcement: Sendable, Equatable {
+        var itemCount: Int
+        var fieldCount: Int
+        /// `SUBCMD` only.
+        var positions: CommandPositions?
+    }
+
+    /// The 1-based positions of the key and command fields.
+    struct CommandPositions: Sendable, Equatable {
+        var key: Int
+        var command: Int
+    }
+
+    /// What an announcement means.
+    enum Activation: Sendable, Equatable {
+        /// It is repeated, or nobody is interested.
+        case ignored
+        /// Data will follow. `reconfDue`: the frequency was changed since the add was written.
+        case subscribed(SubscriptionEvent, reconfDue: Bool)
+        /// The counts are not those of the lists; a delete is due.
+        case mismatched(message: String)
+    }
+
+    /// `SUBOK` or `SUBCMD`.
+    mutating func announced(_ announcement: Announcement) throws(ProtocolViolation) -> Activation {
+        guard let properties else { return .ignored }
+        switch stage {
+        case .subscribed, .deleting: return .ignored
+        case .adding, .acknowledged: break
+        }
+        try check(announcement, properties)
+        if let message = properties.mismatch(with: announcement) {
+            stage = .deleting(.due)
+            return .mismatched(message: message)
+        }
+        try checkPositions(announcement)
+        stage = .subscribed(frequency.differs ? .due : nil)
+        data = SubscriptionData(
+            properties: properties,
+            layout: SubscriptionLayout(properties, announcement),
+            itemCount: announcement.itemCount
+        )
+        let event = SubscriptionEvent.subscribed(
+            itemCount: announcement.itemCount,
+            fieldCount: announcement.fieldCount,
+            keyPosition: announcement.positions?.key,
+            commandPosition: announcement.positions?.command
+        )
+        return .subscribed(event, reconfDue: frequency.differs)
+    }
+
+    private func check(_ announcement: Announcement, _ properties: SubscriptionProperties) throws(ProtocolViolation) {
+        guard (properties.mode == .command) == (announcement.positions != nil) else {
+            let tag = announcement.positions == nil ? "SUBOK" : "SUBCMD"
+            throw ProtocolViolation(reason: "\(tag) for a subscription in \(properties.mode.rawValue) mode")
+        }
+        guard (0...SubscriptionLimits.maxItemCount).contains(announcement.itemCount),
+            (0...SubscriptionLimits.maxFieldCount).contains(announcement.fieldCount)
+        else {
+            throw ProtocolViolation(
+                reason: "Implausible size: \(announcement.itemCount) items, \(announcement.fieldCount) fields"
+            )
+        }
+    }
+
+    private func checkPositions(_ announcement: Announcement) throws(ProtocolViolation) {
+        guard let positions = announcement.positions else { return }
+        guard positions.key >= 1, positions.key <= announcement.fieldCount,
+            positions.command >= 1, positions.command <= announcement.fieldCount,
+            positions.key != positions.command
+        else {
+            throw ProtocolViolation(
+                reason: "Key position \(positions.key) and command position \(positions.command) "
+                    + "among \(announcement.fieldCount) fields"
+            )
+        }
+    }
+}
+
+extension SubscriptionProperties {
+    /// Whether the snapshot was asked for.
+    var wantsSnapshot: Bool { requestedSnapshot != nil && requestedSnapshot != .no }
+
+    /// The properties of the second-level subscription of a key. `frequency` is the first level's present one.
+    func secondLevel(of key: String, frequency: RequestedMaxFrequency?) -> SubscriptionProperties? {
+        guard let secondLevelFields else { return nil }
+        var properties = SubscriptionProperties(mode: .merge, items: .list([key]), fields: secondLevelFields)
+        properties.dataAdapter = secondLevelDataAdapter
+        properties.requestedMaxFrequency = frequency
+        return properties
+    }
+
+    /// What is wrong with the announced counts; nil if they agree with the lists.
+    fileprivate func mismatch(with announcement: SubscriptionMachine.Announcement) -> String? {
+        if let count = items.names?.count, count != announcement.itemCount {
+            return "Expected \(count) items but got \(announcement.itemCount)"
+        }
+        if let count = fields.names?.count, count != announcement.fieldCount {
+            return "Expected \(count) fields but got \(announcement.fieldCount)"
+        }
+        return nil
+    }
+}
+
+extension SubscriptionLayout {
+    fileprivate convenience init(
+        _ properties: SubscriptionProperties,
+        _ announcement: SubscriptionMachine.Announcement
+    ) {
+        self.init(
+            itemNames: properties.items.names,
+            fieldNames: properties.fields.names,
+            fieldCount: announcement.fieldCount,
+            keyPosition: announcement.positions?.key,
+            commandPosition: announcement.positions?.command,
+            secondLevelFieldNames: properties.secondLevelFields?.names,
+            hasSecondLevel: properties.secondLevelFields != nil
+        )
+    }
+}

@@ -1,0 +1,204 @@
+package import TLCP
+
+extension SubscriptionStore {
+    /// A data notification of a subscription: `U`, `SUBOK`, `SUBCMD`, `UNSUB`, `EOS`, `CS`, `OV`, `CONF`; any other is
+    /// ignored. Effects are appended in order. A line of an unknown subscription makes a delete due.
+    package mutating func received(
+        _ notification: ServerNotification,
+        into effects: inout [SubscriptionEffect]
+    ) {
+        do throws(ProtocolViolation) {
+            switch notification {
+            case .update(let id, let item, let fields):
+                try updateReceived(id, item: item, fields: fields, into: &effects)
+            case .subOK(let id, let items, let fields):
+                try announced(id, .init(itemCount: items, fieldCount: fields), into: &effects)
+            case .subCmd(let id, let items, let fields, let key, let command):
+                let positions = SubscriptionMachine.CommandPositions(key: key, command: command)
+                try announced(id, .init(itemCount: items, fieldCount: fields, positions: positions), into: &effects)
+            case .unsub(let id):
+                removedByServer(id, into: &effects)
+            case .eos(let id, let item):
+                try event(of: id, into: &effects) { machine throws(ProtocolViolation) in
+                    try machine.snapshotEnded(item: item)
+                }
+            case .cs(let id, let item):
+                try snapshotCleared(id, item: item, into: &effects)
+            case .ov(let id, let item, let lost):
+                try event(of: id, into: &effects) { machine throws(ProtocolViolation) in
+                    try machine.updatesLost(item: item, count: lost)
+                }
+            case .conf(let id, let frequency, _):
+                frequencyTold(id, RealMaxFrequency(frequency), into: &effects)
+            case .conOK, .conErr, .reqOK, .reqErr, .error, .wsOK, .servName, .clientIP, .cons, .noop, .probe, .sync,
+                .prog, .loop, .end, .msgDone, .msgFail, .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
+                break
+            }
+        } catch {
+            effects.append(.protocolViolation(error.reason))
+        }
+    }
+
+    // MARK: - Rows
+
+    private mutating func updateReceived(
+        _ id: SubscriptionID,
+        item: Int,
+        fields: FieldList,
+        into effects: inout [SubscriptionEffect]
+    ) throws(ProtocolViolation) {
+        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
+        switch try machines.values[index].rowReceived(item: item, fields: fields) {
+        case nil:
+            break
+        case .deliver(let token, let update, nil), .deliver(let token, let update, .updated),
+            .deliver(let token, let update, .deleted(nil)):
+            effects.append(.notify(token, .update(update)))
+        case .deliver(let token, let update, .added):
+            effects.append(.notify(token, .update(update)))
+            guard let key = update.key else { return }
+            openSecondLevel(of: id, item: update.itemPos, key: key, token: token, into: &effects)
+        case .deliver(let token, let update, .deleted(.some(let secondLevel))):
+            // The delete is to leave before the update is dispatched.
+            if release(secondLevel) { effects.append(.requestsWaiting) }
+            effects.append(.notify(token, .update(update)))
+            tellFrequency(of: id, into: &effects)
+        case .compose(let first, let item, let key, let row):
+            guard case .user(let token)? = machines[first]?.role,
+                let update = machines[first]?.data?.compose(row, from: id, item: item, key: key)
+            else { return }
+            effects.append(.notify(token, .update(update)))
+        }
+    }
+
+    private mutating func snapshotCleared(
+        _ id: SubscriptionID,
+        item: Int,
+        into effects: inout [SubscriptionEffect]
+    ) throws(ProtocolViolation) {
+        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
+        guard let (event, secondLevels) = try machines.values[index].snapshotCleared(item: item),
+            case .user(let token) = machines.values[index].role
+        else { return }
+        var isRequestDue = false
+        for secondLevel in secondLevels where release(secondLevel) { isRequestDue = true }
+        if isRequestDue { effects.append(.requestsWaiting) }
+        effects.append(.notify(token, event))
+        if !secondLevels.isEmpty { tellFrequency(of: id, into: &effects) }
+    }
+
+    /// Asks the machine for the one event that a line makes, and tells it to whom it concerns.
+    private mutating func event(
+        of id: SubscriptionID,
+        into effects: inout [SubscriptionEffect],
+        _ body: (inout SubscriptionMachine) throws(ProtocolViolation) -> SubscriptionEvent?
+    ) throws(ProtocolViolation) {
+        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
+        guard let event = try body(&machines.values[index]), let token = listener(of: id) else { return }
+        effects.append(.notify(token, event))
+    }
+
+    private func listener(of id: SubscriptionID) -> SubscriptionToken? {
+        switch machines[id]?.role {
+        case .user(let token): token
+        case .secondLevel(let first, _, _): listener(of: first)
+        case .zombie, nil: nil
+        }
+    }
+
+    // MARK: - Life
+
+    private mutating func announced(
+        _ id: SubscriptionID,
+        _ announcement: SubscriptionMachine.Announcement,
+        into effects: inout [SubscriptionEffect]
+    ) throws(ProtocolViolation) {
+        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
+        let request = machines.values[index].stage.request
+        let activation = try machines.values[index].announced(announcement)
+        if activation == .ignored { return }
+        // The announcement stands for the answer to the add: what still comes under its identifier is ignored.
+        if case .sent(let request) = request { inFlight[request] = nil }
+        requestSettled(id)
+        switch activation {
+        case .ignored:
+            break
+        case .subscribed(let event, let isReconfDue):
+            if case .user(let token) = machines.values[index].role { effects.append(.notify(token, event)) }
+            guard isReconfDue else { return }
+            requestDue(id)
+            effects.append(.requestsWaiting)
+        case .mismatched(let message):
+            failed(id, code: 61, message: message, into: &effects)
+            requestDue(id)
+            effects.append(.requestsWaiting)
+        }
+    }
+
+    /// The subscription cannot be: its listener is told, and it is active no more.
+    mutating func failed(_ id: SubscriptionID, code: Int, message: String, into effects: inout [SubscriptionEffect]) {
+        switch machines[id]?.role {
+        case .user(let token):
+            active[token] = nil
+            effects.append(.notify(token, .failed(code: code, message: message)))
+        case .secondLevel:
+            secondLevelLost(id, failure: (code, message), into: &effects)
+        case .zombie, nil:
+            break
+        }
+    }
+
+    /// `UNSUB`. An unknown one is ignored.
+    private mutating func removedByServer(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+        guard let machine = machines[id] else { return }
+        switch (machine.role, machine.stage) {
+        case (.zombie, _), (_, .deleting):
+            break
+        case (.secondLevel, _):
+            secondLevelLost(id, failure: nil, into: &effects)
+        case (.user, .adding), (.user, .acknowledged):
+            failed(id, code: 61, message: "Removed by the server before it was active", into: &effects)
+        case (.user(let token), .subscribed):
+            var isRequestDue = false
+            for secondLevel in machine.secondLevels where release(secondLevel) { isRequestDue = true }
+            if isRequestDue { effects.append(.requestsWaiting) }
+            active[token] = nil
+            effects.append(.notify(token, .unsubscribed(isFinal: true)))
+        }
+        forget(id)
+    }
+
+    private mutating func frequencyTold(
+        _ id: SubscriptionID,
+        _ frequency: RealMaxFrequency,
+        into effects: inout [SubscriptionEffect]
+    ) {
+        switch machines[id]?.role {
+        case .user(let token):
+            guard let event = machines[id]?.frequencyTold(frequency) else { return }
+            effects.append(.notify(token, event))
+        case .secondLevel:
+            secondLevelFrequencyTold(id, frequency, into: &effects)
+        case .zombie:
+            break
+        case nil:
+            addZombie(id, into: &effects)
+        }
+    }
+
+    /// The server has a subscription that the client does not know: it is to be removed.
+    private mutating func addZombie(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+        machines[id] = SubscriptionMachine(zombie: id)
+        requestDue(id)
+        effects.append(.requestsWaiting)
+    }
+}
+
+extension RealMaxFrequency {
+    fileprivate init(_ granted: GrantedFrequency) {
+        switch granted {
+        case .limited(let frequency): self = .limited(frequency)
+        case .unlimited: self = .unlimited
+        }
+    }
+}

@@ -1,0 +1,153 @@
+internal import TLCP
+
+/// All subscriptions of one client, second levels and zombies included: what the session machine asks about them.
+///
+/// Each `subscribe` call has a `SubscriptionMachine` and an `LS_subId` of its own, which it keeps over sessions. Effects
+/// are to be carried out in their order. After `protocolViolation` the caller closes the session with error 61, and
+/// then says `sessionEnded` like at any other end.
+package struct SubscriptionStore: ~Copyable {
+    var machines: [SubscriptionID: SubscriptionMachine] = [:]
+    /// The machine of each active subscription of the user.
+    var active: [SubscriptionToken: SubscriptionID] = [:]
+    /// The machines with a request to be written.
+    private var due = DueQueue<SubscriptionID>()
+    /// Those of them that are a first level whose reconf waits for the reconfs of its second levels.
+    private var dueLater = DueQueue<SubscriptionID>()
+    /// The last copy of each request that was written and not answered.
+    var inFlight: [RequestID: SubscriptionID] = [:]
+    private var lastID = 0
+
+    /// A store without subscriptions; one per client, for `LS_subId` is never reset.
+    package init() {}
+
+    /// Whether `takePendingRequests` would return something.
+    package var hasPendingRequests: Bool { !due.isEmpty || !dueLater.isEmpty }
+
+    /// How many requests were written and not answered.
+    package var unansweredRequests: Int { inFlight.count }
+
+    // MARK: - Commands
+
+    /// `subscribe`; the properties are already checked. A token that is active is ignored.
+    package mutating func subscribe(
+        _ token: SubscriptionToken,
+        _ properties: SubscriptionProperties
+    ) -> [SubscriptionEffect] {
+        guard active[token] == nil else { return [] }
+        let id = nextID()
+        machines[id] = SubscriptionMachine(id, role: .user(token), properties: properties)
+        active[token] = id
+        requestDue(id)
+        return [.requestsWaiting]
+    }
+
+    /// `unsubscribe`; an unknown token is ignored. The event does not wait for the server.
+    package mutating func unsubscribe(_ token: SubscriptionToken) -> [SubscriptionEffect] {
+        guard let id = active.removeValue(forKey: token), let secondLevels = machines[id]?.secondLevels else {
+            return []
+        }
+        var isRequestDue = false
+        for secondLevel in secondLevels where release(secondLevel) { isRequestDue = true }
+        var effects: [SubscriptionEffect] = []
+        if let removal = machines[id]?.remove() {
+            if removal == .deleting(wasSubscribed: true) {
+                effects.append(.notify(token, .unsubscribed(isFinal: false)))
+            }
+            if settle(id, removal) { isRequestDue = true }
+        }
+        if isRequestDue { effects.append(.requestsWaiting) }
+        return effects
+    }
+
+    /// `requestedMaxFrequency` was set while active; an unknown token is ignored. The caller has checked that it is
+    /// neither nil nor `unfiltered`, and was not `unfiltered`.
+    package mutating func changeMaxFrequency(
+        _ token: SubscriptionToken,
+        _ frequency: RequestedMaxFrequency?
+    ) -> [SubscriptionEffect] {
+        guard let id = active[token], let secondLevels = machines[id]?.secondLevels else { return [] }
+        var isRequestDue = false
+        for id in secondLevels + [id] {
+            machines[id]?.changeMaxFrequency(frequency)
+            if machines[id]?.stage.request != .due {
+                requestSettled(id)
+            } else if requestDue(id) {
+                isRequestDue = true
+            }
+        }
+        return isRequestDue ? [.requestsWaiting] : []
+    }
+
+    // MARK: - Ends
+
+    /// The connection that carried the requests is gone, or the control response is complete: what was not answered is
+    /// pending again, and answers to the copies written so far are ignored.
+    package mutating func channelLost() {
+        for id in inFlight.values where machines[id]?.channelLost() == true { requestDue(id) }
+        inFlight.removeAll()
+    }
+
+    /// The session ended, whatever the cause: the events come in creation order. Active subscriptions, and they alone,
+    /// wait for the next session.
+    package mutating func sessionEnded() -> [SubscriptionEffect] {
+        inFlight.removeAll()
+        due.removeAll()
+        dueLater.removeAll()
+        var effects: [SubscriptionEffect] = []
+        for id in machines.keys.sorted() {
+            guard let wasSubscribed = machines[id]?.sessionEnded(), case .user(let token)? = machines[id]?.role else {
+                machines[id] = nil
+                continue
+            }
+            requestDue(id)
+            if wasSubscribed { effects.append(.notify(token, .unsubscribed(isFinal: false))) }
+        }
+        return effects
+    }
+
+    // MARK: - Bookkeeping
+
+    /// The next `LS_subId`; numbers that the server made up, and that are being removed as zombies, are passed over.
+    mutating func nextID() -> SubscriptionID {
+        repeat { lastID &+= 1 } while machines[SubscriptionID(lastID)] != nil
+        return SubscriptionID(lastID)
+    }
+
+    /// A machine has a request to be written; false if that was known.
+    @discardableResult
+    mutating func requestDue(_ id: SubscriptionID) -> Bool {
+        if case .subscribed? = machines[id]?.stage, machines[id]?.isTwoLevel == true { return dueLater.insert(id) }
+        dueLater.remove(id)
+        return due.insert(id)
+    }
+
+    /// A machine has nothing to be written any more.
+    mutating func requestSettled(_ id: SubscriptionID) {
+        due.remove(id)
+        dueLater.remove(id)
+    }
+
+    /// The machine whose request is to be written next.
+    mutating func nextDue() -> SubscriptionID? { due.first() ?? dueLater.first() }
+
+    /// Forgets a machine and whatever it waits for.
+    mutating func forget(_ id: SubscriptionID) {
+        guard let machine = machines.removeValue(forKey: id) else { return }
+        requestSettled(id)
+        if case .sent(let request) = machine.stage.request { inFlight[request] = nil }
+    }
+
+    /// Draws the consequences of a removal; true: a request is due.
+    mutating func settle(_ id: SubscriptionID, _ removal: SubscriptionMachine.Removal) -> Bool {
+        switch removal {
+        case .none:
+            return false
+        case .forgotten:
+            forget(id)
+            return false
+        case .deleting:
+            requestDue(id)
+            return true
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// Names one timer that the session machine asked for.
+///
+/// A timer that is set again gets a new identifier, so that a firing that was already on its way when the timer was
+/// cancelled is recognised and ignored.
+package struct TimerID: Sendable, Hashable {
+    /// What is waited for.
+    package enum Purpose: Sendable, Hashable, CaseIterable {
+        /// The answer to a creation, bind or recovery request.
+        case transport
+        /// The next creation attempt.
+        case retry
+        /// The next recovery attempt.
+        case recovery
+        /// The next line of a stream: keepalive, stalled and reconnect timeout in turn.
+        case liveness
+        /// The end of a poll.
+        case idle
+        /// The start of the next poll.
+        case polling
+        /// The answer to an HTTP control request, or the pause after a failed one.
+        case control
+        /// The next reverse heartbeat.
+        case heartbeat
+    }
+
+    /// What is waited for.
+    package let purpose: Purpose
+    /// Tells apart the timers of one purpose.
+    package let generation: UInt64
+
+    /// A timer.
+    package init(purpose: Purpose, generation: UInt64) {
+        self.purpose = purpose
+        self.generation = generation
+    }
+}

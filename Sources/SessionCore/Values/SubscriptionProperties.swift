@@ -1,0 +1,69 @@
+/// How a subscription's items behave (class reference: `LSSubscription.mode`; TLCP `LS_mode`).
+public enum SubscriptionMode: String, Sendable, Hashable, CaseIterable {
+    /// Each item is one row; an update changes some of its fields.
+    case merge = "MERGE"
+    /// Each item is a list of rows; an update appends one.
+    case distinct = "DISTINCT"
+    /// Each item is a stream of events as the Data Adapter produces them.
+    case raw = "RAW"
+    /// Each item is a table whose rows are added, updated and deleted by key.
+    case command = "COMMAND"
+}
+
+/// What names the items of a subscription, or the fields of one of its levels.
+public enum NameSource: Sendable, Hashable {
+    /// An explicit list of names, sent joined by one space.
+    case list([String])
+    /// The name of a group (items) or schema (fields) that the server's Metadata Adapter expands.
+    case group(String)
+
+    /// The one string that goes on the wire as `LS_group` or `LS_schema`.
+    public var wireName: String {
+        switch self {
+        case .list(let names): names.joined(separator: " ")
+        case .group(let name): name
+        }
+    }
+
+    /// The names, or nil for a group or schema.
+    public var names: [String]? {
+        switch self {
+        case .list(let names): names
+        case .group: nil
+        }
+    }
+}
+
+/// Everything that an `add` request needs to know of a subscription: a value, already checked.
+///
+/// Two subscriptions with equal properties receive the same data.
+public struct SubscriptionProperties: Sendable, Hashable {
+    /// How the items behave.
+    public var mode: SubscriptionMode
+    /// The items, by list or by group.
+    public var items: NameSource
+    /// The first-level fields, by list or by schema.
+    public var fields: NameSource
+    /// The Data Adapter that supplies the items; nil: the Adapter Set's `DEFAULT`.
+    public var dataAdapter: String?
+    /// A selector for the Metadata Adapter; nil: none.
+    public var selector: String?
+    /// The snapshot asked for; nil: left to the server.
+    public var requestedSnapshot: RequestedSnapshot?
+    /// The frequency limit asked for; nil: left to the server.
+    public var requestedMaxFrequency: RequestedMaxFrequency?
+    /// The buffer asked for; nil: left to the server.
+    public var requestedBufferSize: RequestedBufferSize?
+    /// COMMAND only: the second-level fields; nil: no second level.
+    public var secondLevelFields: NameSource?
+    /// COMMAND only: the Data Adapter of the second level; nil: `DEFAULT`.
+    public var secondLevelDataAdapter: String?
+
+    /// Properties with the defaults of the class reference: snapshot `yes`, but nil in RAW mode.
+    public init(mode: SubscriptionMode, items: NameSource, fields: NameSource) {
+        self.mode = mode
+        self.items = items
+        self.fields = fields
+        self.requestedSnapshot = mode == .raw ? nil : .yes
+    }
+}

@@ -1,0 +1,213 @@
+package import LightstreamerClient
+package import SessionCore
+internal import Synchronization
+
+/// What is known of a client's connection at a moment.
+package struct ClientSituation: Sendable, Equatable {
+    /// The status.
+    package let status: ClientStatus
+    /// The last refusal or closure by the server since `connect()` was called; nil: none.
+    package let lastServerError: UpstreamRefusal?
+}
+
+/// The figures of a client since it was made.
+package struct ClientCounters: Sendable, Equatable {
+    /// Sessions that were opened.
+    package var sessions: UInt64 = 0
+    /// How often the connection was lost and the client went on by itself.
+    package var reconnects: UInt64 = 0
+    /// Updates received, over all subscriptions.
+    package var updates: UInt64 = 0
+    /// Server errors received.
+    package var serverErrors: UInt64 = 0
+    /// Messages sent.
+    package var messages: UInt64 = 0
+}
+
+/// One client core of the pool: its upstream session, who uses it, and what it counts.
+package final class PooledClient: Sendable {
+    private struct Body {
+        var counters = ClientCounters()
+        var lastServerError: UpstreamRefusal?
+        var streams = 0
+        var lastUsed: Moment
+        var isClosing = false
+    }
+
+    /// The id that REST shows.
+    package let id: ClientID
+    /// The configured upstream; nil: made for an address.
+    package let upstream: String?
+    /// Made by a request, not by the pool.
+    package let isDedicated: Bool
+    /// The client itself. Its options, details, status and cookies are read and set here.
+    package let core: LightstreamerClient
+    /// Those who wait for a status.
+    package let watchers = Watchers<ClientSituation>()
+
+    private let sink: any PoolSink
+    private let body: Mutex<Body>
+
+    init(
+        id: ClientID,
+        upstream: String?,
+        isDedicated: Bool,
+        core: LightstreamerClient,
+        sink: any PoolSink,
+        now: Moment
+    ) {
+        self.id = id
+        self.upstream = upstream
+        self.isDedicated = isDedicated
+        self.core = core
+        self.sink = sink
+        body = Mutex(Body(lastUsed: now))
+    }
+
+    /// The connection as it stands.
+    package var situation: ClientSituation {
+        ClientSituation(status: core.status, lastServerError: body.withLock { $0.lastServerError })
+    }
+
+    /// The figures.
+    package var counters: ClientCounters { body.withLock { $0.counters } }
+
+    /// Connects, forgetting earlier refusals; throws what the client throws.
+    package func connect() throws(ClientError) {
+        body.withLock { $0.lastServerError = nil }
+        try core.connect()
+    }
+
+    /// Somebody used the client by a call.
+    func touch(at now: Moment) {
+        body.withLock { $0.lastUsed = now }
+    }
+
+    /// A stream on the client, or on one of its subscriptions, opened (+1) or ended (-1).
+    func streamsChanged(by difference: Int, at now: Moment) {
+        body.withLock { body in
+            body.streams += difference
+            body.lastUsed = now
+        }
+    }
+
+    /// Whether neither stream nor call used the client since a moment.
+    func isIdle(since moment: Moment) -> Bool {
+        body.withLock { $0.streams <= 0 && $0.lastUsed <= moment }
+    }
+
+    /// Marks the client as going; false if it was already.
+    func startClosing() -> Bool {
+        body.withLock { body in
+            defer { body.isClosing = true }
+            return !body.isClosing
+        }
+    }
+
+    /// Counts an update of one of the subscriptions.
+    func countUpdate() {
+        body.withLock { $0.counters.updates &+= 1 }
+    }
+}
+
+extension PooledClient: ClientDelegate {
+    package func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
+        body.withLock { body in
+            switch status {
+            case .disconnectedWillRetry, .disconnectedTryingRecovery: body.counters.reconnects &+= 1
+            default: break
+            }
+        }
+        sink.client(id, changedStatus: status)
+        if !watchers.isEmpty { watchers.notify(situation) }
+    }
+
+    package func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {
+        body.withLock { body in
+            body.counters.serverErrors &+= 1
+            body.lastServerError = UpstreamRefusal(code: code, message: message)
+        }
+        sink.client(id, receivedServerError: code, message: message)
+        if !watchers.isEmpty { watchers.notify(situation) }
+    }
+
+    package func client(_ client: LightstreamerClient, didChangeProperty property: String) {
+        if property == "sessionId", client.connectionDetails.sessionId != nil {
+            body.withLock { $0.counters.sessions &+= 1 }
+        }
+        sink.client(self, changedProperty: property)
+    }
+}
+
+/// A message that a request asks to send.
+package struct MessageOrder: Sendable, Equatable {
+    /// The text.
+    package var text: String
+    /// The sequence; nil: unordered.
+    package var sequence: String?
+    /// How long the server waits for missing earlier messages, in seconds; nil: the server's default.
+    package var delayTimeout: Double?
+    /// Whether the message waits for a session if there is none.
+    package var enqueueWhileDisconnected = false
+    /// Whether the outcome is asked for and told.
+    package var wantsOutcome = true
+
+    /// A message with the defaults.
+    package init(text: String) { self.text = text }
+}
+
+extension PooledClient {
+    /// Sends a message. Its outcome goes to the sink and to `ended`; neither if the order does not want it.
+    package func send(
+        _ order: MessageOrder,
+        ended: @escaping @Sendable (MessageOutcome) -> Void = { _ in }
+    ) throws(ClientError) -> String {
+        let message = RandomID.make(prefix: "m")
+        let relay = MessageRelay(client: id, message: message, sink: sink, ended: ended)
+        try core.sendMessage(
+            order.text,
+            withSequence: order.sequence,
+            timeout: order.delayTimeout,
+            delegate: order.wantsOutcome ? relay : nil,
+            enqueueWhileDisconnected: order.enqueueWhileDisconnected
+        )
+        body.withLock { $0.counters.messages &+= 1 }
+        return message
+    }
+}
+
+/// Carries the outcome of one message to the sink.
+private final class MessageRelay: ClientMessageDelegate {
+    private let client: ClientID
+    private let message: String
+    private let sink: any PoolSink
+    private let ended: @Sendable (MessageOutcome) -> Void
+
+    init(client: ClientID, message: String, sink: any PoolSink, ended: @escaping @Sendable (MessageOutcome) -> Void) {
+        self.client = client
+        self.message = message
+        self.sink = sink
+        self.ended = ended
+    }
+
+    private func finish(_ outcome: MessageOutcome) {
+        sink.client(client, message: message, ended: outcome)
+        ended(outcome)
+    }
+
+    func client(_ client: LightstreamerClient, didProcessMessage message: String, withResponse response: String) {
+        finish(.processed(response: response))
+    }
+
+    func client(_ client: LightstreamerClient, didDenyMessage message: String, withCode code: Int, error: String) {
+        finish(.denied(code: code, message: error))
+    }
+
+    func client(_ client: LightstreamerClient, didDiscardMessage message: String) { finish(.discarded) }
+
+    func client(_ client: LightstreamerClient, didFailMessage message: String) { finish(.failed) }
+
+    func client(_ client: LightstreamerClient, didAbortMessage message: String, sentOnNetwork: Bool) {
+        finish(.aborted(sentOnNetwork: sentOnNetwork))
+    }
+}

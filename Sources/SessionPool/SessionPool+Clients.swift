@@ -1,0 +1,150 @@
+package import LightstreamerClient
+internal import SessionCore
+
+/// Which server a dedicated client connects to, and how.
+package struct ClientOrder: Sendable {
+    /// Where the client connects to.
+    package enum Target: Sendable {
+        /// A configured upstream, with its own credentials unless others are given.
+        case upstream(String)
+        /// An address that the allow-list must cover.
+        case address(String)
+    }
+
+    /// Where the client connects to.
+    package var target: Target
+    /// The adapter set; nil: the upstream's, or the server's `DEFAULT`.
+    package var adapterSet: String?
+    /// The user; nil: the upstream's, or none.
+    package var user: String?
+    /// The password; nil: the upstream's, or none.
+    package var password: String?
+
+    /// A client for a target.
+    package init(target: Target) { self.target = target }
+}
+
+extension SessionPool {
+    /// All clients, oldest first.
+    package func clients() -> [PooledClient] {
+        body.withLock { body in body.clientOrder.compactMap { body.clients[$0] } }
+    }
+
+    /// The client of an id.
+    package func client(_ id: ClientID) -> PooledClient? {
+        body.withLock { $0.clients[id] }
+    }
+
+    /// The client of an id, now used by a call; throws `unknownClient`.
+    package func usedClient(_ id: ClientID) throws(PoolError) -> PooledClient {
+        guard let client = client(id) else { throw .unknownClient(id.rawValue) }
+        client.touch(at: clock())
+        return client
+    }
+
+    /// Makes a dedicated client, not connected. `prepare` may set its options and details and throw; then nothing is
+    /// left behind.
+    package func createClient(
+        _ order: ClientOrder,
+        prepare: (LightstreamerClient) throws -> Void = { _ in }
+    ) throws -> PooledClient {
+        let (upstream, address) = try resolve(order.target)
+        let core = try LightstreamerClient(
+            serverAddress: address,
+            adapterSet: order.adapterSet ?? upstream?.adapterSet,
+            configuration: configuration(forAddress: upstream == nil)
+        )
+        core.connectionDetails.setUser(order.user ?? upstream?.user)
+        core.connectionDetails.setPassword(order.password ?? upstream?.password)
+        if let upstream { try core.connectionOptions.update { $0 = upstream.options } }
+        try prepare(core)
+        return try add(core, id: ClientID(RandomID.make(prefix: "c")), upstream: upstream?.name, isDedicated: true)
+    }
+
+    /// Disconnects a client and forgets it and its subscriptions; its last events still come.
+    package func deleteClient(_ id: ClientID) throws(PoolError) {
+        guard let client = client(id) else { throw .unknownClient(id.rawValue) }
+        closeClient(client)
+    }
+
+    /// A stream that shows the client, or one of its subscriptions, opened.
+    package func streamOpened(on id: ClientID) { client(id)?.streamsChanged(by: 1, at: clock()) }
+
+    /// Such a stream ended.
+    package func streamClosed(on id: ClientID) { client(id)?.streamsChanged(by: -1, at: clock()) }
+
+    /// The subscriptions that a client carries now.
+    package func subscriptions(of id: ClientID) -> [SubscriptionResource] {
+        resources().filter { $0.home == .dedicated(id) || $0.client?.id == id }
+    }
+
+    private func resolve(_ target: ClientOrder.Target) throws(PoolError) -> (UpstreamConfiguration?, String) {
+        switch target {
+        case .upstream(let name):
+            guard let upstream = upstream(name) else { throw .unknownUpstream(name) }
+            return (upstream, upstream.serverAddress)
+        case .address(let address):
+            return (nil, address)
+        }
+    }
+
+    private func configuration(forAddress isFree: Bool) -> ClientConfiguration {
+        var configuration = clientConfiguration
+        if isFree { configuration.allowedAddresses = self.configuration.allowedAddresses }
+        return configuration
+    }
+
+    func add(
+        _ core: LightstreamerClient,
+        id: ClientID,
+        upstream: String?,
+        isDedicated: Bool
+    ) throws(PoolError) -> PooledClient {
+        let client = PooledClient(
+            id: id,
+            upstream: upstream,
+            isDedicated: isDedicated,
+            core: core,
+            sink: sink,
+            now: clock()
+        )
+        let limit = configuration.maxDedicatedClients
+        try body.withLock { body throws(PoolError) in
+            if body.isStopping { throw .stopping }
+            if isDedicated, body.clients.values.count(where: { $0.isDedicated }) >= limit {
+                throw .overQuota(.dedicatedClients(limit: limit))
+            }
+            body.clients[id] = client
+            body.clientOrder.append(id)
+        }
+        start(client)
+        logger.debug("client made", metadata: ["client": "\(id)", "upstream": "\(upstream ?? "-")"])
+        return client
+    }
+
+    /// Makes the client known and listens to it.
+    func start(_ client: PooledClient) {
+        sink.clientAdded(client)
+        client.core.addDelegate(client)
+    }
+
+    func closeClient(_ client: PooledClient) {
+        guard client.startClosing() else { return }
+        body.withLock { body in
+            body.clients[client.id] = nil
+            body.clientOrder.removeAll { $0 == client.id }
+            body.machine.clientRemoved(client.id)
+        }
+        for resource in resources() where resource.home == .dedicated(client.id) {
+            deleteResource(resource)
+        }
+        for shared in sharedSubscriptions(on: client) { close(shared) }
+        client.core.disconnect()
+        retired.continuation.yield(client)
+        logger.debug("client closed", metadata: ["client": "\(client.id)"])
+    }
+
+    private func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
+        body.withLock { body in body.shared.values.filter { $0.client === client } }
+    }
+}

@@ -1,0 +1,122 @@
+package import LightstreamerClient
+package import Logging
+package import SessionCore
+internal import Synchronization
+
+/// Few upstream sessions for many consumers: the clients, and the subscriptions that they carry.
+///
+/// Calls take effect at once and never wait for the network. `run()` closes what nobody needs any more.
+package final class SessionPool: Sendable {
+    struct Body: ~Copyable {
+        var machine: PoolMachine
+        var clients: [ClientID: PooledClient] = [:]
+        var clientOrder: [ClientID] = []
+        var shared: [SharedID: SharedSubscription] = [:]
+        var resources: [ResourceID: SubscriptionResource] = [:]
+        var resourceOrder: [ResourceID] = []
+        var implicit: [SharedKey: SubscriptionResource] = [:]
+        var holders: [ResourceID: Int] = [:]
+        var isStopping = false
+    }
+
+    let sink: any PoolSink
+    let logger: Logger
+    let clientConfiguration: ClientConfiguration
+    let clock: @Sendable () -> Moment
+    let body: Mutex<Body>
+    private let present: Mutex<PoolConfiguration>
+    let retired = AsyncStream.makeStream(of: PooledClient.self)
+
+    /// A pool that hands on its events to a sink.
+    package init(
+        configuration: PoolConfiguration,
+        sink: any PoolSink,
+        clientConfiguration: ClientConfiguration = ClientConfiguration(),
+        logger: Logger,
+        clock: @escaping @Sendable () -> Moment = Moment.monotonic
+    ) {
+        present = Mutex(configuration)
+        self.sink = sink
+        self.clientConfiguration = clientConfiguration
+        self.logger = logger
+        self.clock = clock
+        body = Mutex(Body(machine: PoolMachine(configuration: configuration)))
+    }
+
+    /// What the pool was told, at its start or since.
+    package var configuration: PoolConfiguration { present.withLock { $0 } }
+
+    /// Other upstreams, quotas and lingers hold from now on. Sessions that are open stay as they are: one whose upstream
+    /// is gone or has another address closes after its last subscription.
+    package func reload(_ configuration: PoolConfiguration) {
+        present.withLock { $0 = configuration }
+        body.withLock { $0.machine.configurationChanged(configuration) }
+    }
+
+    /// Closes what lingers until cancelled, then disconnects every client and waits for all of them.
+    package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(250))
+                    self.timePassed()
+                }
+                self.stop()
+            }
+            for await client in retired.stream {
+                group.addTask { await self.retire(client) }
+            }
+        }
+    }
+
+    private func stop() {
+        let clients = body.withLock { body in
+            body.isStopping = true
+            return body.clientOrder.compactMap { body.clients[$0] }
+        }
+        for client in clients { closeClient(client) }
+        retired.continuation.finish()
+    }
+
+    private func retire(_ client: PooledClient) async {
+        await client.core.shutdown()
+        sink.clientRemoved(client.id)
+    }
+
+    /// Closes what has lingered or idled long enough.
+    func timePassed() {
+        let now = clock()
+        let actions = body.withLock { $0.machine.timePassed(at: now) }
+        for action in actions { perform(action) }
+        let deadline = now - configuration.clientIdle
+        let idle = clients().filter { $0.isDedicated && $0.isIdle(since: deadline) }
+        for client in idle { closeClient(client) }
+    }
+
+    private func perform(_ action: PoolAction) {
+        switch action {
+        case .closeShared(let id): closeShared(id)
+        case .closeClient(let id):
+            if let client = client(id) { closeClient(client) }
+        case .openClient, .openShared:
+            break  // Only acquiring asks for these; it performs them itself, since it needs what they make.
+        }
+    }
+}
+
+// MARK: - Upstreams
+
+extension SessionPool {
+    /// The configured upstreams, in the order of the configuration.
+    package var upstreams: [UpstreamConfiguration] { configuration.upstreams }
+
+    /// The upstream of a name.
+    package func upstream(_ name: String) -> UpstreamConfiguration? {
+        configuration.upstreams.first { $0.name == name }
+    }
+
+    /// What the pool holds open towards an upstream.
+    package func figures(of upstream: String) -> PoolFigures {
+        body.withLock { $0.machine.figures(of: upstream) }
+    }
+}

@@ -1,0 +1,92 @@
+package import SessionCore
+
+/// A refusal by the server, verbatim.
+package struct UpstreamRefusal: Sendable, Equatable {
+    /// The code, as the class reference lists them.
+    package let code: Int
+    /// The server's message.
+    package let message: String
+
+    /// A refusal.
+    package init(code: Int, message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// What is true of a subscription resource at a moment.
+package struct SubscriptionState: Sendable, Equatable {
+    /// Between subscribe and unsubscribe, refusal or removal.
+    package var isActive = false
+    /// Between the server's confirmation and the end of the session or subscription.
+    package var isSubscribed = false
+    /// Why it last became inactive by the server's will.
+    package var lastError: UpstreamRefusal?
+    /// The number of items; nil while not subscribed.
+    package var itemCount: Int?
+    /// The number of first-level fields; nil while not subscribed.
+    package var fieldCount: Int?
+    /// The position of the key field; nil while not subscribed and in other modes than COMMAND.
+    package var keyPosition: Int?
+    /// The position of the command field; nil while not subscribed and in other modes than COMMAND.
+    package var commandPosition: Int?
+    /// The frequency in force; nil while unknown.
+    package var realMaxFrequency: RealMaxFrequency?
+    /// Counts every event of the resource: equal versions mean equal values.
+    package var version: UInt64 = 0
+    /// The figures of the resource.
+    package var counters = SubscriptionCounters()
+
+    /// A subscription that was never active.
+    package init() {}
+
+    /// Forgets what only a subscribed resource has.
+    mutating func clearSubscribed() {
+        isSubscribed = false
+        itemCount = nil
+        fieldCount = nil
+        keyPosition = nil
+        commandPosition = nil
+        realMaxFrequency = nil
+    }
+
+    /// Takes in what an event says.
+    mutating func apply(_ event: SubscriptionEvent) {
+        version &+= 1
+        switch event {
+        case .subscribed(let items, let fields, let key, let command):
+            isSubscribed = true
+            lastError = nil
+            itemCount = items
+            fieldCount = fields
+            keyPosition = key
+            commandPosition = command
+            counters.subscribed &+= 1
+        case .unsubscribed(let isFinal):
+            clearSubscribed()
+            if isFinal { isActive = false }
+        case .failed(let code, let message):
+            clearSubscribed()
+            isActive = false
+            lastError = UpstreamRefusal(code: code, message: message)
+        case .update: counters.updates &+= 1
+        case .lostUpdates(let count, _), .secondLevelLostUpdates(let count, _):
+            counters.lostUpdates &+= UInt64(max(0, count))
+        case .realMaxFrequency(let frequency): realMaxFrequency = frequency
+        case .endOfSnapshot, .clearSnapshot, .secondLevelFailed: break
+        }
+    }
+}
+
+/// The figures of a subscription resource since it was made.
+package struct SubscriptionCounters: Sendable, Equatable {
+    /// Updates received.
+    package var updates: UInt64 = 0
+    /// Updates that the server reported as lost.
+    package var lostUpdates: UInt64 = 0
+    /// How often the server confirmed the subscription.
+    package var subscribed: UInt64 = 0
+
+    /// All zero.
+    package init() {}
+}

@@ -1,0 +1,123 @@
+/// One line from the server: a response to a request, or a notification of the session.
+///
+/// Client and server share this type: what one end encodes the other end parses. Items, fields, positions and
+/// progressives count from 1.
+package enum ServerNotification: Sendable, Hashable {
+    /// `CONOK`: a create or bind was accepted. `requestLimit` in bytes; `keepaliveMillis` is the granted idle time on a
+    /// poll; `controlLink` nil: none (`*`).
+    case conOK(sessionID: SessionID, requestLimit: Int, keepaliveMillis: Int, controlLink: String?)
+    /// `CONERR`: a create or bind was refused.
+    case conErr(code: Int, message: String)
+    /// `REQOK`: a control or message request was accepted; nil: a heartbeat over HTTP was.
+    case reqOK(RequestID?)
+    /// `REQERR`: a control or message request was refused.
+    case reqErr(RequestID, code: Int, message: String)
+    /// `ERROR`: a request could not be interpreted.
+    case error(code: Int, message: String)
+    /// `WSOK`: the answer to `wsok`.
+    case wsOK
+
+    /// `SERVNAME`: the configured name of the listening socket.
+    case servName(String)
+    /// `CLIENTIP`: the client's address as the server sees it.
+    case clientIP(String)
+    /// `CONS`: the bandwidth limit of the session from now on.
+    case cons(GrantedBandwidth)
+    /// `NOOP`: filler, to be ignored.
+    case noop(String)
+    /// `PROBE`: nothing else was sent for the keepalive time.
+    case probe
+    /// `SYNC`: whole seconds since the bind, on the server's clock.
+    case sync(seconds: Int)
+    /// `PROG`: how many data notifications precede the next one.
+    case prog(Int)
+    /// `LOOP`: the connection ends, the session waits for a bind after this many milliseconds.
+    case loop(delayMillis: Int)
+    /// `END`: the session is closed.
+    case end(code: Int, message: String)
+
+    /// `U`: an update of one item.
+    case update(SubscriptionID, item: Int, fields: FieldList)
+    /// `SUBOK`: subscribed, in any mode but COMMAND.
+    case subOK(SubscriptionID, items: Int, fields: Int)
+    /// `SUBCMD`: subscribed in COMMAND mode; positions of the key and command fields.
+    case subCmd(SubscriptionID, items: Int, fields: Int, keyPosition: Int, commandPosition: Int)
+    /// `UNSUB`: unsubscribed.
+    case unsub(SubscriptionID)
+    /// `EOS`: the snapshot of an item is complete.
+    case eos(SubscriptionID, item: Int)
+    /// `CS`: the snapshot of an item was cleared.
+    case cs(SubscriptionID, item: Int)
+    /// `OV`: so many updates of an item were lost.
+    case ov(SubscriptionID, item: Int, lost: Int)
+    /// `CONF`: the frequency limit of a subscription from now on.
+    case conf(SubscriptionID, GrantedFrequency, isFiltered: Bool)
+
+    /// `MSGDONE`: a message was processed; `sequence` nil: none (`*`).
+    case msgDone(sequence: String?, progressive: Int, response: String)
+    /// `MSGFAIL`: a message was not processed, or its processing failed. With code 39 the message is a count of
+    /// progressives, the last of which is `progressive`.
+    case msgFail(sequence: String?, progressive: Int, code: Int, message: String)
+
+    /// `MPNREG`: a device was registered; `adapter` is the Data Adapter that tells of it.
+    case mpnReg(deviceID: String, adapter: String)
+    /// `MPNZERO`: the badge of a device was reset.
+    case mpnZero(deviceID: String)
+    /// `MPNOK`: a push subscription is active.
+    case mpnOK(SubscriptionID, mpnSubscriptionID: String)
+    /// `MPNCONF`: a push subscription was reconfigured.
+    case mpnConf(mpnSubscriptionID: String)
+    /// `MPNDEL`: a push subscription was deleted.
+    case mpnDel(mpnSubscriptionID: String)
+}
+
+extension ServerNotification {
+    /// The notification on a line without its CR-LF; nil for an empty line and for an unknown tag, both to be ignored.
+    package init?(parsing line: ArraySlice<UInt8>) throws(TLCPError) {
+        if line.isUpdateLine {
+            self = try Self.parseUpdate(line)
+            return
+        }
+        let name = line.prefix { $0 != UInt8(ascii: ",") }
+        guard let tag = Tag(rawValue: String(decoding: name, as: UTF8.self)) else { return nil }
+        var arguments = ArgumentReader(
+            tag: tag,
+            rest: name.endIndex < line.endIndex ? line[(name.endIndex + 1)...] : nil
+        )
+        switch tag.family {
+        case .reply: self = try Self.parseReply(tag, &arguments)
+        case .session: self = try Self.parseSession(tag, &arguments)
+        case .subscription: self = try Self.parseSubscription(tag, &arguments)
+        case .message: self = try Self.parseMessage(tag, &arguments)
+        case .mpn: self = try Self.parseMPN(tag, &arguments)
+        }
+    }
+
+    /// Appends the line, with its CR-LF.
+    package func encode(into line: inout [UInt8]) {
+        switch tag.family {
+        case .reply: encodeReply(into: &line)
+        case .session: encodeSession(into: &line)
+        case .subscription: encodeSubscription(into: &line)
+        case .message: encodeMessage(into: &line)
+        case .mpn: encodeMPN(into: &line)
+        }
+        line.append(UInt8(ascii: "\r"))
+        line.append(UInt8(ascii: "\n"))
+    }
+
+    /// The line, with its CR-LF.
+    package var encoded: [UInt8] {
+        var line: [UInt8] = []
+        encode(into: &line)
+        return line
+    }
+
+    /// Whether the line counts for the progressive of recovery.
+    package var isDataNotification: Bool {
+        switch tag.family {
+        case .subscription, .message, .mpn: true
+        case .reply, .session: false
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// `LS_op=add`: subscribes.
+package struct AddRequest: Sendable, Hashable {
+    /// Whether the snapshot is wanted (`LS_snapshot`).
+    package enum Snapshot: Sendable, Hashable {
+        /// All of it.
+        case on
+        /// None.
+        case off
+        /// At most this many rows; DISTINCT only.
+        case length(Int)
+    }
+
+    static let operation = "add"
+
+    /// The client's number for the subscription.
+    package var subscriptionID: SubscriptionID
+    /// How the items behave.
+    package var mode: WireMode
+    /// The items: a group, or a list of names with single spaces between them.
+    package var group: String
+    /// The fields: a schema, or a list of names with single spaces between them.
+    package var schema: String
+    /// The Data Adapter; nil: `DEFAULT`.
+    package var dataAdapter: String?
+    /// The selector; nil: none.
+    package var selector: String?
+    /// The snapshot wanted; nil: not said, which means none.
+    package var snapshot: Snapshot?
+    /// The frequency limit wanted; nil: not said, which means `unlimited`.
+    package var maxFrequency: RequestedFrequency?
+    /// The buffer wanted; nil: not said, which means 1 for MERGE and `unlimited` for DISTINCT.
+    package var bufferSize: BufferSize?
+    /// Whether a WebSocket server confirms with `REQOK`.
+    package var isAcknowledged = true
+
+    /// A request with nothing but what is required.
+    package init(subscriptionID: SubscriptionID, mode: WireMode, group: String, schema: String) {
+        self.subscriptionID = subscriptionID
+        self.mode = mode
+        self.group = group
+        self.schema = schema
+    }
+
+    func write(to line: inout ParameterWriter) {
+        line.add(.operation, Self.operation)
+        line.add(.subscriptionID, subscriptionID.rawValue)
+        line.add(.mode, mode.rawValue)
+        line.add(.group, group)
+        line.add(.schema, schema)
+        line.add(.dataAdapter, dataAdapter)
+        line.add(.selector, selector)
+        line.add(.snapshot, snapshot?.wire)
+        line.add(.maxFrequency, maxFrequency?.wire)
+        line.add(.bufferSize, bufferSize?.wire)
+        line.add(.ack, isAcknowledged, unless: true)
+    }
+
+    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+        subscriptionID = try parameters.subscriptionID()
+        mode = try parameters.requiredValue(.mode, WireMode.init(rawValue:))
+        group = try parameters.requiredNonEmpty(.group)
+        schema = try parameters.requiredNonEmpty(.schema)
+        dataAdapter = parameters.text(.dataAdapter)
+        selector = parameters.text(.selector)
+        snapshot = try parameters.value(.snapshot, Snapshot.init(wire:))
+        maxFrequency = try parameters.value(.maxFrequency, RequestedFrequency.init(wire:))
+        bufferSize = try parameters.value(.bufferSize, BufferSize.init(wire:))
+        isAcknowledged = try parameters.flag(.ack, default: true)
+        if case .length = snapshot, mode != .distinct { throw parameters.wrong(.snapshot) }
+    }
+}
+
+extension AddRequest.Snapshot {
+    fileprivate init?(wire: String) {
+        switch wire {
+        case "true": self = .on
+        case "false": self = .off
+        default:
+            guard let length = WireNumber.count(Array(wire.utf8)[...]) else { return nil }
+            self = .length(length)
+        }
+    }
+
+    fileprivate var wire: String {
+        switch self {
+        case .on: "true"
+        case .off: "false"
+        case .length(let length): String(length)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// A version of TLCP, `major.minor.subminor`.
+package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
+    /// A change of this one breaks everything.
+    package let major: Int
+    /// A change of this one adds to the protocol.
+    package let minor: Int
+    /// A change of this one never needs another server.
+    package let subminor: Int
+
+    /// The version that this package speaks.
+    package static let current = ProtocolVersion(major: 2, minor: 5, subminor: 0)
+
+    /// A version.
+    package init(major: Int, minor: Int, subminor: Int) {
+        self.major = major
+        self.minor = minor
+        self.subminor = subminor
+    }
+
+    /// The version in a value of `LS_protocol`, such as `TLCP-2.5.0`; nil if there is none.
+    package init?(protocolParameter text: String) {
+        guard text.hasPrefix("TLCP-") else { return nil }
+        let parts = text.utf8.dropFirst(5).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { WireNumber.count(Array($0)[...]) }
+        guard parts.count == 3, numbers.count == 3 else { return nil }
+        self.init(major: numbers[0], minor: numbers[1], subminor: numbers[2])
+    }
+
+    /// The version in a WebSocket subprotocol, such as `TLCP-2.5.0.lightstreamer.com`; nil if there is none.
+    package init?(webSocketSubprotocol text: String) {
+        let suffix = ".lightstreamer.com"
+        guard text.hasSuffix(suffix) else { return nil }
+        self.init(protocolParameter: String(text.dropLast(suffix.count)))
+    }
+
+    /// The text, such as `2.5.0`.
+    package var description: String { "\(major).\(minor).\(subminor)" }
+
+    /// The value of `LS_protocol`.
+    package var protocolParameter: String { "TLCP-\(self)" }
+
+    /// The WebSocket subprotocol; a server echoes the one it was offered.
+    package var webSocketSubprotocol: String { "\(protocolParameter).lightstreamer.com" }
+
+    /// Whether a server of this package serves clients of this version: everything of the same major version.
+    package var isServed: Bool { major == ProtocolVersion.current.major }
+}

@@ -1,0 +1,103 @@
+/// The server's reading of requests: bytes to one request, or refusal, for each that the client sent.
+///
+///     WebSocket    name CR-LF line *( CR-LF line ) [ CR-LF ]        or just  wsok
+///     HTTP         path names the request; query: defaults of all lines; body: line *( CR-LF line ) [ CR-LF ]
+package enum RequestParser {
+    /// What became of one request; refusals say how to answer.
+    package typealias Outcome = Result<ClientRequest, RequestRefusal>
+
+    /// The requests of one WebSocket message.
+    package static func parse(webSocketMessage message: ArraySlice<UInt8>) -> [Outcome] {
+        let lines = lines(of: message)
+        guard let first = lines.first, let name = RequestName(rawValue: String(decoding: first, as: UTF8.self)) else {
+            return [.failure(RequestRefusal(.unaddressed, code: 67, message: "Malformed request"))]
+        }
+        if name == .wsok { return [.success(.wsok)] }
+        return parse(name, lines.count > 1 ? Array(lines[1...]) : [[]], defaults: nil)
+    }
+
+    /// The requests of one HTTP request: its name, the raw query string without `?`, and its body, empty for GET.
+    package static func parse(
+        _ name: RequestName,
+        query: ArraySlice<UInt8>,
+        body: ArraySlice<UInt8>
+    ) -> [Outcome] {
+        let carrier: RequestRefusal.Carrier = name.opensStream ? .connection : .unaddressed
+        do throws(RequestRefusal) {
+            let defaults = try ParameterReader(query, carrier: carrier)
+            let version = defaults.text(.protocol)
+            guard let version, ProtocolVersion(protocolParameter: version)?.isServed == true else {
+                let named = version.map { $0.hasPrefix("TLCP-") ? String($0.dropFirst(5)) : $0 } ?? "none"
+                throw RequestRefusal(carrier, code: 65, message: "Unsupported protocol version: \(named)")
+            }
+            let lines = lines(of: body)
+            return parse(name, lines.isEmpty ? [[]] : lines, defaults: defaults)
+        } catch {
+            return [.failure(error)]
+        }
+    }
+
+    /// Splits at CR-LF, or at a bare LF; one empty piece at the end is dropped.
+    private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if let last = lines.last, last.isEmpty { lines.removeLast() }
+        return lines.map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
+    }
+
+    private static func parse(
+        _ name: RequestName,
+        _ lines: [ArraySlice<UInt8>],
+        defaults: ParameterReader?
+    ) -> [Outcome] {
+        switch name {
+        case .createSession: [outcome { () throws(RequestRefusal) in try create(lines, defaults) }]
+        case .bindSession: [outcome { () throws(RequestRefusal) in try bind(lines, defaults) }]
+        case .heartbeat: [outcome { () throws(RequestRefusal) in try heartbeat(lines, defaults) }]
+        case .control, .msg:
+            lines.map { line in
+                outcome { () throws(RequestRefusal) in
+                    let parameters = try ParameterReader(line, defaults: defaults, carrier: .unaddressed)
+                    if name == .msg { return .message(try MessageRequest(reading: parameters)) }
+                    return .control(try ControlRequest(reading: parameters))
+                }
+            }
+        case .wsok: [.success(.wsok)]
+        }
+    }
+
+    private static func outcome(_ parse: () throws(RequestRefusal) -> ClientRequest) -> Outcome {
+        do throws(RequestRefusal) {
+            return .success(try parse())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func create(
+        _ lines: [ArraySlice<UInt8>],
+        _ defaults: ParameterReader?
+    ) throws(RequestRefusal) -> ClientRequest {
+        let first = try ParameterReader(lines[0], defaults: defaults, carrier: .connection)
+        var combo: [ParameterReader] = []
+        for line in lines.dropFirst() { combo.append(try ParameterReader(line, carrier: .connection)) }
+        return .createSession(try CreateSessionRequest(reading: first, combo: combo))
+    }
+
+    private static func bind(
+        _ lines: [ArraySlice<UInt8>],
+        _ defaults: ParameterReader?
+    ) throws(RequestRefusal) -> ClientRequest {
+        guard lines.count == 1 else { throw RequestRefusal(.connection, code: 67, message: "Malformed request") }
+        let parameters = try ParameterReader(lines[0], defaults: defaults, carrier: .connection)
+        return .bindSession(try BindSessionRequest(reading: parameters))
+    }
+
+    private static func heartbeat(
+        _ lines: [ArraySlice<UInt8>],
+        _ defaults: ParameterReader?
+    ) throws(RequestRefusal) -> ClientRequest {
+        guard lines.count == 1 else { throw RequestRefusal(.unaddressed, code: 67, message: "Malformed request") }
+        let parameters = try ParameterReader(lines[0], defaults: defaults, carrier: .unaddressed)
+        return .heartbeat(HeartbeatRequest(reading: parameters))
+    }
+}

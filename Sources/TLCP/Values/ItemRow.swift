@@ -1,0 +1,188 @@
+internal import JSONText
+
+/// The values of one item as its updates have left them: the base of "unchanged" and of diffs.
+///
+/// A field is held as text until a JSON Patch arrives; then as a document, whose compact text is its value, until the
+/// next full value or null.
+package struct ItemRow: Sendable, Equatable {
+    /// The value of each field, nil for null.
+    package private(set) var values: [String?]
+    /// Whether an update has been applied; before the first one there is no base.
+    package private(set) var hasBase = false
+    /// The fields held as documents, by index from 0.
+    private var documents: [Int: JSONValue] = [:]
+
+    /// A row without a base.
+    package init(fieldCount: Int) {
+        values = [String?](repeating: nil, count: fieldCount)
+    }
+
+    /// Applies the field list of one update.
+    ///
+    /// After an error part of the list may have been applied: the row, like the session, must be given up.
+    package mutating func apply(_ list: FieldList) throws(TLCPError) -> RowChange {
+        var change = RowChange()
+        let covered = try list.bytes.withUnsafeBufferPointer { bytes throws(TLCPError) -> Int in
+            try apply(bytes, &change)
+        }
+        guard covered == values.count else { throw .fieldCountMismatch(expected: values.count) }
+        if !hasBase {
+            change.changed = FieldPositions(all: values.count)
+            hasBase = true
+        }
+        return change
+    }
+
+    /// Applies token by token; returns the number of fields that the tokens cover.
+    private mutating func apply(_ bytes: TokenBytes, _ change: inout RowChange) throws(TLCPError) -> Int {
+        var field = 0
+        var index = 0
+        while true {
+            let start = index
+            var hasEscape = false
+            var seen: UInt8 = 0
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte == UInt8(ascii: "|") { break }
+                if byte == UInt8(ascii: "%") { hasEscape = true }
+                seen |= byte
+                index += 1
+            }
+            let token = TokenBytes(rebasing: bytes[start..<index])
+            field += try apply(token, hasEscape ? .escaped : seen < 0x80 ? .ascii : .unicode, at: field, &change)
+            if index == bytes.count { return field }
+            index += 1
+        }
+    }
+
+    /// Applies one token, the first field of which has this index; returns the number of fields that it covers.
+    private mutating func apply(
+        _ token: TokenBytes,
+        _ content: TokenContent,
+        at field: Int,
+        _ change: inout RowChange
+    ) throws(TLCPError) -> Int {
+        guard field < values.count else { throw .fieldCountMismatch(expected: values.count) }
+        guard let first = token.first else {
+            try keep(1, from: field, &change)
+            return 1
+        }
+        switch first {
+        case UInt8(ascii: "#") where token.count == 1:
+            set(nil, at: field, &change)
+        case UInt8(ascii: "$") where token.count == 1:
+            set("", at: field, &change)
+        case UInt8(ascii: "^"):
+            return try applyMarked(token, at: field, &change)
+        default:
+            try setValue(token, content, at: field, &change)
+        }
+        return 1
+    }
+
+    /// Applies a token that starts with `^`.
+    private mutating func applyMarked(
+        _ token: TokenBytes,
+        at field: Int,
+        _ change: inout RowChange
+    ) throws(TLCPError) -> Int {
+        let body = TokenBytes(rebasing: token.dropFirst(2))
+        switch token.dropFirst().first {
+        case UInt8(ascii: "P"):
+            try patch(body, at: field, &change)
+            return 1
+        case UInt8(ascii: "T"):
+            try applyDiff(body, at: field, &change)
+            return 1
+        default:
+            guard let count = WireNumber.count(token.dropFirst()), count > 0 else {
+                throw .field(position: field + 1, .unknownToken)
+            }
+            guard count <= values.count - field else { throw .fieldCountMismatch(expected: values.count) }
+            try keep(count, from: field, &change)
+            return count
+        }
+    }
+}
+
+extension ItemRow {
+    /// The bytes of one token, or of a whole list, while they are being read.
+    private typealias TokenBytes = UnsafeBufferPointer<UInt8>
+
+    /// What a pass over the bytes of a token has met.
+    private enum TokenContent {
+        case ascii, unicode, escaped
+    }
+
+    private func keep(_ count: Int, from field: Int, _ change: inout RowChange) throws(TLCPError) {
+        guard hasBase else { throw .field(position: field + 1, .unchangedWithoutBaseline) }
+        if documents.isEmpty { return }
+        for index in field..<field + count where documents[index] != nil { change.patches[index + 1] = "[]" }
+    }
+
+    private mutating func set(_ value: String?, at field: Int, _ change: inout RowChange) {
+        if !documents.isEmpty { documents[field] = nil }
+        switch (values[field], value) {
+        case (nil, nil): return
+        case (let old?, let new?) where old.hasSameBytes(as: new): return
+        default: break
+        }
+        values[field] = value
+        change.changed.insert(field + 1)
+    }
+
+    private mutating func setValue(
+        _ token: TokenBytes,
+        _ content: TokenContent,
+        at field: Int,
+        _ change: inout RowChange
+    ) throws(TLCPError) {
+        if content == .escaped { return set(try text(token, at: field), at: field, &change) }
+        if !documents.isEmpty { documents[field] = nil }
+        // A value sent again unchanged needs no new string.
+        if let old = values[field], old.hasSameBytes(as: token) { return }
+        // ASCII cannot be invalid, and the check costs more than the copy.
+        let value =
+            content == .ascii ? String(decoding: token, as: UTF8.self) : String(validating: token, as: UTF8.self)
+        guard let value else { throw .field(position: field + 1, .invalidUTF8) }
+        values[field] = value
+        change.changed.insert(field + 1)
+    }
+
+    private func text(_ token: TokenBytes, at field: Int) throws(TLCPError) -> String {
+        guard let bytes = PercentCoding.unescaped(token, plusIsSpace: false) else {
+            throw .field(position: field + 1, .malformedEscape)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .field(position: field + 1, .invalidUTF8)
+        }
+        return text
+    }
+
+    private mutating func applyDiff(
+        _ body: TokenBytes,
+        at field: Int,
+        _ change: inout RowChange
+    ) throws(TLCPError) {
+        guard documents[field] == nil else { throw .field(position: field + 1, .diffOnDocument) }
+        guard hasBase, let base = values[field] else { throw .field(position: field + 1, .diffWithoutBase) }
+        guard let result = TLCPDiff.apply(try text(body, at: field), to: base) else {
+            throw .field(position: field + 1, .malformedDiff)
+        }
+        set(result, at: field, &change)
+    }
+
+    private mutating func patch(_ body: TokenBytes, at field: Int, _ change: inout RowChange) throws(TLCPError) {
+        guard hasBase, let base = values[field] else { throw .field(position: field + 1, .diffWithoutBase) }
+        let text = try text(body, at: field)
+        guard let document = documents[field] ?? (try? JSONValue(parsing: base)) else {
+            throw .field(position: field + 1, .baseNotJSON)
+        }
+        guard let patch = try? JSONPatch(parsing: text.utf8), let result = try? patch.applied(to: document) else {
+            throw .field(position: field + 1, .patchFailed)
+        }
+        set(result.text, at: field, &change)
+        documents[field] = result
+        change.patches[field + 1] = text
+    }
+}

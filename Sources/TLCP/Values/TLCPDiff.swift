@@ -1,0 +1,90 @@
+/// The difference between two texts in the format `T`, counted in UTF-16 code units.
+///
+///     diff   = copy [ add [ del [ diff ] ] ]
+///     copy   = varint              takes so many units of the base
+///     add    = varint *char        takes so many units that follow
+///     del    = varint              skips so many units of the base
+///     varint = *( A-Z ) a-z        base 26, most significant digit first; the lower-case letter is the last
+package enum TLCPDiff {
+    /// The text that a diff makes of a base; nil if the diff is malformed or does not fit.
+    package static func apply(_ diff: String, to base: String) -> String? {
+        let base = Array(base.utf16)
+        var reader = Reader(units: Array(diff.utf16))
+        var result: [UInt16] = []
+        var position = 0
+        while !reader.isAtEnd {
+            guard let copied = reader.varint(), copied <= base.count - position else { return nil }
+            result.append(contentsOf: base[position..<position + copied])
+            position += copied
+            if reader.isAtEnd { break }
+            guard let added = reader.varint(), let units = reader.take(added) else { return nil }
+            result.append(contentsOf: units)
+            if reader.isAtEnd { break }
+            guard let deleted = reader.varint(), deleted <= base.count - position else { return nil }
+            position += deleted
+        }
+        return String(validating: result, as: UTF16.self)
+    }
+
+    /// A diff that makes one text of another, by common head and tail; nil if one of them holds a character outside
+    /// the Basic Multilingual Plane, for which the format has no unit that all clients agree on.
+    package static func encode(from old: String, to new: String) -> String? {
+        let old = Array(old.utf16)
+        let new = Array(new.utf16)
+        guard !old.contains(where: UTF16.isSurrogate), !new.contains(where: UTF16.isSurrogate) else { return nil }
+        let shorter = min(old.count, new.count)
+        var head = 0
+        while head < shorter, old[head] == new[head] { head += 1 }
+        var tail = 0
+        while tail < shorter - head, old[old.count - 1 - tail] == new[new.count - 1 - tail] { tail += 1 }
+        let added = new[head..<new.count - tail]
+        let deleted = old.count - head - tail
+        var diff = varint(head)
+        if !added.isEmpty || tail > 0 { diff += varint(added.count) + added }
+        if tail > 0 { diff += varint(deleted) + varint(tail) }
+        return String(decoding: diff, as: UTF16.self)
+    }
+
+    private static func varint(_ value: Int) -> [UInt16] {
+        var units = [UInt16(0x61 + value % 26)]
+        var rest = value / 26
+        while rest > 0 {
+            units.append(UInt16(0x41 + rest % 26))
+            rest /= 26
+        }
+        return units.reversed()
+    }
+
+    private struct Reader {
+        let units: [UInt16]
+        var position = 0
+
+        init(units: [UInt16]) { self.units = units }
+
+        var isAtEnd: Bool { position == units.count }
+
+        /// A number; nil if there is none or it is out of range.
+        mutating func varint() -> Int? {
+            var value = 0
+            while position < units.count {
+                let unit = units[position]
+                position += 1
+                let isLast = unit >= 0x61
+                let digit = Int(unit) - (isLast ? 0x61 : 0x41)
+                guard (0..<26).contains(digit) else { return nil }
+                let (product, tooBig) = value.multipliedReportingOverflow(by: 26)
+                let (sum, tooBigStill) = product.addingReportingOverflow(digit)
+                if tooBig || tooBigStill { return nil }
+                value = sum
+                if isLast { return value }
+            }
+            return nil
+        }
+
+        mutating func take(_ count: Int) -> ArraySlice<UInt16>? {
+            guard count <= units.count - position else { return nil }
+            defer { position += count }
+            return units[position..<position + count]
+        }
+    }
+}

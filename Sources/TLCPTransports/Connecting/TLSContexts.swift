@@ -1,0 +1,65 @@
+internal import NIOSSL
+internal import Synchronization
+
+/// The TLS contexts of one client: making one means reading all authorities, so each is made once.
+final class TLSContexts: Sendable {
+    /// What tells contexts apart beside the settings.
+    private struct Variant: Hashable {
+        var checksServer: Bool
+        var identity: String?
+    }
+
+    private let settings: TLSSettings
+    private let contexts: Mutex<[Variant: NIOSSLContext]>
+
+    /// Contexts for these settings. The one that is always needed is made at once, so that mistakes show early.
+    init(_ settings: TLSSettings, isNeeded: Bool) throws(TLSSettingsError) {
+        self.settings = settings
+        contexts = Mutex([:])
+        if isNeeded { _ = try context(identity: nil) }
+    }
+
+    /// Whether the server is checked at all.
+    var checksServer: Bool { settings.trust != .anything }
+
+    /// Whether the settings hold an identity.
+    var hasIdentity: Bool { settings.identity != nil }
+
+    /// The context that shows an identity: the given one, else that of the settings.
+    func context(identity: TLSSettings.Identity?) throws(TLSSettingsError) -> NIOSSLContext {
+        let identity = identity ?? settings.identity
+        let variant = Variant(checksServer: checksServer, identity: identity?.certificateChain)
+        if let context = contexts.withLock({ $0[variant] }) { return context }
+        let context = try make(identity)
+        contexts.withLock { contexts in
+            // Identities given by challenges change seldom; a client that keeps changing them pays for it.
+            if contexts.count >= 8 { contexts = [:] }
+            contexts[variant] = context
+        }
+        return context
+    }
+
+    private func make(_ identity: TLSSettings.Identity?) throws(TLSSettingsError) -> NIOSSLContext {
+        do {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            switch settings.trust {
+            case .system: configuration.trustRoots = .default
+            case .pemFile(let path): configuration.trustRoots = .file(path)
+            case .pem(let text):
+                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)))
+            case .anything: configuration.certificateVerification = .none
+            }
+            if let identity {
+                let chain = try NIOSSLCertificate.fromPEMBytes(Array(identity.certificateChain.utf8))
+                configuration.certificateChain = chain.map { .certificate($0) }
+                let key = try NIOSSLPrivateKey(bytes: Array(identity.privateKey.utf8), format: .pem)
+                configuration.privateKey = .privateKey(key)
+            }
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw TLSSettingsError(reason: "certificates or keys cannot be used: \(error)")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// The rules of RFC 6265 section 5.3 and 5.4 over a list of cookies; knows no clock.
+struct CookieStore {
+    /// How many cookies one domain may have; the oldest goes first (RFC 6265 section 6.1).
+    static let maxPerDomain = 50
+    /// How many cookies there may be in all; the oldest goes first.
+    static let maxCookies = 3_000
+
+    /// In order of creation.
+    private var cookies: [Cookie] = []
+
+    /// Stores a cookie; one that has expired already removes its predecessor.
+    mutating func insert(_ cookie: Cookie, now: Double) {
+        let isExpired = cookie.expiry.map { $0 <= now } ?? false
+        let same = cookies.firstIndex {
+            $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
+        }
+        if let same {
+            // A replaced cookie keeps its place: the age that the order of sending goes by.
+            if isExpired { cookies.remove(at: same) } else { cookies[same] = cookie }
+            return
+        }
+        guard !isExpired else { return }
+        evict(for: cookie, now: now)
+        cookies.append(cookie)
+    }
+
+    private mutating func evict(for cookie: Cookie, now: Double) {
+        guard cookies.count >= Self.maxPerDomain else { return }
+        cookies.removeAll { $0.expiry.map { $0 <= now } ?? false }
+        if cookies.count(where: { $0.domain == cookie.domain }) >= Self.maxPerDomain,
+            let oldest = cookies.firstIndex(where: { $0.domain == cookie.domain })
+        {
+            cookies.remove(at: oldest)
+        }
+        if cookies.count >= Self.maxCookies { cookies.removeFirst() }
+    }
+
+    /// The cookies for a request: longer paths first, then by age.
+    func matching(_ origin: CookieOrigin, now: Double) -> [Cookie] {
+        let matching = cookies.filter { cookie in
+            (cookie.expiry.map { $0 > now } ?? true) && (!cookie.isSecure || origin.isSecure)
+                && Self.domainMatches(cookie, origin.host) && Self.pathMatches(cookie.path, origin.path)
+        }
+        return matching.enumerated().sorted { left, right in
+            let lengths = (left.element.path.utf8.count, right.element.path.utf8.count)
+            return lengths.0 != lengths.1 ? lengths.0 > lengths.1 : left.offset < right.offset
+        }.map(\.element)
+    }
+
+    /// Those that have not expired.
+    func all(now: Double) -> [Cookie] { cookies.filter { $0.expiry.map { $0 > now } ?? true } }
+
+    private static func domainMatches(_ cookie: Cookie, _ host: String) -> Bool {
+        host == cookie.domain || (!cookie.isHostOnly && CookieDomain.isUnder(host, cookie.domain))
+    }
+
+    /// RFC 6265 section 5.1.4.
+    private static func pathMatches(_ cookiePath: String, _ path: String) -> Bool {
+        if path == cookiePath { return true }
+        guard path.hasPrefix(cookiePath) else { return false }
+        return cookiePath.hasSuffix("/") || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
+    }
+}
+
+/// Comparisons of host names for cookies.
+enum CookieDomain {
+    /// Whether a host is a subdomain of a domain (RFC 6265 section 5.1.3); never for literal addresses.
+    static func isUnder(_ host: String, _ domain: String) -> Bool {
+        guard !domain.isEmpty, host.hasSuffix("." + domain) else { return false }
+        return !isLiteral(host)
+    }
+
+    /// Whether a host is an IPv4 or IPv6 literal.
+    static func isLiteral(_ host: String) -> Bool {
+        host.contains(":") || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    }
+}

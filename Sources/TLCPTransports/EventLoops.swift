@@ -1,0 +1,17 @@
+public import NIOCore
+internal import NIOPosix
+
+/// The network threads that connections and timers run on. Any number of clients share one.
+public struct EventLoops: Sendable {
+    /// The threads.
+    package let group: any EventLoopGroup
+
+    /// Wraps a group that the caller made, and shuts down when no client uses it any more.
+    public init(_ group: any EventLoopGroup) { self.group = group }
+
+    /// The threads of the process: as many as there are cores, started on first use, never stopped.
+    public static let shared = EventLoops(MultiThreadedEventLoopGroup.singleton)
+
+    /// One of the threads.
+    package func next() -> any EventLoop { group.next() }
+}

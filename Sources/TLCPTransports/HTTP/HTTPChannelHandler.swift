@@ -1,0 +1,96 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// The end of an HTTP/1.1 client channel: carries one exchange after the other.
+final class HTTPChannelHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// The exchange under way; nil while the channel is idle. Not owned: whoever drives it clears this.
+    private var exchange: HTTPTransport?
+    /// Called when an idle channel is closed, or says something unasked.
+    var lost: (() -> Void)?
+    /// Whether the whole request has been written.
+    private(set) var isRequestWritten = false
+    private var context: ChannelHandlerContext?
+    private var isReadPending = false
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    // MARK: - For the exchange
+
+    /// Sends a request; its response goes to the exchange.
+    func begin(_ exchange: HTTPTransport, head: HTTPRequestHead, body: [UInt8]) {
+        guard let context, context.channel.isActive else {
+            return exchange.broke(DialFailure.closedEarly("connection"))
+        }
+        self.exchange = exchange
+        lost = nil
+        isRequestWritten = false
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !body.isEmpty { context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { [weak self, weak exchange] in
+            switch $0 {
+            case .success: self?.isRequestWritten = true
+            case .failure(let error): exchange?.broke(error)
+            }
+        }
+    }
+
+    /// The exchange is over; the channel is idle.
+    func end() {
+        exchange = nil
+        resumeReading()
+    }
+
+    /// Closes the channel.
+    func close() {
+        exchange = nil
+        context?.close(promise: nil)
+    }
+
+    /// Reads on after `isFull` held it up.
+    func resumeReading() {
+        guard isReadPending else { return }
+        isReadPending = false
+        context?.read()
+    }
+
+    // MARK: - Pipeline
+
+    func read(context: ChannelHandlerContext) {
+        if exchange?.isFull ?? false { isReadPending = true } else { context.read() }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let exchange else {
+            lost?()
+            return context.close(promise: nil)
+        }
+        switch unwrapInboundIn(data) {
+        case .head(let head): exchange.received(head)
+        case .body(let buffer): exchange.received(buffer)
+        case .end: exchange.receivedEnd()
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        exchange?.flush()
+        context.fireChannelReadComplete()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        exchange?.broke(DialFailure.closedEarly("connection"))
+        lost?()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        exchange?.broke(error)
+        lost?()
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,88 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Sends the upgrade request of a WebSocket and takes the answer; what follows the answer at once it holds back until
+/// the handlers for frames are there.
+final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let head: HTTPRequestHead
+    private let done: EventLoopPromise<HTTPResponseHead>
+    private var reader = ResponseHeadReader()
+    private var isAnswered = false
+    private var held: [UInt8] = []
+
+    /// A handshake; the promise gets the head of whatever HTTP response comes.
+    init(_ head: HTTPRequestHead, done: EventLoopPromise<HTTPResponseHead>) {
+        self.head = head
+        self.done = done
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        do {
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: try Self.encode(head)))).cascadeFailure(to: done)
+        } catch {
+            done.fail(error)
+        }
+    }
+
+    private static func encode(_ head: HTTPRequestHead) throws(DialFailure) -> [UInt8] {
+        let lines = ["\(head.method.rawValue) \(head.uri) HTTP/1.1"] + head.headers.map { "\($0.name): \($0.value)" }
+        // The decorator may have put in anything.
+        guard lines.allSatisfy({ $0.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 } }) else {
+            throw .badAnswer("a header of the request holds control characters")
+        }
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Array(unwrapInboundIn(data).readableBytesView)
+        if isAnswered { return held += bytes }
+        do {
+            guard let (head, rest) = try reader.feed(bytes) else { return }
+            isAnswered = true
+            held = rest
+            done.succeed(head)
+        } catch {
+            done.fail(error)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        done.fail(DialFailure.closedEarly("WebSocket handshake"))
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        done.fail(error)
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        done.fail(DialFailure.closedEarly("WebSocket handshake"))
+        guard !held.isEmpty else { return }
+        context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: held)))
+        context.fireChannelReadComplete()
+    }
+
+    /// A fresh key: 16 random bytes in base64.
+    static func makeKey() -> String { Base64.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) }) }
+
+    /// What is wrong with a 101 answer (RFC 6455 section 4.1); nil for a good one.
+    static func flaw(in head: HTTPResponseHead, key: String, subprotocol: String) -> String? {
+        let headers = head.headers
+        guard headers["upgrade"].contains(where: { $0.lowercased() == "websocket" }),
+            headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" })
+        else { return "the answer to the WebSocket handshake is no upgrade" }
+        let accept = Base64.encode(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        guard headers["sec-websocket-accept"] == [accept] else { return "the WebSocket handshake has a bad accept key" }
+        guard headers["sec-websocket-extensions"].isEmpty else { return "the server wants WebSocket extensions" }
+        guard headers["sec-websocket-protocol"] == [subprotocol] else {
+            return "the server does not take the subprotocol \(subprotocol)"
+        }
+        return nil
+    }
+}

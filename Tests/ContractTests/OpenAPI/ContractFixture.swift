@@ -1,0 +1,28 @@
+import EventHub
+import Logging
+import SessionCore
+import SessionPool
+
+@testable import Gateway
+
+/// The routes of a gateway that is never started.
+enum ContractFixture {
+    static func routes() -> [Route] {
+        let configuration = GatewayConfiguration()
+        let hub = EventHub(epoch: "e", clock: Moment.monotonic)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let services = Services(
+            current: CurrentConfiguration(configuration),
+            access: AccessControl(AccessConfiguration()),
+            pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
+            streams: StreamRegistry(hub: hub),
+            streamBook: StreamBook(),
+            deadlines: Deadlines(clock: Moment.monotonic),
+            lifetime: Lifetime(startedAt: .zero),
+            docs: DocsPage(),
+            metrics: { "" },
+            clock: Moment.monotonic
+        )
+        return RouteTable.routes(services)
+    }
+}

@@ -1,0 +1,110 @@
+import JSONText
+import Testing
+
+@testable import Gateway
+
+@Suite struct ContractTests {
+    private let contract: OpenAPIDocument
+    private let routes = ContractFixture.routes()
+
+    init() throws { contract = try OpenAPIDocument() }
+
+    @Test func everyRouteIsDocumentedAndEveryOperationRouted() {
+        let routed = Set(routes.map { "\($0.method.rawValue) \($0.pattern) \($0.name)" })
+        let documented = Set(contract.operations.map { "\($0.method) \($0.path) \($0.name)" })
+        #expect(routed.subtracting(documented).isEmpty, "routed but not documented")
+        #expect(documented.subtracting(routed).isEmpty, "documented but not routed")
+        #expect(routes.count == routed.count)
+    }
+
+    @Test func statusesAndQueryParametersAreTheSameOnBothSides() throws {
+        for operation in contract.operations {
+            let route = try #require(routes.first { $0.name == operation.name })
+            #expect(route.statuses == operation.statuses, "statuses of \(operation.name)")
+            if let query = route.query { #expect(Set(query) == operation.query, "query of \(operation.name)") }
+        }
+    }
+
+    @Test func pathParametersAreDeclared() throws {
+        for (path, item) in try pairs(contract.root["paths"]) {
+            let declared = (item["parameters"]?.array ?? []).map(contract.resolve)
+                .filter { $0["in"]?.string == "path" }.compactMap { $0["name"]?.string }
+            let used = RoutePattern(path).segments.compactMap { segment in
+                if case .parameter(let name) = segment { name } else { nil }
+            }
+            #expect(Set(declared) == Set(used), "\(path)")
+        }
+    }
+
+    @Test func problemCodesAreTheSameOnBothSides() {
+        let schema = contract.root["components"]?["schemas"]?["ProblemCode"]
+        let documented = (schema?["enum"]?.array ?? []).compactMap(\.string)
+        #expect(Set(documented) == Set(ProblemCode.allCases.map(\.rawValue)))
+        #expect(documented.count == Set(documented).count)
+    }
+
+    @Test func everyReferenceLeadsSomewhere() {
+        var lost: [String] = []
+        visit(contract.root) { value in
+            if let reference = value["$ref"]?.string, contract.resolve(value).isNull { lost.append(reference) }
+        }
+        #expect(lost.isEmpty)
+    }
+
+    @Test func everyExampleIsValid() {
+        let check = SchemaCheck(contract: contract)
+        var count = 0
+        visit(contract.root) { value in
+            guard let schema = value["schema"] else { return }
+            for example in (value["examples"]?.object).map({ $0.map(\.value) }) ?? [] {
+                guard let content = contract.resolve(example)["value"] else { continue }
+                count += 1
+                #expect(check.faults(of: content, by: schema).isEmpty, "\(content.text)")
+            }
+            if let example = value["example"] {
+                count += 1
+                #expect(check.faults(of: example, by: schema).isEmpty, "\(example.text)")
+            }
+        }
+        #expect(count > 60)
+    }
+
+    @Test func everyBodyRefusesUnknownMembersAndHasExamples() throws {
+        for (path, item) in try pairs(contract.root["paths"]) {
+            for (method, operation) in try pairs(item) {
+                guard let body = operation["requestBody"].map(contract.resolve) else { continue }
+                for (type, content) in try pairs(body["content"]) {
+                    #expect(content["examples"] != nil, "\(method) \(path) \(type)")
+                    let check = SchemaCheck(contract: contract)
+                    let probe = JSONValue.object(JSONObject([.init(name: "nonsense", value: true)]))
+                    let isClosed = isClosed(content["schema"] ?? .null)
+                    #expect(isClosed || !check.faults(of: probe, by: content["schema"] ?? .null).isEmpty)
+                }
+            }
+        }
+    }
+
+    // MARK: - Walking
+
+    private func isClosed(_ schema: JSONValue) -> Bool {
+        let schema = contract.resolve(schema)
+        if schema["additionalProperties"]?.bool == false || schema["unevaluatedProperties"]?.bool == false {
+            return true
+        }
+        let parts = schema["oneOf"]?.array ?? []
+        return !parts.isEmpty && parts.allSatisfy { isClosed($0) }
+    }
+
+    private func pairs(_ value: JSONValue?) throws -> [(String, JSONValue)] {
+        try #require(value?.object).map { ($0.name, $0.value) }
+    }
+
+    private func visit(_ value: JSONValue, _ look: (JSONValue) -> Void) {
+        look(value)
+        switch value {
+        case .object(let object): for member in object { visit(member.value, look) }
+        case .array(let array): for element in array { visit(element, look) }
+        default: break
+        }
+    }
+}

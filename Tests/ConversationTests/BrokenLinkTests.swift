@@ -1,0 +1,79 @@
+internal import SessionCore
+internal import Testing
+
+/// One thing goes wrong with the stream's connection, at every line in turn.
+struct BrokenLinkTests {
+    static let transports: [ForcedTransport] = [.wsStreaming, .httpStreaming, .wsPolling, .httpPolling]
+
+    private func play(
+        _ transport: ForcedTransport,
+        _ kind: DataKind,
+        lines: some Sequence<Int>,
+        _ trouble: Trouble,
+        _ change: (Conversation) -> Void = { _ in },
+        _ check: (Conversation, Int) -> Void = { _, _ in }
+    ) {
+        for line in lines {
+            let conversation = Conversation(seed: UInt64(line), transport: transport)
+            conversation.troubles = [line: [trouble]]
+            change(conversation)
+            conversation.play([kind])
+            check(conversation, line)
+            conversation.finish()
+            #expect(conversation.witness.violations == [], "seed and line \(line)")
+        }
+    }
+
+    @Test(arguments: transports, DataKind.allCases)
+    func undisturbedConversationAgrees(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, lines: 1...5, .refusal(count: 0)) { _ in
+        } _: { conversation, line in
+            #expect(conversation.witness.cycles == [1], "seed \(line)")
+        }
+    }
+
+    @Test(arguments: transports, DataKind.allCases)
+    func brokenConnectionLosesAndDoublesNothing(transport: ForcedTransport, kind: DataKind) {
+        var recoveries = 0
+        play(transport, kind, lines: 1...32, .link(.drop)) { _ in
+        } _: { conversation, line in
+            if conversation.witness.statuses.contains(.disconnectedTryingRecovery) { recoveries += 1 }
+            // From the second line on there is a session, which is recovered.
+            guard line >= 2 else { return }
+            #expect(conversation.witness.cycles == [1], "seed and line \(line)")
+            #expect(!conversation.witness.statuses.contains(.disconnectedWillRetry), "seed and line \(line)")
+        }
+        // Where the line is a LOOP the connection is at its end anyhow.
+        #expect(recoveries > 15)
+    }
+
+    @Test(arguments: transports, DataKind.allCases)
+    func halfOpenConnectionIsFoundAndReplaced(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, lines: stride(from: 1, through: 40, by: 4), .link(.halfOpen))
+    }
+
+    @Test(arguments: transports, DataKind.allCases)
+    func connectionThatStallsAndGoesOnLosesNothing(transport: ForcedTransport, kind: DataKind) {
+        for seconds in [1.0, 9] {
+            play(transport, kind, lines: stride(from: 2, through: 40, by: 8), .link(.stall(.seconds(seconds))))
+        }
+    }
+
+    @Test(arguments: transports, DataKind.allCases)
+    func smallPiecesAreAsGoodAsWholeLines(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, lines: stride(from: 2, through: 40, by: 7), .link(.drop)) { $0.isSplit = true }
+    }
+
+    @Test(arguments: transports, DataKind.allCases)
+    func connectionsRefusedAfterABreakAreTriedAgain(transport: ForcedTransport, kind: DataKind) {
+        for count in [1, 3] {
+            for line in stride(from: 2, through: 40, by: 12) {
+                let conversation = Conversation(seed: UInt64(line), transport: transport)
+                conversation.troubles = [line: [.refusal(count: count), .link(.drop)]]
+                conversation.play([kind])
+                conversation.finish()
+                #expect(conversation.witness.violations == [], "seed and line \(line), \(count) refused")
+            }
+        }
+    }
+}

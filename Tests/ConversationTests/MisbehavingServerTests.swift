@@ -1,0 +1,121 @@
+internal import DemoServer
+internal import SessionCore
+internal import Testing
+
+/// The server does what it may do at any moment, and what it must not do.
+struct MisbehavingServerTests {
+    private func play(
+        _ transport: ForcedTransport,
+        _ kind: DataKind,
+        _ faults: [Fault],
+        lines: some Sequence<Int> = stride(from: 2, through: 40, by: 6),
+        dropping: Bool = false,
+        _ check: (Conversation) -> Void = { _ in }
+    ) {
+        for line in lines {
+            let conversation = Conversation(seed: UInt64(line), transport: transport)
+            conversation.troubles = [line: [.server(faults)] + (dropping ? [.link(.drop)] : [])]
+            conversation.play([kind])
+            check(conversation)
+            conversation.finish()
+            #expect(conversation.witness.violations == [], "seed and line \(line)")
+        }
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func loopAtAnyMomentIsFollowedByABind(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, [Fault(.loop(delayMilliseconds: 0))], lines: 1...20) { conversation in
+            #expect(conversation.witness.cycles == [1])
+            #expect(!conversation.witness.statuses.contains(.disconnectedTryingRecovery))
+        }
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func mutedStreamIsRecovered(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, [Fault(.mute(.seconds(100)))])
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func lineCutInItsMiddleComesAgainWhole(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, [Fault(.cutLine)]) { #expect($0.witness.cycles == [1]) }
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func recoveryThatRestartsEarlierRepeatsNothing(transport: ForcedTransport, kind: DataKind) {
+        for offset in [-1, -4] {
+            play(transport, kind, [Fault(.progress(offset))], dropping: true)
+        }
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func recoveryThatIsAheadOfTheClientBringsANewSession(transport: ForcedTransport, kind: DataKind) {
+        var replacements = 0
+        play(transport, kind, [Fault(.progress(3))], lines: 18...22, dropping: true) { conversation in
+            // Where the line is a LOOP there is nothing left to break, and so nothing to recover.
+            let isInterrupted = conversation.witness.statuses.contains(.disconnectedTryingRecovery)
+            #expect(conversation.witness.cycles == [isInterrupted ? 2 : 1])
+            #expect(conversation.witness.statuses.contains(.disconnectedWillRetry) == isInterrupted)
+            if isInterrupted { replacements += 1 }
+        }
+        #expect(replacements > 1)
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func refusedRecoveryBringsANewSession(transport: ForcedTransport, kind: DataKind) {
+        var replacements = 0
+        play(transport, kind, [Fault(.refuseRecovery)], lines: 18...22, dropping: true) { conversation in
+            let isInterrupted = conversation.witness.statuses.contains(.disconnectedTryingRecovery)
+            #expect(conversation.witness.cycles == [isInterrupted ? 2 : 1])
+            if isInterrupted { replacements += 1 }
+        }
+        #expect(replacements > 1)
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func lostRecoveryIsAskedForAgain(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, [Fault(.ignore, at: .request(.recovery), times: 2)], lines: [12, 20, 28], dropping: true)
+        {
+            #expect($0.witness.cycles == [1])
+        }
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, [41, 48])
+    func sessionThatIsToBeRefreshedIsReplaced(transport: ForcedTransport, code: Int) {
+        for kind in DataKind.allCases {
+            play(transport, kind, [Fault(.end(code: code, message: "again"))], lines: [12, 20, 28]) { conversation in
+                #expect(conversation.witness.cycles == [2])
+            }
+        }
+    }
+
+    @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
+    func unansweredRequestsAreSentAgain(transport: ForcedTransport, kind: DataKind) {
+        for effect in [FaultEffect.ignore, .loseAnswer, .delay(.seconds(1)), .duplicateAnswer, .lateAnswers] {
+            let conversation = Conversation(seed: 1, transport: transport)
+            conversation.troubles = [1: [.server([Fault(effect, at: .request(.add))])]]
+            conversation.subscribe(kind.properties)
+            conversation.connect()
+            conversation.publish(for: .seconds(1))
+            conversation.settle(afterBreak: true)
+            conversation.compare()
+            #expect(conversation.witness.cycles == [1], "\(effect)")
+            conversation.finish()
+            #expect(conversation.witness.violations == [], "\(effect)")
+        }
+    }
+
+    @Test(arguments: BrokenLinkTests.transports)
+    func nonsenseBetweenTheLinesIsPassedOver(transport: ForcedTransport) {
+        for kind in DataKind.allCases {
+            play(transport, kind, [Fault(.inject(["", "FUTURE,1,2", "PROBE"]))]) { #expect($0.witness.cycles == [1]) }
+        }
+    }
+
+    @Test(arguments: [FaultEffect.skipData, .repeatData], [DataKind.distinct, .raw])
+    func lossThatNoClientCanNoticeIsSeenByTheWitness(effect: FaultEffect, kind: DataKind) {
+        let conversation = Conversation(seed: 1, transport: .wsStreaming)
+        conversation.troubles = [20: [.server([Fault(effect)])]]
+        conversation.play([kind])
+        #expect(conversation.witness.violations.count == 1)
+    }
+}

@@ -1,0 +1,80 @@
+internal import DemoServer
+internal import SessionCore
+
+/// The course of a conversation in a test.
+extension Conversation {
+    /// Subscribes, connects, lets data flow while troubles strike, lets everything settle, and compares the ends.
+    func play(_ kinds: [DataKind] = DataKind.allCases, endingInBreak breaks: Bool = false) {
+        publisher.adapters = kinds.reduce(into: []) { $0.formUnion($1.adapters) }
+        for kind in kinds { subscribe(kind.properties) }
+        connect()
+        publish(for: .seconds(2))
+        settle(afterBreak: breaks)
+        compare()
+    }
+
+    /// Takes all troubles away, and waits until both ends must have got over what happened.
+    ///
+    /// On a WebSocket a request that the server passed over is sent again only on the next one: hence a last break.
+    func settle(afterBreak breaks: Bool = false) {
+        troubles = [:]
+        reactions = [:]
+        refusals = 0
+        perform(server.faultsCleared(at: clock.now))
+        if client.status == .disconnected { connect() }
+        run(for: .seconds(60))
+        if breaks { breakStream() }
+        run(for: .seconds(90))
+        for (adapter, order) in publisher.round() { perform(server.published(order, to: adapter, at: clock.now)) }
+        run(for: .seconds(5))
+    }
+
+    /// Ends the session, and looks whether everything was told that must be.
+    func finish() {
+        disconnect()
+        run(for: .seconds(1))
+        if client.status != .disconnected { witness.violations.append("status after the end: \(client.status)") }
+        for (token, outcome) in witness.messages where outcome == nil {
+            witness.violations.append("no outcome of message \(token.rawValue)")
+        }
+    }
+
+    /// Notes where what the client holds is not what the server holds.
+    func compare() {
+        guard witness.violations.isEmpty else { return }
+        if !client.status.isConnected { witness.violations.append("not connected: \(client.status)") }
+        for table in witness.tables {
+            if let difference = difference(in: table) { witness.violations.append(difference) }
+        }
+    }
+
+    private func difference(in table: ValueTable) -> String? {
+        guard table.isSubscribed else { return "not subscribed: \(table.properties.items.wireName)" }
+        switch (table.properties.mode, table.properties.dataAdapter) {
+        case (_, "CHAT_ROOM"): return nil
+        case (.merge, _):
+            for item in 1...3 where table.row(item: item) != publisher.quotes["item\(item)"] {
+                return "item\(item): \(table.row(item: item) ?? []), not \(publisher.quotes["item\(item)"] ?? [])"
+            }
+        case (.distinct, _):
+            if table.value(item: 1, field: 1) != "\(publisher.listNumber)" { return "list \(publisher.listNumber)" }
+        case (.raw, _):
+            if table.value(item: 1, field: 1) != "\(publisher.flowNumber)" { return "flow \(publisher.flowNumber)" }
+        case (.command, _): return differenceOfKeys(in: table)
+        }
+        return nil
+    }
+
+    private func differenceOfKeys(in table: ValueTable) -> String? {
+        let keys = Set(table.keys(item: 1))
+        guard keys == Set(publisher.table.keys) else { return "keys \(keys), not \(publisher.table.keys)" }
+        for (key, expected) in publisher.table {
+            let row = table.row(item: 1, key: key) ?? []
+            var wanted = expected
+            wanted.insert(row.count > 1 ? row[1] : nil, at: 1)
+            if table.properties.secondLevelFields != nil { wanted += publisher.quotes[key] ?? [] }
+            if row != wanted { return "key \(key): \(row), not \(wanted)" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,249 @@
+internal import DemoServer
+internal import Testing
+
+struct BindingTests {
+    @Test func rebindGoesOnWhereTheStreamStopped() {
+        let bench = ServerBench()
+        let (link, session) = bench.openSession()
+        _ = bench.subscribe(link, 1)
+        bench.publish("item1", ["Acme", "1"], to: "QUOTES")
+        bench.say("control\nLS_reqId=2&LS_op=force_rebind&LS_close_socket=true", on: link)
+        #expect(bench.lines(link) == ["U,1,1,Acme|1", "REQOK,2", "LOOP,0"])
+        #expect(bench.closed[link] == 1_000)
+        bench.publish("item1", ["Acme", "2"], to: "QUOTES")
+        bench.publish("item1", ["Acme", "3"], to: "QUOTES")
+        let again = bench.openWebSocket()
+        bench.say("bind_session\nLS_session=\(session)", on: again)
+        #expect(bench.lines(again).suffix(2) == ["CONS,unlimited", "U,1,1,|3"])
+    }
+
+    @Test func socketStaysOpenAfterLoopUnlessItIsToBeClosed() {
+        let bench = ServerBench()
+        let (link, session) = bench.openSession()
+        bench.say("control\nLS_reqId=2&LS_op=force_rebind", on: link)
+        #expect(bench.lines(link) == ["REQOK,2", "LOOP,0"])
+        #expect(bench.closed[link] == nil)
+        bench.say("control\nLS_reqId=3&LS_op=force_rebind", on: link)
+        #expect(bench.lines(link) == ["REQOK,3"])
+        bench.say("bind_session", on: link)
+        #expect(bench.lines(link).first == "CONOK,\(session),50000,5000,*")
+    }
+
+    @Test func unboundSessionExpires() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        bench.advance(by: .seconds(10))
+        #expect(bench.machine.census.sessions == 0)
+        let link = bench.post("bind_session", "LS_session=\(session)")
+        #expect(bench.lines(link) == ["CONERR,20,Session not found"])
+    }
+
+    @Test func plainBindSupersedesWithAFarewell() {
+        let bench = ServerBench()
+        let (old, session) = bench.openSession()
+        let new = bench.openWebSocket()
+        bench.say("bind_session\nLS_session=\(session)", on: new)
+        #expect(bench.lines(old).last?.hasPrefix("END,40,") == true)
+        #expect(bench.closed[old] == 1_000)
+        #expect(bench.lines(new).first?.hasPrefix("CONOK,\(session)") == true)
+    }
+
+    @Test func recoverySupersedesSilentlyAndReplaysTheExactLines() {
+        let bench = ServerBench()
+        let (old, session) = bench.openSession()
+        _ = bench.subscribe(old, 1)
+        for price in ["1", "2", "3"] { bench.publish("item1", ["Acme", price], to: "QUOTES") }
+        let sent = bench.lines(old)
+        let new = bench.openWebSocket()
+        bench.say("bind_session\nLS_session=\(session)&LS_recovery_from=3", on: new)
+        #expect(bench.lines(old).isEmpty)
+        #expect(bench.closed[old] == 1_000)
+        #expect(Array(bench.lines(new).suffix(3)) == ["PROG,3"] + Array(sent.suffix(2)))
+        bench.publish("item1", ["Acme", "4"], to: "QUOTES")
+        #expect(bench.lines(new) == ["U,1,1,|4"])
+    }
+
+    @Test func recoveryFromWhereNothingIsKeptIsRefused() {
+        let bench = ServerBench()
+        let (link, session) = bench.openSession()
+        _ = bench.subscribe(link, 1)
+        bench.publish("item1", ["Acme", "1"], to: "QUOTES")
+        bench.hangUp(link)
+        for point in ["4", "9223372036854775807"] {
+            let answer = bench.post("bind_session", "LS_session=\(session)&LS_recovery_from=\(point)")
+            #expect(bench.lines(answer) == ["CONERR,4,Recovery not possible"])
+        }
+        // A plain bind says that everything arrived; nothing before it is kept.
+        _ = bench.post("bind_session", "LS_session=\(session)&LS_polling=true")
+        let answer = bench.post("bind_session", "LS_session=\(session)&LS_recovery_from=2")
+        #expect(bench.lines(answer) == ["CONERR,4,Recovery not possible"])
+    }
+
+    @Test func brokenSessionIsKeptForItsRecoveryOnly() {
+        let bench = ServerBench()
+        let (link, session) = bench.openSession()
+        bench.hangUp(link)
+        bench.advance(by: .milliseconds(12_900))
+        #expect(bench.machine.census.sessions == 1)
+        bench.advance(by: .milliseconds(100))
+        #expect(bench.machine.census.sessions == 0)
+        let late = bench.post("bind_session", "LS_session=\(session)&LS_recovery_from=0")
+        #expect(bench.lines(late) == ["CONERR,20,Session not found"])
+    }
+
+    @Test func lateBindLearnsWhyTheSessionWasClosed() {
+        let bench = ServerBench()
+        let (link, session) = bench.openSession()
+        bench.say("control\nLS_reqId=1&LS_op=destroy&LS_cause_code=-5&LS_cause_message=shift%20over", on: link)
+        #expect(bench.lines(link) == ["REQOK,1", "END,-5,shift over"])
+        let late = bench.post("bind_session", "LS_session=\(session)")
+        #expect(bench.lines(late) == ["END,-5,shift over"])
+        bench.advance(by: .seconds(11))
+        #expect(bench.lines(bench.post("bind_session", "LS_session=\(session)")) == ["CONERR,20,Session not found"])
+    }
+
+    @Test func synchronousPollAnswersAtOnce() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let poll = bench.post(
+            "bind_session",
+            "LS_session=\(session)&LS_polling=true&LS_polling_millis=99000&LS_idle_millis=0"
+        )
+        #expect(bench.lines(poll).last == "LOOP,15000")
+        // Kept for the granted pause and the session timeout.
+        bench.advance(by: .milliseconds(24_900))
+        #expect(bench.machine.census.sessions == 1)
+    }
+
+    @Test func pollIsAnsweredByItsFirstDataAndWhatComesAlong() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let query = "LS_protocol=TLCP-2.5.0&LS_session=\(session)"
+        bench.post(
+            "control",
+            "LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1%20item2&LS_schema=price&LS_data_adapter=QUOTES",
+            query: query
+        )
+        let first = bench.post(
+            "bind_session",
+            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
+        )
+        #expect(bench.lines(first).suffix(3) == ["SUBOK,1,2,1", "CONF,1,unlimited,filtered", "LOOP,0"])
+        let second = bench.post(
+            "bind_session",
+            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
+        )
+        #expect(bench.lines(second).last == "CONS,unlimited")
+        bench.advance(by: .seconds(1))
+        bench.publish("item1", [nil, "1"], to: "QUOTES")
+        bench.publish("item2", [nil, "2"], to: "QUOTES")
+        #expect(bench.lines(second).isEmpty)
+        bench.advance(by: .milliseconds(5))
+        #expect(bench.lines(second) == ["U,1,1,1", "U,1,2,2", "LOOP,0"])
+        #expect(bench.ended[second] == false)
+    }
+
+    @Test func pollWaitsForAnItemThatMayNotSendYet() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let query = "LS_protocol=TLCP-2.5.0&LS_session=\(session)"
+        bench.post(
+            "control",
+            "LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES&LS_requested_max_frequency=0.5",
+            query: query
+        )
+        bench.publish("item1", [nil, "1"], to: "QUOTES")
+        let body = "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
+        #expect(bench.lines(bench.post("bind_session", body)).suffix(2) == ["U,1,1,1", "LOOP,0"])
+        bench.publish("item1", [nil, "2"], to: "QUOTES")
+        let poll = bench.post("bind_session", body)
+        _ = bench.lines(poll)
+        bench.advance(by: .milliseconds(1_999))
+        #expect(bench.lines(poll).isEmpty)
+        bench.advance(by: .milliseconds(10))
+        #expect(bench.lines(poll) == ["U,1,1,2", "LOOP,0"])
+    }
+
+    @Test func heldPollSaysNothingBeforeItsData() {
+        let bench = ServerBench(ServerBench.still { $0.holdsPolls = true })
+        let session = bench.pollSession()
+        let poll = bench.post(
+            "bind_session",
+            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
+        )
+        #expect(bench.answers[poll] == nil && !bench.streams.contains(poll))
+        bench.advance(by: .seconds(5))
+        #expect(bench.lines(poll).last == "LOOP,0")
+        #expect(bench.answers[poll]?.status == 200)
+    }
+
+    @Test func controlsAreTakenWhileUnboundAndTheirEffectsWait() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let control = bench.post(
+            "control",
+            "LS_session=\(session)&LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
+        )
+        #expect(bench.lines(control) == ["REQOK,1"])
+        let stream = bench.post("bind_session", "LS_session=\(session)")
+        #expect(bench.lines(stream).suffix(2) == ["SUBOK,1,1,1", "CONF,1,unlimited,filtered"])
+    }
+
+    @Test func keepaliveIdleAndContentLengthAreHeldWithinBounds() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        for (asked, granted) in [("10", "1000"), ("7000", "7000"), ("999999999999", "30000")] {
+            let stream = bench.post(
+                "bind_session",
+                "LS_session=\(session)&LS_keepalive_millis=\(asked)&LS_content_length=10"
+            )
+            let head = bench.lines(stream)
+            #expect(head.first == "CONOK,\(session),50000,\(granted),*")
+            #expect(bench.ended[stream] == nil)
+        }
+        let poll = bench.post(
+            "bind_session",
+            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=99999"
+        )
+        #expect(bench.lines(poll).first == "CONOK,\(session),50000,30000,*")
+    }
+
+    @Test func reducedHeadLeavesLinesOut() {
+        let bench = ServerBench()
+        let link = bench.openWebSocket()
+        bench.say(ServerBench.create + "&LS_reduce_head=true", on: link)
+        let head = bench.lines(link)
+        #expect(head.count == 1 && head[0].hasPrefix("CONOK"))
+        bench.say("control\nLS_reqId=1&LS_op=force_rebind", on: link)
+        _ = bench.lines(link)
+        bench.say("bind_session\nLS_reduce_head=true", on: link)
+        #expect(bench.lines(link).isEmpty)
+    }
+
+    @Test func comboSubscribesWithTheCreation() {
+        let bench = ServerBench()
+        let link = bench.openWebSocket()
+        bench.say(
+            """
+            create_session
+            LS_adapter_set=DEMO&LS_cid=x
+            LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES
+            LS_op=add&LS_subId=2&LS_mode=MERGE&LS_group=item2&LS_schema=price&LS_data_adapter=QUOTES
+            """,
+            on: link
+        )
+        #expect(
+            bench.lines(link).suffix(4) == [
+                "SUBOK,1,1,1", "CONF,1,unlimited,filtered", "SUBOK,2,1,1", "CONF,2,unlimited,filtered",
+            ]
+        )
+        let other = bench.openWebSocket()
+        bench.say(
+            ServerBench.create
+                + "&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=nosuch&LS_schema=price&LS_data_adapter=QUOTES",
+            on: other
+        )
+        #expect(bench.lines(other).first?.hasPrefix("CONERR,64,") == true)
+        #expect(bench.machine.census.sessions == 1)
+    }
+}

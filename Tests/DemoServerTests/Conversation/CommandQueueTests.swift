@@ -1,0 +1,62 @@
+internal import Testing
+
+@testable internal import DemoServer
+
+struct CommandQueueTests {
+    private func row(_ key: String, _ kind: RowCommand.Kind, _ value: String = "") -> FeedRow {
+        FeedRow(values: [value], command: RowCommand(key: key, kind: kind))
+    }
+
+    private func drain(_ queue: inout CommandQueue, at now: Duration) -> [ItemEvent] {
+        var events: [ItemEvent] = []
+        while case .event(let event) = queue.next(at: now) { events.append(event) }
+        return events
+    }
+
+    @Test func updatesOfAKeyMergeIntoWhatWaits() {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 100, isUnfiltered: false, interval: nil))
+        queue.offer(row("a", .add, "1"))
+        queue.offer(row("b", .update, "1"))
+        queue.offer(row("a", .update, "2"))
+        queue.offer(row("b", .update, "2"))
+        queue.offer(row("b", .delete, "3"))
+        queue.offer(row("a", .delete, "3"))
+        queue.offer(row("a", .add, "4"))
+        #expect(
+            drain(&queue, at: .zero) == [
+                .row(row("a", .add, "2")), .row(row("b", .delete, "3")), .row(row("a", .delete, "3")),
+                .row(row("a", .add, "4")),
+            ]
+        )
+    }
+
+    @Test func nothingMergesOverTheEndOfTheSnapshot() {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 100, isUnfiltered: false, interval: nil))
+        queue.offerSnapshot(.row(row("a", .add, "1")))
+        queue.offerSnapshot(.endOfSnapshot)
+        queue.offer(row("a", .update, "2"))
+        #expect(drain(&queue, at: .zero) == [.row(row("a", .add, "1")), .endOfSnapshot, .row(row("a", .update, "2"))])
+    }
+
+    @Test func deletionReplacesAnUpdateThatWaitsForItsTurn() {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 100, isUnfiltered: false, interval: .seconds(1)))
+        queue.offer(row("a", .add, "1"))
+        #expect(drain(&queue, at: .zero) == [.row(row("a", .add, "1"))])
+        queue.offer(row("a", .update, "2"))
+        queue.offer(row("b", .add, "2"))
+        #expect(drain(&queue, at: .zero) == [.row(row("b", .add, "2"))])
+        let early = queue.next(at: .zero)
+        #expect(early == .notBefore(.seconds(1)))
+        queue.offer(row("a", .delete))
+        #expect(drain(&queue, at: .zero) == [.row(row("a", .delete))])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func unfilteredTableLosesTheOldestAndSaysSo() {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 16, isUnfiltered: true, interval: nil))
+        for number in 1...18 { queue.offer(row("a", .update, "\(number)")) }
+        let events = drain(&queue, at: .zero)
+        #expect(events.first == .lost(2))
+        #expect(events.count == 17 && events.last == .row(row("a", .update, "18")))
+    }
+}

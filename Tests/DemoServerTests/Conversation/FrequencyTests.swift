@@ -1,0 +1,126 @@
+internal import DemoServer
+internal import Testing
+
+struct FrequencyTests {
+    @Test func mergeConflatesToTheNewestRow() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=2.0&LS_snapshot=true")
+        for price in 1...4 {
+            bench.publish("item1", ["Acme", "\(price)"], to: "QUOTES")
+            bench.advance(by: .milliseconds(100))
+        }
+        #expect(bench.lines(link) == ["U,1,1,Acme|1"])
+        bench.advance(by: .milliseconds(100))
+        #expect(bench.lines(link) == ["U,1,1,|4"])
+        bench.advance(by: .seconds(2))
+        #expect(bench.lines(link).isEmpty)
+    }
+
+    @Test func itemsAreLimitedEachByItself() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(link, 1, group: "item1%20item2", "&LS_requested_max_frequency=1")
+        for item in ["item1", "item2"] { bench.publish(item, ["n", "1"], to: "QUOTES") }
+        for item in ["item1", "item2"] { bench.publish(item, ["n", "2"], to: "QUOTES") }
+        #expect(bench.lines(link) == ["U,1,1,n|1", "U,1,2,n|1"])
+        bench.advance(by: .seconds(1))
+        #expect(bench.lines(link) == ["U,1,1,|2", "U,1,2,|2"])
+    }
+
+    @Test func distinctKeepsAsMuchAsItsBufferAndDropsTheOldest() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(
+            link,
+            1,
+            mode: "DISTINCT",
+            group: "news",
+            schema: "headline",
+            adapter: "NEWS",
+            "&LS_requested_max_frequency=1&LS_requested_buffer_size=2"
+        )
+        for line in ["a", "b", "c", "d"] { bench.publish("news", [line], to: "NEWS") }
+        bench.advance(by: .seconds(5))
+        #expect(bench.lines(link) == ["U,1,1,a", "U,1,1,c", "U,1,1,d"])
+    }
+
+    @Test func commandLimitsUpdatesOfAKeyButNotItsComingAndGoing() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(
+            link,
+            1,
+            mode: "COMMAND",
+            group: "portfolio1",
+            schema: "key%20command%20qty",
+            adapter: "PORTFOLIO",
+            "&LS_requested_max_frequency=1&LS_snapshot=true"
+        )
+        bench.publish("portfolio1", ["a", "ADD", "1"], to: "PORTFOLIO")
+        bench.publish("portfolio1", ["a", "UPDATE", "2"], to: "PORTFOLIO")
+        bench.publish("portfolio1", ["a", "UPDATE", "3"], to: "PORTFOLIO")
+        bench.publish("portfolio1", ["b", "ADD", "9"], to: "PORTFOLIO")
+        #expect(bench.lines(link) == ["U,1,1,a|ADD|1", "U,1,1,b||9"])
+        bench.advance(by: .seconds(1))
+        #expect(bench.lines(link) == ["U,1,1,a|UPDATE|3"])
+        bench.publish("portfolio1", ["a", "UPDATE", "4"], to: "PORTFOLIO")
+        bench.publish("portfolio1", ["a", "DELETE", nil], to: "PORTFOLIO")
+        #expect(bench.lines(link) == ["U,1,1,|DELETE|#"])
+        bench.advance(by: .seconds(4))
+        #expect(bench.lines(link).isEmpty)
+    }
+
+    @Test func unfilteredForwardsEverythingAndTellsLosses() {
+        let bench = ServerBench(ServerBench.still { $0.limits.bufferSize = 3 })
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=unfiltered")
+        bench.setWritable(false, link)
+        for price in 1...5 { bench.publish("item1", ["Acme", "\(price)"], to: "QUOTES") }
+        bench.setWritable(true, link)
+        #expect(bench.lines(link) == ["OV,1,1,2", "U,1,1,Acme|3", "U,1,1,|4", "U,1,1,|5"])
+    }
+
+    @Test func slowConnectionGetsTheNewestOfEachItem() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(link, 1, group: "item1%20item2")
+        bench.setWritable(false, link)
+        for price in 1...50 { bench.publish("item\(price % 2 + 1)", ["n", "\(price)"], to: "QUOTES") }
+        bench.setWritable(true, link)
+        #expect(bench.lines(link) == ["U,1,2,n|49", "U,1,1,n|50"])
+    }
+
+    @Test func reconfigurationIsToldBeforeItTakesEffect() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=0.1")
+        bench.publish("item1", ["Acme", "1"], to: "QUOTES")
+        bench.publish("item1", ["Acme", "2"], to: "QUOTES")
+        bench.say("control\nLS_reqId=2&LS_subId=1&LS_op=reconf&LS_requested_max_frequency=unlimited", on: link)
+        #expect(bench.lines(link) == ["U,1,1,Acme|1", "REQOK,2", "CONF,1,unlimited,filtered", "U,1,1,|2"])
+    }
+
+    @Test func bandwidthSpreadsUpdatesOverTime() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession("&LS_requested_max_bandwidth=1.6")
+        _ = bench.subscribe(link, 1, mode: "RAW", group: "events", schema: "text", adapter: "EVENTS")
+        // 1.6 kbit/s are 200 bytes a second; a line of 100 bytes takes half a second.
+        let text = String(repeating: "x", count: 91)
+        for _ in 0..<4 { bench.publish("events", [text], to: "EVENTS") }
+        #expect(bench.lines(link).count == 1)
+        bench.advance(by: .milliseconds(505))
+        #expect(bench.lines(link).count == 1)
+        bench.say("control\nLS_reqId=2&LS_op=constrain&LS_requested_max_bandwidth=unlimited", on: link)
+        #expect(bench.lines(link) == ["REQOK,2", "CONS,unlimited", "U,1,1,", "U,1,1,"])
+    }
+
+    @Test func unmanagedBandwidthCannotBeLimited() {
+        let bench = ServerBench(ServerBench.still { $0.limits.bandwidthUnmanaged = true })
+        let link = bench.openWebSocket()
+        bench.say(ServerBench.create + "&LS_requested_max_bandwidth=10", on: link)
+        #expect(bench.lines(link).last == "CONS,unmanaged")
+        bench.say("control\nLS_reqId=2&LS_op=constrain&LS_requested_max_bandwidth=5", on: link)
+        #expect(bench.lines(link) == ["REQOK,2", "CONS,unmanaged"])
+    }
+}

@@ -1,0 +1,82 @@
+internal import DemoServer
+internal import Testing
+
+struct LivenessTests {
+    @Test func silenceIsEndedByProbes() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession("&LS_keepalive_millis=2000")
+        bench.advance(by: .milliseconds(1_899))
+        #expect(bench.lines(link).isEmpty)
+        bench.advance(by: .milliseconds(4_000))
+        #expect(bench.lines(link) == ["PROBE", "PROBE", "PROBE"])
+    }
+
+    @Test func anyLineRestartsTheSilence() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(link, 1)
+        bench.advance(by: .seconds(3))
+        bench.publish("item1", ["Acme", "1"], to: "QUOTES")
+        bench.advance(by: .seconds(4))
+        #expect(bench.lines(link) == ["U,1,1,Acme|1"])
+        bench.advance(by: .seconds(1))
+        #expect(bench.lines(link) == ["PROBE"])
+    }
+
+    @Test func syncTellsTheAgeOfTheConnection() {
+        let bench = ServerBench()
+        let link = bench.openWebSocket()
+        bench.say("create_session\nLS_adapter_set=DEMO&LS_cid=x&LS_keepalive_millis=30000", on: link)
+        _ = bench.lines(link)
+        bench.advance(by: .seconds(35))
+        #expect(bench.lines(link) == ["SYNC,4", "SYNC,19", "SYNC,34"])
+    }
+
+    @Test func clientThatBreaksItsPromiseIsAskedToRebind() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession("&LS_inactivity_millis=3000&LS_keepalive_millis=30000")
+        bench.advance(by: .seconds(7))
+        bench.say("heartbeat\n\n", on: link)
+        bench.advance(by: .milliseconds(7_900))
+        #expect(bench.lines(link).isEmpty)
+        bench.advance(by: .milliseconds(100))
+        #expect(bench.lines(link) == ["LOOP,0"])
+    }
+
+    @Test func idleSocketsAreClosed() {
+        let bench = ServerBench()
+        let link = bench.openWebSocket()
+        let (busy, _) = bench.openSession()
+        bench.advance(by: .seconds(61))
+        #expect(bench.closed[link] == 1_000)
+        #expect(bench.closed[busy] == nil)
+    }
+
+    @Test func connectionThatTakesNothingIsCut() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        bench.setWritable(false, link)
+        bench.advance(by: .seconds(19))
+        #expect(!bench.cut.contains(link))
+        bench.advance(by: .seconds(1))
+        #expect(bench.cut.contains(link))
+        #expect(bench.machine.census.boundSessions == 0)
+        #expect(bench.machine.census.sessions == 1)
+    }
+
+    @Test func shutDownEndsEverything() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        let idle = bench.openWebSocket()
+        let session = bench.pollSession()
+        let poll = bench.post(
+            "bind_session",
+            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=9000"
+        )
+        bench.shutDown()
+        #expect(bench.lines(link).last == "END,32,Server closing")
+        #expect(bench.lines(poll).last == "END,32,Server closing")
+        #expect(bench.closed[idle] == 1_001)
+        #expect(bench.machine.census == ServerBench().machine.census)
+    }
+}

@@ -1,0 +1,56 @@
+internal import Testing
+
+@testable internal import DemoServer
+
+struct MessageLedgerTests {
+    private func message(_ number: Int, wait: Duration = .seconds(1)) -> ClientMessage {
+        ClientMessage(text: "\(number)", sequence: "q", progressive: number, maxWait: wait, wantsOutcome: true)
+    }
+
+    @Test func gapsAreGivenUpOneAfterTheOther() {
+        var sequence = MessageSequence(capacity: 10)
+        #expect(sequence.received(message(3), number: 3, at: .zero) == .waits(until: .seconds(1)))
+        #expect(sequence.received(message(6, wait: .seconds(5)), number: 6, at: .zero) == .waits(until: .seconds(5)))
+        #expect(sequence.earliestEnd == .seconds(1))
+        #expect(sequence.timePassed(at: .milliseconds(999)).isEmpty)
+        #expect(sequence.timePassed(at: .seconds(1)) == [.skipped(through: 2, count: 2), .process(message(3))])
+        #expect(sequence.received(message(4), number: 4, at: .seconds(2)) == .accepted([.process(message(4))]))
+        #expect(
+            sequence.timePassed(at: .seconds(5)) == [
+                .skipped(through: 5, count: 1), .process(message(6, wait: .seconds(5))),
+            ]
+        )
+    }
+
+    @Test func laterGapIsGivenUpWithAnEarlierOneWhoseTimeIsNotYetOver() {
+        var sequence = MessageSequence(capacity: 10)
+        _ = sequence.received(message(5, wait: .seconds(1)), number: 5, at: .zero)
+        _ = sequence.received(message(3, wait: .seconds(9)), number: 3, at: .zero)
+        #expect(
+            sequence.timePassed(at: .seconds(1)) == [
+                .skipped(through: 2, count: 2), .process(message(3, wait: .seconds(9))), .skipped(through: 4, count: 1),
+                .process(message(5)),
+            ]
+        )
+    }
+
+    @Test func numbersOutOfOrderAreRememberedWithinBounds() {
+        var record = NumberRecord(capacity: 3)
+        let verdicts = [1, 5, 3, 1, 5, 9, 11].map { record.insert($0) }
+        #expect(verdicts == [true, true, true, false, false, true, true])
+        // Too many were out of order: those below the lowest one remembered count as seen.
+        let late = record.insert(2)
+        let high = record.insert(Int.max - 1)
+        #expect(!late && high)
+    }
+
+    @Test(arguments: [
+        ("plain", MessageMeaning.done(response: "plain")), ("a|b", .done(response: "a|b")), ("CHAT|x|y", .chat("x|y")),
+        ("ECHO|", .done(response: "")), ("FAIL|-3|no|way", .failed(code: -3, message: "no|way")),
+        ("FAIL|x", .done(response: "FAIL|x")), ("DELAY|50|CHAT|x", .later(.milliseconds(50), rest: "CHAT|x")),
+        ("END|48|bye", .end(SessionEnd(code: 48, message: "bye"))), ("FAULT|drop", .fault(script: "drop")),
+    ])
+    func textsHaveTheirMeaning(text: String, meaning: MessageMeaning) {
+        #expect(MessageMeaning(text) == meaning)
+    }
+}

@@ -1,0 +1,170 @@
+internal import DemoServer
+internal import Testing
+
+struct RequestTests {
+    private static let create = "LS_adapter_set=DEMO&LS_cid=x&LS_polling=true&LS_polling_millis=0&LS_idle_millis=0"
+
+    @Test func unknownPathsAndMethodsGetTheirStatus() {
+        let bench = ServerBench()
+        for path in ["/", "/lightstreamer/nonsense.txt", "/other/lightstreamer/control.txt", "/demo/census"] {
+            #expect(bench.status(bench.post(path, "")) == 404)
+        }
+        #expect(bench.status(bench.post("control", "", method: "PUT")) == 405)
+        #expect(bench.machine.census.connections == 0)
+    }
+
+    @Test func pathPrefixIsPartOfThePath() {
+        let bench = ServerBench(ServerBench.still { $0.pathPrefix = "/push" })
+        #expect(bench.status(bench.post("create_session", RequestTests.create)) == 404)
+        #expect(bench.status(bench.post("/push/lightstreamer/create_session.txt", RequestTests.create)) == 200)
+    }
+
+    @Test func oversizeRequestsAreRefused() {
+        let bench = ServerBench(ServerBench.still { $0.limits.request = 200 })
+        let body = "LS_reqId=1&LS_message=" + String(repeating: "x", count: 200)
+        let link = bench.post("msg", body)
+        let answer = bench.answers[link]
+        #expect(answer?.status == 413 && answer?.closesSocket == true)
+        let (socket, _) = bench.openSession()
+        bench.say("msg\n" + body, on: socket)
+        #expect(bench.closed[socket] == 1_009)
+        #expect(bench.machine.census.boundSessions == 0)
+    }
+
+    @Test func getCarriesEverythingInItsQuery() {
+        let bench = ServerBench()
+        let link = bench.post(
+            "create_session",
+            "",
+            query: "LS_protocol=TLCP-2.5.0&\(RequestTests.create)",
+            method: "GET"
+        )
+        #expect(bench.lines(link).first?.hasPrefix("CONOK,") == true)
+    }
+
+    @Test(arguments: ["2.1.0", "2.2.0", "2.3.0", "2.4.0", "2.5.0", "2.5.7"])
+    func everyVersionOfTheSameMajorIsServed(version: String) {
+        let bench = ServerBench()
+        let http = bench.post("create_session", RequestTests.create, query: "LS_protocol=TLCP-\(version)")
+        #expect(bench.lines(http).first?.hasPrefix("CONOK,") == true)
+        let link = bench.openWebSocket(subprotocol: "TLCP-\(version).lightstreamer.com")
+        bench.say(ServerBench.create, on: link)
+        #expect(bench.lines(link).first?.hasPrefix("CONOK,") == true)
+    }
+
+    @Test func otherVersionsAreRefusedInTheProtocolsOwnWords() {
+        let bench = ServerBench()
+        let refusal = "65,Unsupported protocol version: 3.0.0"
+        #expect(
+            bench.lines(bench.post("create_session", RequestTests.create, query: "LS_protocol=TLCP-3.0.0")) == [
+                "CONERR,\(refusal)"
+            ]
+        )
+        #expect(
+            bench.lines(bench.post("control", "LS_reqId=1", query: "LS_protocol=TLCP-3.0.0")) == ["ERROR,\(refusal)"]
+        )
+        #expect(bench.lines(bench.post("control", "LS_reqId=1", query: "")).first?.hasPrefix("ERROR,65,") == true)
+        let link = bench.openWebSocket(subprotocol: "TLCP-3.0.0.lightstreamer.com")
+        bench.say(ServerBench.create, on: link)
+        #expect(bench.lines(link) == ["CONERR,\(refusal)"])
+    }
+
+    @Test(arguments: [
+        ("LS_op=add", "ERROR,67,Missing LS_reqId"), ("LS_reqId=a-b&LS_op=add", "ERROR,67,Invalid value of LS_reqId"),
+        ("LS_reqId=1", "REQERR,1,67,Missing LS_op"), ("LS_reqId=1&LS_op=dance", "REQERR,1,67,Unknown LS_op"),
+        ("LS_reqId=1&LS_op=%G1", "ERROR,65,Malformed percent escape"),
+        ("LS_reqId", "ERROR,65,Parameter without a value"),
+        ("LS_reqId=1&LS_op=destroy", "REQERR,1,20,Session not found"),
+        (
+            "LS_reqId=1&LS_op=register&PN_type=Apple&PN_appId=a&PN_deviceToken=t&LS_session=S",
+            "REQERR,1,20,Session not found"
+        ),
+    ])
+    func malformedControlsAreAnswered(parameters: String, answer: String) {
+        let bench = ServerBench()
+        #expect(bench.lines(bench.post("control", parameters)) == [answer])
+        let link = bench.openWebSocket()
+        bench.say("control\n" + parameters, on: link)
+        #expect(bench.lines(link) == [answer])
+    }
+
+    @Test func batchesAreAnsweredLineByLine() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let link = bench.post(
+            "control",
+            "LS_reqId=1&LS_op=constrain&LS_requested_max_bandwidth=40.0\nLS_reqId=2&LS_op=nonsense\n\nLS_reqId=4&LS_subId=1&LS_op=delete\n",
+            query: "LS_protocol=TLCP-2.5.0&LS_session=\(session)"
+        )
+        #expect(
+            bench.lines(link) == [
+                "REQOK,1", "REQERR,2,67,Unknown LS_op", "ERROR,67,Missing LS_reqId",
+                "REQERR,4,19,Specified subscription not found",
+            ]
+        )
+    }
+
+    @Test func webSocketSessionIsControlledOverHTTPToo() {
+        let bench = ServerBench()
+        let (link, session) = bench.openSession()
+        let control = bench.post(
+            "control",
+            "LS_session=\(session)&LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES&LS_ack=false"
+        )
+        #expect(bench.lines(control) == ["REQOK,1"])
+        #expect(bench.lines(link) == ["SUBOK,1,1,1", "CONF,1,unlimited,filtered"])
+    }
+
+    @Test func sessionsAreLimited() {
+        let bench = ServerBench(ServerBench.still { $0.limits.sessions = 1 })
+        _ = bench.openSession()
+        #expect(
+            bench.lines(bench.post("create_session", RequestTests.create)) == ["CONERR,8,Session count limit reached"]
+        )
+    }
+
+    @Test func mobilePushIsRefusedOrGrantedAsConfigured() {
+        let register = "LS_op=register&PN_type=Google&PN_appId=app&PN_deviceToken=token"
+        let refusing = ServerBench()
+        let (plain, _) = refusing.openSession()
+        refusing.say("control\nLS_reqId=1&\(register)", on: plain)
+        #expect(refusing.lines(plain) == ["REQERR,1,40,MPN Module disabled"])
+
+        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly(refusal: 48) })
+        let (link, _) = bench.openSession()
+        bench.say("control\nLS_reqId=1&\(register)", on: link)
+        let lines = bench.lines(link)
+        #expect(lines[0] == "REQOK,1")
+        let parts = lines[1].split(separator: ",").map(String.init)
+        #expect(parts[0] == "MPNREG" && parts[1].utf8.count == 36)
+        bench.say("control\nLS_reqId=2&LS_op=reset_badge&PN_deviceId=\(parts[1])", on: link)
+        #expect(bench.lines(link) == ["REQOK,2", "MPNZERO,\(parts[1])"])
+        bench.say("control\nLS_reqId=3&LS_op=reset_badge&PN_deviceId=other", on: link)
+        #expect(bench.lines(link) == ["REQERR,3,45,Unknown device ID"])
+        bench.say("control\nLS_reqId=4&LS_op=deactivate&PN_deviceId=\(parts[1])", on: link)
+        #expect(bench.lines(link) == ["REQERR,4,48,MPN subscriptions not available"])
+    }
+
+    @Test func arbitraryBytesNeverTrap() {
+        var generator = SeededGenerator(seed: 20_260_101)
+        let words = [
+            "control", "msg", "\r\n", "LS_reqId=1", "&", "LS_op=add", "=", "%", "%zz", "LS_subId=",
+            "99999999999999999999", "-1",
+            "LS_mode=COMMAND", "LS_group=item1", "LS_schema=key%20command", "bind_session", "create_session",
+            "LS_cid=x",
+            "LS_recovery_from=", "LS_polling=true", "LS_polling_millis=", "\u{0}", "é", "LS_max_wait=", "LS_msg_prog=",
+            "LS_sequence=q",
+            "LS_message=DELAY|", "9223372036854775807", "LS_session=", "LS_requested_max_frequency=", "0.0000000000001",
+            "heartbeat", "wsok", "LS_adapter_set=DEMO",
+        ]
+        for _ in 0..<500 {
+            let bench = ServerBench()
+            let (link, _) = bench.openSession()
+            for _ in 0..<3 {
+                let count = Int.random(in: 1...14, using: &generator)
+                bench.say((0..<count).map { _ in words.randomElement(using: &generator) ?? "" }.joined(), on: link)
+            }
+            bench.advance(by: .seconds(40))
+        }
+    }
+}

@@ -1,0 +1,190 @@
+internal import DemoServer
+
+/// A server machine without sockets, its virtual clock, and everything it has written.
+final class ServerBench {
+    var machine: DemoServerMachine
+    private(set) var now = Duration.zero
+    private(set) var answers: [LinkID: HTTPAnswer] = [:]
+    private(set) var streams: Set<LinkID> = []
+    private(set) var ended: [LinkID: Bool] = [:]
+    private(set) var closed: [LinkID: Int] = [:]
+    private(set) var cut: Set<LinkID> = []
+    private(set) var deaf: Set<LinkID> = []
+    private(set) var writes: [LinkID: [[UInt8]]] = [:]
+
+    private var unread: [LinkID: [UInt8]] = [:]
+    private var lastLink = 0
+
+    init(_ configuration: DemoServerConfiguration = ServerBench.still()) {
+        machine = DemoServerMachine(configuration, identitySeed: 7)
+    }
+
+    /// A server whose feeds move only by hand: `QUOTES`, `PORTFOLIO`, `NEWS`, `EVENTS`.
+    static func still(_ change: (inout DemoServerConfiguration) -> Void = { _ in }) -> DemoServerConfiguration {
+        var configuration = DemoServerConfiguration()
+        configuration.serverName = "Embedded test server"
+        configuration.feeds.isMoving = false
+        configuration.manualFeeds = [
+            "QUOTES": ManualFeedConfiguration(items: ["item1", "item2"], fields: ["name", "price"]),
+            "PORTFOLIO": ManualFeedConfiguration(
+                items: ["portfolio1"],
+                fields: ["key", "command", "qty"],
+                mode: .command
+            ),
+            "NEWS": ManualFeedConfiguration(items: ["news"], fields: ["headline"], mode: .distinct),
+            "EVENTS": ManualFeedConfiguration(items: ["events"], fields: ["text"], mode: .raw),
+        ]
+        change(&configuration)
+        return configuration
+    }
+
+    // MARK: What clients do
+
+    func openWebSocket(subprotocol: String? = "TLCP-2.5.0.lightstreamer.com") -> LinkID {
+        let link = nextLink()
+        perform(machine.webSocketOpened(link, subprotocol: subprotocol, from: "127.0.0.1", at: now))
+        return link
+    }
+
+    func say(_ message: String, on link: LinkID) {
+        let bytes = Array(
+            message.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8
+        )
+        perform(machine.received(message: bytes, on: link, at: now))
+    }
+
+    @discardableResult
+    func post(_ name: String, _ body: String, query: String = "LS_protocol=TLCP-2.5.0", method: String = "POST")
+        -> LinkID
+    {
+        let link = nextLink()
+        let bytes = Array(body.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
+        let path = name.hasPrefix("/") ? name : "/lightstreamer/\(name).txt"
+        let request = HTTPRequestText(method: method, path: path, query: query, body: bytes)
+        perform(machine.requested(request, on: link, from: "127.0.0.1", at: now))
+        return link
+    }
+
+    func hangUp(_ link: LinkID) {
+        perform(machine.closed(link, at: now))
+    }
+
+    func setWritable(_ isWritable: Bool, _ link: LinkID) {
+        perform(machine.writabilityChanged(of: link, to: isWritable, at: now))
+    }
+
+    // MARK: What else happens
+
+    func publish(_ item: String, _ values: [String?], to adapter: String) {
+        perform(machine.published(.publish(item: item, values: values), to: adapter, at: now))
+    }
+
+    func order(_ order: FeedOrder, to adapter: String) {
+        perform(machine.published(order, to: adapter, at: now))
+    }
+
+    func install(_ faults: Fault...) {
+        perform(machine.faultsInstalled(faults, at: now))
+    }
+
+    func shutDown() {
+        perform(machine.shutDown(at: now))
+    }
+
+    /// Lets time pass; everything due happens at its own instant.
+    func advance(by time: Duration) {
+        let end = now + time
+        while let due = machine.nextDeadline, due <= end {
+            now = max(now, due)
+            perform(machine.timePassed(at: now))
+        }
+        now = end
+    }
+
+    // MARK: What came out
+
+    /// The lines written on a connection since this was last asked; what is not ended by CR-LF stays.
+    func lines(_ link: LinkID) -> [String] {
+        var bytes = unread[link] ?? []
+        if let answer = answers[link], unread[link] == nil { bytes = answer.body }
+        var lines: [String] = []
+        while let end = bytes.firstIndex(of: 0x0A) {
+            lines.append(String(decoding: bytes[..<end].filter { $0 != 0x0D }, as: UTF8.self))
+            bytes.removeFirst(end + 1)
+        }
+        unread[link] = bytes
+        return lines
+    }
+
+    /// The HTTP status of an answer; nil if there is none.
+    func status(_ link: LinkID) -> Int? {
+        answers[link]?.status
+    }
+
+    /// Bytes after the last complete line.
+    func remainder(_ link: LinkID) -> String {
+        String(decoding: unread[link] ?? [], as: UTF8.self)
+    }
+
+    private func nextLink() -> LinkID {
+        lastLink += 1
+        return LinkID(lastLink)
+    }
+
+    private func perform(_ actions: [ServerAction]) {
+        for action in actions {
+            switch action {
+            case .respond(let link, let answer): answers[link] = answer
+            case .openStream(let link): streams.insert(link)
+            case .write(let link, let bytes, _):
+                unread[link, default: []] += bytes
+                writes[link, default: []].append(bytes)
+            case .endStream(let link, let closesSocket): ended[link] = closesSocket
+            case .close(let link, let code): closed[link] = code
+            case .cut(let link): cut.insert(link)
+            case .stopReading(let link): deaf.insert(link)
+            }
+        }
+    }
+}
+
+extension ServerBench {
+    static let create = "create_session\nLS_adapter_set=DEMO&LS_cid=x&LS_send_sync=false"
+
+    /// A WebSocket with a streaming session on it; its head has been read.
+    func openSession(_ parameters: String = "") -> (link: LinkID, session: String) {
+        let link = openWebSocket()
+        say("wsok", on: link)
+        say(ServerBench.create + parameters, on: link)
+        let greeting = lines(link).first { $0.hasPrefix("CONOK") } ?? ""
+        return (link, String(greeting.split(separator: ",").dropFirst().first ?? ""))
+    }
+
+    /// A session made by an HTTP poll, not bound to anything.
+    func pollSession() -> String {
+        let link = post(
+            "create_session",
+            "LS_adapter_set=DEMO&LS_cid=x&LS_polling=true&LS_polling_millis=0&LS_idle_millis=0"
+        )
+        let greeting = lines(link).first ?? ""
+        return String(greeting.split(separator: ",").dropFirst().first ?? "")
+    }
+
+    /// Subscribes on a WebSocket and returns what came.
+    func subscribe(
+        _ link: LinkID,
+        _ id: Int,
+        mode: String = "MERGE",
+        group: String = "item1",
+        schema: String = "name%20price",
+        adapter: String = "QUOTES",
+        _ more: String = "&LS_snapshot=true"
+    ) -> [String] {
+        say(
+            "control\nLS_reqId=\(id)&LS_op=add&LS_subId=\(id)&LS_mode=\(mode)&LS_group=\(group)&LS_schema=\(schema)"
+                + "&LS_data_adapter=\(adapter)&LS_ack=false\(more)",
+            on: link
+        )
+        return lines(link)
+    }
+}

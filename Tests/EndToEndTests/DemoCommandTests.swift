@@ -1,0 +1,79 @@
+internal import Foundation
+internal import JSONText
+internal import Testing
+
+/// The program as a user starts it.
+@Suite struct DemoCommandTests {
+    @Test(arguments: [SIGTERM, SIGINT])
+    func demoPrintsItsAddressesServesAndStopsCleanly(signal: Int32) async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        #expect(addresses.gateway.hasPrefix("http://127.0.0.1:"))
+        #expect(addresses.demoServer.hasPrefix("http://127.0.0.1:"))
+        var stream = try await EventStream(
+            addresses.gateway + "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=last_price"
+        )
+        _ = try await stream.first("update")
+        process.signal(signal)
+        let closing = try await stream.first("closing")
+        #expect(closing["reason"] == .string("shutdown"))
+        #expect(try await stream.next() == nil)
+        #expect(await process.ended() == 0)
+    }
+
+    @Test func serveReadsItsFileAndPrintsItsAddressFirst() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("gateway-\(UUID()).yaml")
+        try "http: {port: 0}\nupstreams: {a: {serverAddress: 'http://127.0.0.1:1'}}".write(
+            to: file,
+            atomically: true,
+            encoding: .utf8
+        )
+        defer { try? FileManager.default.removeItem(at: file) }
+        let process = try GatewayProcess(["serve", "--config", file.path])
+        let line = try #require(await process.line())
+        #expect(line.hasPrefix("gateway: http://127.0.0.1:"))
+        let address = try #require(line.split(separator: " ").last.map(String.init))
+        #expect(try await call("GET", address + "/health/live").status == 200)
+        let health = try await run(
+            GatewayProcess.binary("lightstreamer-gateway"),
+            ["health", "--url", address + "/health/live"]
+        )
+        #expect(health.status == 0)
+        await process.stop()
+    }
+
+    @Test func checkNamesEveryMistakeAndEndsWithItsStatus() async throws {
+        let (status, output) = try await run(
+            GatewayProcess.binary("lightstreamer-gateway"),
+            ["check", "--port", "99999", "--set", "colour=red"]
+        )
+        #expect(status == 78)
+        #expect(output.contains("flags: http.port: must be a whole number from 0 to 65535"))
+        #expect(output.contains("flags: colour: is not a key of the configuration"))
+    }
+
+    @Test func healthOfNobodyFails() async throws {
+        let (status, _) = try await run(
+            GatewayProcess.binary("lightstreamer-gateway"),
+            ["health", "--url", "http://127.0.0.1:1/health/live"]
+        )
+        #expect(status == 1)
+    }
+
+    @Test func watchPrintsUpdatesFromServerAndGateway() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        let what = ["--items", "item1", "--fields", "stock_name,last_price", "--count", "2"]
+        let direct = try await run(
+            binary,
+            ["watch", "--server", addresses.demoServer, "--adapter-set", "DEMO"] + what
+        )
+        #expect(direct.status == 0)
+        #expect(direct.output.contains("item1 (snapshot) stock_name="))
+        let through = try await run(binary, ["watch", "--gateway", addresses.gateway] + what)
+        #expect(through.status == 0)
+        #expect(through.output.contains("item1 (snapshot) stock_name="))
+        await process.stop()
+    }
+}

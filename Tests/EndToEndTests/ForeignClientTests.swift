@@ -1,0 +1,52 @@
+internal import Foundation
+internal import Testing
+
+/// Other people's software against ours: the tools are installed by `.ci/setup tests`.
+@Suite struct ForeignClientTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let python = root.appendingPathComponent(".venv/bin/python")
+
+    /// On a developer's machine the tools may be missing; in CI they may not.
+    static var hasTools: Bool {
+        FileManager.default.isExecutableFile(atPath: python.path) || ProcessInfo.processInfo.environment["CI"] != nil
+    }
+
+    private static func script(_ path: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await run(python, [root.appendingPathComponent("Tests").appendingPathComponent(path).path] + arguments)
+    }
+
+    @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
+    func officialPythonClientUsesTheDemoServerOnEveryTransport() async throws {
+        let process = try GatewayProcess(["demo-server", "--port", "0"])
+        let line = try #require(await process.line())
+        let address = try #require(line.split(separator: " ").last.map(String.init))
+        let (status, output) = try await Self.script("PythonClient/official_client.py", address)
+        #expect(status == 0, Comment(rawValue: output))
+        await process.stop()
+    }
+
+    @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
+    func dashboardShowsValuesThatChange() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let (status, output) = try await Self.script("Browser/dashboard.py", addresses.gateway)
+        #expect(status == 0, Comment(rawValue: output))
+        await process.stop()
+    }
+
+    @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
+    func schemathesisFindsTheInterfaceAsDescribed() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let (status, output) = try await run(
+            Self.python.deletingLastPathComponent().appendingPathComponent("schemathesis"),
+            [
+                "run", Self.root.appendingPathComponent("openapi.yaml").path, "--url", addresses.gateway,
+                "--max-examples", "15", "--request-timeout", "10", "--no-color", "--seed", "1",
+            ]
+        )
+        #expect(status == 0, Comment(rawValue: String(output.suffix(6_000))))
+        await process.stop()
+    }
+}

@@ -1,0 +1,116 @@
+internal import Foundation
+internal import Synchronization
+internal import Testing
+
+/// The built program as a child process, with its standard output read line by line.
+final class GatewayProcess: Sendable {
+    /// What is printed where, once the program is up.
+    struct Addresses {
+        var gateway = ""
+        var demoServer = ""
+    }
+
+    private let process = Process()
+    private let lines: AsyncStream<String>
+    private let endings: AsyncStream<Int32>
+
+    /// Starts the program with these arguments; a port of 0 is the caller's care.
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+        process.executableURL = try Self.binary("lightstreamer-gateway")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        let (lines, lineSource) = AsyncStream.makeStream(of: String.self)
+        let pending = Mutex(Data())
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                lineSource.finish()
+                return
+            }
+            pending.withLock { pending in
+                pending.append(data)
+                while let end = pending.firstIndex(of: 0x0A) {
+                    lineSource.yield(String(decoding: pending[pending.startIndex..<end], as: UTF8.self))
+                    pending = Data(pending[pending.index(after: end)...])
+                }
+            }
+        }
+        let (endings, endingSource) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { process in
+            endingSource.yield(process.terminationStatus)
+            endingSource.finish()
+        }
+        self.lines = lines
+        self.endings = endings
+        try process.run()
+    }
+
+    /// The built program of a name: it lies beside the tests.
+    static func binary(_ name: String) throws -> URL {
+        let bundle = try #require(
+            CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? Bundle.main.executablePath
+        )
+        var folder = URL(fileURLWithPath: bundle).deletingLastPathComponent()
+        while folder.path != "/" {
+            let binary = folder.appendingPathComponent(name)
+            if FileManager.default.isExecutableFile(atPath: binary.path) { return binary }
+            folder.deleteLastPathComponent()
+        }
+        throw CocoaError(.fileNoSuchFile)
+    }
+
+    /// Waits for the next line on standard output; nil when the program has closed it.
+    func line() async -> String? {
+        for await line in lines { return line }
+        return nil
+    }
+
+    /// Waits for the two lines that `demo` prints.
+    func demoAddresses() async throws -> Addresses {
+        let gateway = try #require(await line())
+        let demoServer = try #require(await line())
+        return Addresses(
+            gateway: try #require(gateway.split(separator: " ").last.map(String.init)),
+            demoServer: try #require(demoServer.split(separator: " ").last.map(String.init))
+        )
+    }
+
+    /// Sends a signal.
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// Waits for the end; the exit status.
+    func ended() async -> Int32 {
+        for await status in endings { return status }
+        return process.terminationStatus
+    }
+
+    /// Ends the program whatever it does.
+    func stop() async {
+        if process.isRunning { signal(SIGTERM) }
+        _ = await ended()
+    }
+}
+
+/// Runs another program to its end and gives what it printed.
+func run(_ program: URL, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = program
+    process.arguments = arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let handle = pipe.fileHandleForReading
+    return await withCheckedContinuation { continuation in
+        // Reading blocks, so it is done on a thread that nothing else waits for.
+        DispatchQueue.global().async {
+            let output = String(decoding: handle.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            continuation.resume(returning: (process.terminationStatus, output))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import DemoServer
+internal import Foundation
+internal import JSONText
+internal import Logging
+internal import Testing
+
+@Suite struct UpstreamTroubleTests {
+    private static let quotes = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=last_price"
+
+    @Test func serverThatGoesAwayIsReportedAndPickedUpAgain() async throws {
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        var configuration = DemoServerConfiguration()
+        let first = DemoServer(configuration, logger: quiet)
+        let running = Task { try await first.run() }
+        let port = try await first.boundPort
+        configuration.port = port
+        let second = DemoServer(configuration, logger: quiet)
+        try await DemoFixture.withGateway(over: port) { _, url in
+            var stream = try await EventStream(url + Self.quotes)
+            _ = try await stream.first("update")
+            running.cancel()
+            _ = await running.result
+            let trouble = try await stream.first("status") { event in
+                guard case .string(let status)? = event["status"] else { return false }
+                return status.hasPrefix("DISCONNECTED:")
+            }
+            #expect(trouble["client"] != nil)
+            #expect(try await call("GET", url + "/health/live").status == 200)
+            let again = Task { try await second.run() }
+            _ = try await stream.first("status") { $0["status"] == .string("CONNECTED:WS-STREAMING") }
+            let update = try await stream.first("update")
+            #expect(update["snapshot"] == .bool(true))
+            again.cancel()
+            _ = await again.result
+        }
+    }
+
+    @Test func serverThatRefusesIsReported() async throws {
+        var configuration = DemoServerConfiguration()
+        configuration.adapterSets = ["OTHER"]
+        try await DemoFixture.run(server: configuration) { demo in
+            var stream = try await EventStream(demo.url + Self.quotes)
+            let error = try await stream.first("server-error")
+            #expect(error["code"]?.text == "2")
+            #expect(try await call("GET", demo.url + "/health/live").status == 200)
+        }
+    }
+
+    @Test func sessionThatTheServerEndsIsReplaced() async throws {
+        try await DemoFixture.run { demo in
+            var stream = try await EventStream(demo.url + Self.quotes)
+            _ = try await stream.first("update")
+            demo.server.endSessions(code: 48, message: "refresh")
+            _ = try await stream.first("unsubscribed")
+            _ = try await stream.first("subscribed")
+            let update = try await stream.first("update")
+            #expect(update["snapshot"] == .bool(true))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import SessionCore
+import Synchronization
+
+@testable import EventHub
+
+/// A hub with one loop, driven by hand: no socket, no thread, no clock but its own.
+final class HubHarness {
+    private final class Time: Sendable {
+        let now = Mutex(Moment.zero + .seconds(1000))
+    }
+
+    let hub: EventHub
+    private let shard: HubShard
+    private let time: Time
+    private var streams: [Int: TestStream] = [:]
+    private var due: [Int] = []
+    private var count = 0
+
+    init(_ configuration: HubConfiguration = HubConfiguration(), epoch: String = "e1") {
+        let time = Time()
+        self.time = time
+        hub = EventHub(configuration: configuration, epoch: epoch) { time.now.withLock { $0 } }
+        shard = hub.makeShard {}
+    }
+
+    var now: Moment { time.now.withLock { $0 } }
+
+    func advance(_ duration: Duration) {
+        time.now.withLock { $0 = $0 + duration }
+    }
+
+    // MARK: - Streams
+
+    func open(_ request: StreamRequest, id: String? = nil, isChunked: Bool = true) throws -> TestStream {
+        let id = try hub.admit(request, id: id)
+        count += 1
+        let subscriber = shard.open(stream: id, tag: count, isChunked: isChunked, seed: UInt64(count), now: now)
+        let stream = TestStream(subscriber: subscriber!, isChunked: isChunked, format: request.format)
+        streams[count] = stream
+        stream.visit(now)
+        return stream
+    }
+
+    func open(_ source: StreamSource, _ change: (inout StreamRequest) -> Void = { _ in }) throws -> TestStream {
+        var request = StreamRequest(sources: [source])
+        change(&request)
+        return try open(request)
+    }
+
+    func close(_ stream: TestStream) {
+        streams[stream.subscriber.tag] = nil
+        shard.close(stream.subscriber)
+    }
+
+    /// One pass of the loop: takes over what was published and visits the streams that it concerns.
+    func pass() {
+        due.removeAll()
+        shard.collect(now: now) { due.append($0) }
+        for tag in due { streams[tag]?.visit(now) }
+    }
+
+    /// Visits every stream whose time has come.
+    func visitAll() {
+        for tag in streams.keys.sorted() { streams[tag]?.visit(now) }
+    }
+
+    // MARK: - Topics
+
+    func addSubscription(
+        _ id: String = "s",
+        client: String = "c",
+        _ properties: SubscriptionProperties = .quotes
+    ) {
+        hub.addClient(client, status: .connectedWSStreaming)
+        hub.addSubscription(id, properties: properties)
+        hub.carry(subscription: id, by: client, present: ValueTable(properties: properties))
+    }
+
+    func publish(_ event: SubscriptionEvent, to id: String = "s") {
+        hub.publish(.subscription(event), to: .subscription(id))
+    }
+}
+
+extension SubscriptionProperties {
+    /// Two items of three fields.
+    static var quotes: SubscriptionProperties {
+        SubscriptionProperties(mode: .merge, items: .list(["a", "b"]), fields: .list(["x", "y", "z"]))
+    }
+
+    /// One item of rows.
+    static var portfolio: SubscriptionProperties {
+        SubscriptionProperties(mode: .command, items: .list(["p"]), fields: .list(["key", "command", "qty"]))
+    }
+
+    /// One item of messages.
+    static var chat: SubscriptionProperties {
+        SubscriptionProperties(mode: .distinct, items: .list(["room"]), fields: .list(["text"]))
+    }
+
+    /// What updates of such a subscription are told with.
+    var layout: SubscriptionLayout {
+        SubscriptionLayout(
+            itemNames: items.names,
+            fieldNames: fields.names,
+            fieldCount: fields.names?.count ?? 3,
+            keyPosition: mode == .command ? 1 : nil,
+            commandPosition: mode == .command ? 2 : nil,
+            secondLevelFieldNames: secondLevelFields?.names,
+            hasSecondLevel: secondLevelFields != nil
+        )
+    }
+
+    /// An update of such a subscription.
+    func update(
+        _ values: [String?],
+        item: Int = 1,
+        changed: [Int]? = nil,
+        snapshot: Bool = false,
+        patches: [Int: String] = [:]
+    ) -> SubscriptionEvent {
+        var set = FieldSet()
+        for position in changed ?? Array(1...max(1, values.count)) { set.insert(position) }
+        return .update(
+            ItemUpdate(
+                layout: layout,
+                itemPos: item,
+                isSnapshot: snapshot,
+                values: values,
+                changed: set,
+                patches: patches
+            )
+        )
+    }
+
+    /// The confirmation of such a subscription.
+    var subscribed: SubscriptionEvent {
+        .subscribed(
+            itemCount: items.names?.count ?? 1,
+            fieldCount: layout.fieldCount,
+            keyPosition: layout.keyPosition,
+            commandPosition: layout.commandPosition
+        )
+    }
+}

@@ -1,0 +1,96 @@
+import JSONText
+import SessionCore
+import TestSupport
+
+@testable import EventHub
+
+/// The reading end of a stream.
+final class TestStream {
+    /// One event, its data read.
+    struct Event {
+        let name: String
+        let id: String?
+        let data: JSONValue
+
+        subscript(_ member: String) -> JSONValue? { data[member] }
+        var sequence: UInt64? { id.flatMap(EventID.init)?.sequence }
+    }
+
+    let subscriber: Subscriber
+    let isChunked: Bool
+    let format: EventFormat
+    /// While true, the reader takes nothing.
+    var isBlocked = false
+    /// How much one visit takes.
+    var limit = 256 << 10
+    private(set) var bytes: [UInt8] = []
+    private(set) var isFinished = false
+    private(set) var wakeAt: Moment?
+    private(set) var pieces = 0
+
+    init(subscriber: Subscriber, isChunked: Bool, format: EventFormat) {
+        self.subscriber = subscriber
+        self.isChunked = isChunked
+        self.format = format
+    }
+
+    /// Takes what is due, until nothing is.
+    func visit(_ now: Moment) {
+        while !isBlocked, !isFinished {
+            guard visitOnce(now) else { return }
+        }
+    }
+
+    /// Takes what one visit gives; false if nothing more is due.
+    @discardableResult
+    func visitOnce(_ now: Moment) -> Bool {
+        var sink = CollectingSink(limit: limit)
+        let result = subscriber.fill(&sink, now: now)
+        bytes += sink.bytes
+        pieces += sink.pieces
+        switch result {
+        case .more: return true
+        case .finished: isFinished = true
+        case .idle(let moment): wakeAt = moment
+        }
+        return false
+    }
+
+    var payload: [UInt8] {
+        get throws { isChunked ? try ChunkReader.payload(of: bytes) : bytes }
+    }
+
+    var text: String {
+        get throws { String(decoding: try payload, as: UTF8.self) }
+    }
+
+    /// All events so far.
+    var events: [Event] {
+        get throws {
+            switch format {
+            case .serverSentEvents:
+                var parser = EventStreamParser()
+                var last = ""
+                return try parser.feed(try payload).map { event in
+                    defer { last = event.id }
+                    let data = try JSONValue(parsing: Array(event.data.utf8))
+                    return Event(name: event.name, id: event.id == last ? nil : event.id, data: data)
+                }
+            case .ndjson:
+                return try payload.split(separator: 0x0A).map { line in
+                    let value = try JSONValue(parsing: Array(line))
+                    return Event(
+                        name: value["event"]?.string ?? "",
+                        id: value["id"]?.string,
+                        data: value["data"] ?? .null
+                    )
+                }
+            }
+        }
+    }
+
+    /// The names of all events but `stream`.
+    var names: [String] {
+        get throws { try events.map(\.name).filter { $0 != "stream" } }
+    }
+}

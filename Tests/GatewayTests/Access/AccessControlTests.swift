@@ -1,0 +1,163 @@
+import Logging
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+@Suite struct AccessControlTests {
+    /// A request for each operation, with ids that nothing has.
+    private static func requests(_ services: Services) -> [(route: Route, target: String)] {
+        RouteTable.routes(services).map { route in
+            let parts = route.pattern.segments.map { segment in
+                switch segment {
+                case .literal(let text): text
+                case .parameter: "x"
+                }
+            }
+            return (route, "/" + parts.joined(separator: "/"))
+        }
+    }
+
+    @Test func everyOperationSaysWhatItNeeds() async throws {
+        let routes = RouteTable.routes(try await AccessFixture().services)
+        #expect(Set(routes.map(\.name)) == Set(OperationNeed.table.keys))
+        let open = routes.filter { OperationNeed.of($0.name) == .open }.map(\.pattern.description)
+        #expect(Set(open) == ["/health/live", "/health/ready", "/openapi.yaml", "/docs", "/", "/assets/{file}"])
+    }
+
+    @Test func nobodyGetsPastWithoutCredentials() async throws {
+        let fixture = try await AccessFixture()
+        for (route, target) in Self.requests(fixture.services) where OperationNeed.of(route.name) != .open {
+            let outcome = fixture.perform(route.method.rawValue, target)
+            #expect(outcome.status == 401, "\(route.name)")
+            #expect(outcome.headers["WWW-Authenticate"] == #"Bearer realm="lightstreamer-gateway""#)
+            #expect(outcome.headers["Content-Type"] == "application/problem+json")
+        }
+        #expect(fixture.perform("GET", "/health/live").status == 200)
+        #expect(fixture.perform("GET", "/").status == 200)
+    }
+
+    @Test func everyOperationThatNeedsARightIsRefusedWithoutIt() async throws {
+        var access = AccessFixture.keys()
+        access.keys.append(AccessFixture.key("idle", "lsg_idle", .none))
+        let fixture = try await AccessFixture(access)
+        for (route, target) in Self.requests(fixture.services) {
+            guard case .right(let right)? = OperationNeed.of(route.name) else { continue }
+            let outcome = fixture.perform(route.method.rawValue, target, as: "lsg_idle")
+            #expect(outcome.status == 403, "\(route.name)")
+            let challenge = outcome.headers.values(of: "WWW-Authenticate")
+            #expect(challenge.count == 1)
+            #expect(challenge.first?.contains(#"error="insufficient_scope", scope="\#(right.rawValue)""#) == true)
+        }
+    }
+
+    @Test(arguments: ["lsg_wrong", "lsg_aliceX", "lsg_alic", "a.b.c", "x", "sha256:00"])
+    func wrongCredentialsAreRefused(key: String) async throws {
+        let outcome = try await AccessFixture().perform("GET", "/v1/clients", as: key)
+        #expect(outcome.status == (key.contains(":") ? 400 : 401))
+        #expect(outcome.headers["WWW-Authenticate"]?.contains("error=") == true)
+        #expect(!outcome.text.contains(key))
+    }
+
+    @Test(arguments: [
+        ("Basic bHNnX2FsaWNl", 401), ("Bearer", 400), ("Bearer ", 400), ("Bearer a b", 400), ("Bearer lsg_\u{E9}", 400),
+        ("Bearer \"lsg_alice\"", 400), ("lsg_alice", 401), ("bearer lsg_alice", 200), ("BEARER  lsg_alice", 200),
+    ])
+    func theHeaderIsReadStrictly(value: String, status: Int) async throws {
+        let outcome = try await AccessFixture().perform(
+            "GET", "/v1/clients", "", [HTTPField("Authorization", value)])
+        #expect(outcome.status == status)
+    }
+
+    @Test func credentialsInTwoWaysAreRefused() async throws {
+        let fixture = try await AccessFixture()
+        let twice = [HTTPField("Authorization", "Bearer lsg_bob")]
+        #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice, "", twice).status == 400)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let both = fixture.perform("GET", "/v1/stream?subscription=x&ticket=\(ticket)", as: AccessFixture.alice)
+        #expect(both.status == 400)
+    }
+
+    @Test(arguments: [
+        "access_token=lsg_alice", "token=x", "ACCESS_TOKEN=x", "api_key=x", "jwt=a.b.c", "q=lsg_alice", "%61ccess_token=x",
+    ])
+    func tokensInAURLAreRefusedAndSaidSo(query: String) async throws {
+        let fixture = try await AccessFixture()
+        for key in [nil, AccessFixture.admin] {
+            let outcome = fixture.perform("GET", "/v1/clients?\(query)", as: key)
+            #expect(outcome.status == 400)
+            #expect(outcome.json["detail"]?.string?.contains("not taken from a URL") == true)
+            #expect(!outcome.text.contains("lsg_alice"))
+        }
+    }
+
+    @Test func whereNobodyIsAskedEverybodyMayEverything() async throws {
+        let fixture = try await AccessFixture(AccessConfiguration())
+        #expect(fixture.perform("GET", "/v1/clients").status == 200)
+        let id = fixture.perform("POST", "/v1/clients", #"{"upstream":"secret","connect":false}"#).json["id"]?.string
+        #expect(fixture.perform("GET", "/v1/clients/\(try #require(id))/options").status == 200)
+        #expect(fixture.services.access.owners.count == 0)
+    }
+
+    @Test func tokensAndKeysMayBothBeTaken() async throws {
+        var access = AccessFixture.keys()
+        access.webTokens.secret = TokenForge.secret
+        let fixture = try await AccessFixture(access)
+        let token = try TokenForge.token(#""operations":["read"]"#, expiry: fixture.time.wall + 60)
+        #expect(fixture.perform("GET", "/v1/clients", as: token).status == 200)
+        #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice).status == 200)
+        fixture.time.pass(100)
+        let late = fixture.perform("GET", "/v1/clients", as: token)
+        #expect(late.status == 401)
+        #expect(late.headers["WWW-Authenticate"]?.contains("The token has expired.") == true)
+    }
+
+    @Test func aModeThatIsOffOpensNothing() async throws {
+        var access = AccessFixture.keys()
+        access.webTokens.secret = TokenForge.secret
+        access.written = [.jwt]
+        let fixture = try await AccessFixture(access)
+        #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.admin).status == 401)
+        let other = try await AccessFixture()
+        let token = try TokenForge.token(#""operations":["read"]"#, expiry: other.time.wall + 60)
+        #expect(other.perform("GET", "/v1/clients", as: token).status == 401)
+    }
+
+    /// What comes from a request must not be able to end a header line or a quoted string in one.
+    @Test(arguments: ["a%0d%0aSet-Cookie:%20x=y", "a%22,error=%22none", "%00"])
+    func nothingOfARequestGetsIntoTheChallenge(name: String) async throws {
+        let fixture = try await AccessFixture()
+        let body = #"{"upstream":"\#(name)\r\n\"","connect":false}"#
+        for outcome in [
+            fixture.perform("POST", "/v1/clients", as: AccessFixture.alice, body),
+            fixture.perform("GET", "/v1/clients/\(name)", as: "lsg_no"),
+        ] {
+            #expect([401, 403].contains(outcome.status))
+            for line in outcome.headers.lines {
+                #expect(!line.value.contains("\r") && !line.value.contains("\n") && !line.value.contains("\0"))
+            }
+            let challenge = outcome.headers["WWW-Authenticate"] ?? ""
+            #expect(!challenge.contains("Set-Cookie") && !challenge.contains("none") && !challenge.contains("%"))
+        }
+    }
+
+    @Test func aReloadedRingCountsAtOnceAndTellsWhoseStreamsEnd() async throws {
+        let fixture = try await AccessFixture()
+        var access = AccessFixture.keys()
+        access.keys.removeAll { $0.name == "bob" }
+        let isRevoked = try await fixture.services.access.load(access)
+        #expect(isRevoked("key:bob"))
+        #expect(!isRevoked("key:alice"))
+        #expect(isRevoked(nil))
+        #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.bob).status == 401)
+        #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice).status == 200)
+    }
+
+    @Test func aBrokenKeyChangesNothing() async throws {
+        let fixture = try await AccessFixture()
+        var access = AccessConfiguration()
+        access.webTokens.publicKey = "broken"
+        await #expect(throws: KeyMaterial.Mistake.self) { _ = try await fixture.services.access.load(access) }
+        #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice).status == 200)
+    }
+}

@@ -1,0 +1,70 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+@Suite struct StreamLimitTests {
+    private static let browser = [HTTPField("Accept", "text/event-stream")]
+
+    private func fixture(perKey: Int? = nil, all: Int = 100) async throws -> AccessFixture {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.streams = perKey
+        return try await AccessFixture(access, maxStreams: all)
+    }
+
+    @Test func aKeyOpensAsManyStreamsAsItMay() async throws {
+        let fixture = try await fixture(perKey: 1)
+        let target = "/v1/subscriptions/\(fixture.makeSubscription(as: AccessFixture.alice))/events"
+        let (first, content) = fixture.open("GET", target, as: AccessFixture.alice)
+        #expect(first.isStream)
+        #expect(fixture.perform("GET", target, as: AccessFixture.alice).status == 503)
+        let closing = fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser)
+        #expect(closing.status == 200)
+        #expect(closing.text.hasPrefix("retry: ") && closing.text.contains("event: closing"))
+        let own = fixture.makeSubscription(as: AccessFixture.bob)
+        #expect(fixture.perform("GET", "/v1/subscriptions/\(own)/events", as: AccessFixture.bob).isStream)
+        content?.ended(.neverOpened)
+        #expect(fixture.perform("GET", target, as: AccessFixture.alice).isStream)
+        #expect(fixture.services.streams.count == 0)
+    }
+
+    @Test func preparedStreamsCountToo() async throws {
+        let fixture = try await fixture(perKey: 2)
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let body = #"{"sources":[{"subscription":"\#(id)"}]}"#
+        let statuses = (0..<3).map { _ in
+            fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body).status
+        }
+        #expect(statuses == [201, 201, 503])
+        #expect(fixture.services.streamBook.waiting == 2)
+    }
+
+    @Test func allCallersTogetherHaveALimit() async throws {
+        let fixture = try await fixture(all: 1)
+        let target = "/v1/subscriptions/\(fixture.makeSubscription(as: AccessFixture.alice))/events"
+        let (_, content) = fixture.open("GET", target, as: AccessFixture.alice)
+        #expect(fixture.perform("GET", target, as: AccessFixture.alice).status == 503)
+        #expect(fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser).status == 200)
+        content?.ended(.neverOpened)
+    }
+
+    @Test func aRefusedStreamKeepsNothing() async throws {
+        let fixture = try await fixture(perKey: 0)
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        #expect(fixture.perform("GET", "/v1/stream?subscription=\(id)", as: AccessFixture.alice).status == 503)
+        #expect(fixture.services.streamBook.ids.isEmpty)
+        #expect(fixture.services.streams.count == 0)
+    }
+
+    @Test func aStreamEndsWithTheTokenThatOpenedIt() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let claims = #""operations":["read","subscribe"],"upstreams":["*"],"items":["*"]"#
+        let token = try TokenForge.token(claims, expiry: fixture.time.wall + 60)
+        let id = fixture.makeSubscription(as: token)
+        let (outcome, content) = fixture.open("GET", "/v1/subscriptions/\(id)/events", as: token)
+        #expect(outcome.isStream)
+        #expect(fixture.services.deadlines.count == 1)
+        content?.ended(.neverOpened)
+        #expect(fixture.services.deadlines.count == 0)
+    }
+}

@@ -1,0 +1,70 @@
+import Logging
+import MicroHTTPD
+import SessionPool
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+/// Secrets come in by headers, queries and the configuration, and go nowhere.
+@Suite struct RedactionTests {
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    private struct Recorder: LogHandler {
+        let lines: Lines
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        init(_ lines: Lines) { self.lines = lines }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let text = "\(event.message) \(metadata.merging(event.metadata ?? [:]) { $1 })"
+            lines.all.withLock { $0.append(text) }
+        }
+    }
+
+    @Test func logsAndAnswersHoldNoSecret() async throws {
+        let lines = Lines()
+        let fixture = try await AccessFixture(logger: Logger(label: "test") { _ in Recorder(lines) })
+        let client = fixture.makeClient(as: AccessFixture.admin)
+        let password = #"{"password":"client-password"}"#
+        var answers: [Fixture.Outcome] = [
+            fixture.perform("PATCH", "/v1/clients/\(client)/details", as: AccessFixture.admin, password)
+        ]
+        for target in [
+            "/v1/upstreams", "/v1/upstreams/demo", "/v1/clients", "/v1/clients/\(client)", "/v1/clients/\(client)/details",
+            "/v1/clients/\(client)/options", "/health", "/v1/streams", "/v1/clients?access_token=lsg_admin",
+            "/v1/stream?subscription=x&ticket=lst_secret", "/nothing?q=query-secret",
+        ] {
+            answers.append(fixture.perform("GET", target, as: AccessFixture.admin))
+            answers.append(fixture.perform("GET", target, as: "lsg_guessed"))
+            answers.append(fixture.perform("GET", target, "", [HTTPField("Cookie", "gateway_token=lsg_cookie")]))
+        }
+        #expect(!lines.all.withLock { $0.isEmpty })
+        let texts = lines.all.withLock { $0 } + answers.map { "\($0.headers.lines) \($0.text)" }
+        for secret in [
+            "upstream-password", "client-password", "lsg_admin", "lsg_guessed", "lsg_cookie", "lst_secret", "query-secret",
+        ] {
+            #expect(!texts.contains { $0.contains(secret) }, "\(secret)")
+        }
+    }
+
+    @Test func mistakesInAConfigurationDoNotShowSecrets() {
+        var reader = ConfigurationReader(
+            flags: [("auth.jwt.secret", "short-secret"), ("auth.keys.a.hash", "plain-secret-key")], environment: [:])
+        do {
+            _ = try reader.read()
+            Issue.record("the configuration was taken")
+        } catch {
+            #expect(error.mistakes.count >= 2)
+            #expect(!"\(error)".contains("short-secret") && !"\(error)".contains("plain-secret-key"))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+@Suite struct RequestForgeryTests {
+    private static let body = #"{"upstream":"demo","connect":false}"#
+    private static let cookie = HTTPField("Cookie", "a=b; gateway_token=lsg_admin; c=d")
+
+    private func fixture(origins: [String] = []) async throws -> AccessFixture {
+        var access = AccessFixture.keys()
+        access.origins = origins
+        return try await AccessFixture(access)
+    }
+
+    private func post(_ fixture: AccessFixture, _ headers: [(String, String)]) -> Int {
+        let fields = headers.map { HTTPField($0.0, $0.1) }
+        return fixture.perform("POST", "/v1/clients", Self.body, [Self.cookie] + fields).status
+    }
+
+    @Test func aPageOfTheGatewayMayUseTheCookie() async throws {
+        let fixture = try await fixture()
+        #expect(post(fixture, [("Sec-Fetch-Site", "same-origin"), ("Origin", "https://gateway.example")]) == 201)
+        #expect(post(fixture, [("Origin", "https://gateway.example")]) == 201)
+        #expect(fixture.perform("GET", "/v1/clients", "", [Self.cookie]).status == 200)
+    }
+
+    @Test(arguments: [
+        [("Origin", "https://evil.example")], [("Origin", "null")], [("Sec-Fetch-Site", "cross-site")], [],
+        [("Sec-Fetch-Site", "same-site")], [("Origin", "https://gateway.example.evil.example")],
+        [("Origin", "https://evil.example/gateway.example")], [("Origin", "https://gateway.example:444")],
+        [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "none")], [("Origin", "")], [("Origin", "gateway.example")],
+        [("Referer", "https://gateway.example/")],
+    ])
+    func anotherPageMayNot(headers: [(String, String)]) async throws {
+        let fixture = try await fixture(origins: ["*", "https://good.example"])
+        #expect(post(fixture, headers) == 403)
+        #expect(fixture.services.pool.clients().isEmpty)
+    }
+
+    @Test func aListedOriginMay() async throws {
+        let fixture = try await fixture(origins: ["https://good.example"])
+        #expect(post(fixture, [("Origin", "https://good.example"), ("Sec-Fetch-Site", "cross-site")]) == 201)
+        let outcome = fixture.perform(
+            "GET", "/v1/clients", "", [Self.cookie, HTTPField("Origin", "https://good.example")])
+        #expect(outcome.headers["Access-Control-Allow-Credentials"] == "true")
+    }
+
+    @Test func aHeaderIsNoAmbientRight() async throws {
+        let fixture = try await fixture()
+        let origin = [HTTPField("Origin", "https://evil.example")]
+        #expect(fixture.perform("POST", "/v1/clients", as: AccessFixture.admin, Self.body, origin).status == 201)
+    }
+
+    @Test func readingAcrossSitesIsRefusedButLinksAreFollowed() async throws {
+        let fixture = try await fixture()
+        let foreign = [Self.cookie, HTTPField("Sec-Fetch-Site", "cross-site")]
+        #expect(fixture.perform("GET", "/v1/clients", "", foreign).status == 403)
+        let link = foreign + [HTTPField("Sec-Fetch-Mode", "navigate")]
+        #expect(fixture.perform("GET", "/v1/clients", "", link).status == 200)
+    }
+
+    /// Without authentication the right to call is that of the machine: a page in its browser must not borrow it.
+    @Test func anOpenGatewayOnLoopbackIsNotCalledByForeignPages() async throws {
+        let fixture = try await AccessFixture(AccessConfiguration())
+        let foreign = [HTTPField("Origin", "https://evil.example")]
+        #expect(fixture.perform("POST", "/v1/clients", Self.body, foreign).status == 403)
+        #expect(fixture.perform("POST", "/v1/clients", Self.body).status == 201)
+        #expect(fixture.perform("GET", "/v1/clients", "", foreign).status == 200)
+    }
+
+    @Test func aCookieThatIsThereTwiceCountsForNothing() async throws {
+        let fixture = try await fixture()
+        let twice = [Self.cookie, HTTPField("Cookie", "gateway_token=lsg_bob")]
+        #expect(fixture.perform("GET", "/v1/clients", "", twice).status == 400)
+    }
+
+    @Test func anotherCookieCountsForNothing() async throws {
+        let fixture = try await fixture()
+        let other = [HTTPField("Cookie", "Gateway_Token=lsg_admin; xgateway_token=lsg_admin")]
+        #expect(fixture.perform("GET", "/v1/clients", "", other).status == 401)
+        var access = AccessFixture.keys()
+        access.cookie = nil
+        #expect(try await AccessFixture(access).perform("GET", "/v1/clients", "", [Self.cookie]).status == 401)
+    }
+}

@@ -1,0 +1,139 @@
+import EventHub
+import JSONText
+import Logging
+import MicroHTTPD
+import SessionCore
+import SessionPool
+
+@testable import Gateway
+
+/// A gateway without sockets that asks its callers who they are. Nothing in it connects to anything, as long as no test
+/// activates a subscription.
+struct AccessFixture {
+    static let admin = "lsg_admin"
+    static let alice = "lsg_alice"
+    static let bob = "lsg_bob"
+    static let reader = "lsg_reader"
+
+    let services: Services
+    let host: HTTPHost
+    let time = ManualTime()
+    let requests = RequestMetrics()
+
+    init(
+        _ access: AccessConfiguration = AccessFixture.keys(),
+        upstreams: [UpstreamConfiguration] = AccessFixture.upstreams,
+        maxStreams: Int = 100,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) async throws {
+        var configuration = GatewayConfiguration()
+        configuration.access = access
+        configuration.pool.upstreams = upstreams
+        configuration.maxStreams = maxStreams
+        let time = time
+        let control = AccessControl(access, clock: { time.moment }, wallTime: { time.wall })
+        _ = try await control.load(access)
+        let hub = EventHub(epoch: "e", clock: { time.moment })
+        let sink = HubSink(hub: hub, owners: control.owners)
+        services = Services(
+            current: CurrentConfiguration(configuration),
+            access: control,
+            pool: SessionPool(configuration: configuration.pool, sink: sink, logger: logger),
+            streams: StreamRegistry(hub: hub),
+            streamBook: StreamBook(),
+            deadlines: Deadlines(clock: { time.moment }),
+            lifetime: Lifetime(startedAt: .zero),
+            docs: DocsPage(),
+            metrics: { "up 1\n" },
+            clock: { time.moment }
+        )
+        host = HTTPHost(
+            services: services, middlewares: HTTPHost.guards(services), requests: requests, logger: logger
+        )
+    }
+
+    static let upstreams = ["demo", "secret"].map {
+        var upstream = UpstreamConfiguration(name: $0, serverAddress: "http://127.0.0.1:9", adapterSet: "DEMO")
+        upstream.password = "upstream-password"
+        return upstream
+    }
+
+    /// Four callers: one may everything, two have limited rights of all kinds, one reads only.
+    static func keys() -> AccessConfiguration {
+        var access = AccessConfiguration()
+        let limited = Rights(
+            operations: Set(Right.allCases), upstreams: [WildcardPattern("demo")],
+            items: [WildcardPattern("item*"), WildcardPattern("own")]
+        )
+        access.keys = [
+            key("admin", admin, .all), key("alice", alice, limited), key("bob", bob, limited),
+            key("reader", reader, Rights(operations: [.read], upstreams: limited.upstreams, items: limited.items)),
+        ]
+        return access
+    }
+
+    static func key(_ name: String, _ key: String, _ rights: Rights) -> KeyConfiguration {
+        var configuration = KeyConfiguration(name: name, hash: KeyHash(of: key))
+        configuration.rights = rights
+        return configuration
+    }
+
+    /// Performs a request; a stream that it opens ends at once.
+    func perform(
+        _ method: String,
+        _ target: String,
+        as key: String? = nil,
+        _ body: String = "",
+        _ headers: [HTTPField] = [],
+        peer: String = "127.0.0.1"
+    ) -> Fixture.Outcome {
+        let (outcome, content) = open(method, target, as: key, body, headers, peer: peer)
+        content?.ended(.neverOpened)
+        return outcome
+    }
+
+    /// Performs a request; a stream that it opens stays open until its content is told to end.
+    func open(
+        _ method: String,
+        _ target: String,
+        as key: String? = nil,
+        _ body: String = "",
+        _ headers: [HTTPField] = [],
+        peer: String = "127.0.0.1"
+    ) -> (Fixture.Outcome, (any StreamContent)?) {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        var fields = HTTPFields([HTTPField("Host", "gateway.example")] + headers)
+        if let key { fields.append("Authorization", "Bearer \(key)") }
+        if !body.isEmpty { fields.append("Content-Type", "application/json") }
+        let request = HTTPRequest(
+            method: method,
+            rawPath: parts.first ?? "",
+            rawQuery: parts.count > 1 ? parts[1] : nil,
+            headers: fields,
+            body: Array(body.utf8),
+            peer: PeerAddress(host: peer, port: 1)
+        )
+        switch host.decide(request, later: { _ in }) {
+        case .respond(let response): return (Fixture.outcome(response), nil)
+        case .wait: return (Fixture.Outcome(isWaiting: true), nil)
+        case .stream(let head, let content):
+            return (Fixture.Outcome(status: head.status, headers: head.headers, isStream: true), content)
+        }
+    }
+
+    /// Makes an inactive subscription and gives its id.
+    func makeSubscription(as key: String, items: String = #"["item1"]"#, upstream: String = "demo") -> String {
+        let body = #"{"upstream":"\#(upstream)","mode":"MERGE","items":\#(items),"fields":["f"],"active":false}"#
+        return perform("POST", "/v1/subscriptions", as: key, body).json["id"]?.string ?? ""
+    }
+
+    /// Makes a dedicated client that does not connect and gives its id.
+    func makeClient(as key: String) -> String {
+        perform("POST", "/v1/clients", as: key, #"{"upstream":"demo","connect":false}"#).json["id"]?.string ?? ""
+    }
+
+    /// Makes a ticket.
+    func makeTicket(as key: String) -> String {
+        perform("POST", "/v1/tickets", as: key).json["ticket"]?.string ?? ""
+    }
+}

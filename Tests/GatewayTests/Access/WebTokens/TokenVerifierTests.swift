@@ -1,0 +1,203 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import Testing
+
+@testable import Gateway
+
+@Suite struct TokenVerifierTests {
+    private static let now = 1_700_000_000.0
+    private static let claims = #"{"sub":"carol","exp":1700000100,"operations":"read"}"#
+
+    private func refusal(
+        _ token: String,
+        _ change: (inout WebTokenConfiguration) -> Void = { _ in },
+        now: Double = TokenVerifierTests.now
+    ) async throws -> TokenRefusal? {
+        var configuration = TokenForge.configuration().webTokens
+        configuration.leeway = .zero
+        change(&configuration)
+        let verifier = try await TokenVerifier(configuration)
+        do {
+            _ = try verifier.caller(of: token, now: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func forge(
+        header: String = #"{"alg":"HS256"}"#,
+        _ claims: String = TokenVerifierTests.claims,
+        _ signing: TokenForge.Signing = .hs256(TokenForge.secret)
+    ) throws -> String {
+        try TokenForge.token(header: header, claims: claims, signing)
+    }
+
+    @Test func aGoodTokenTellsItsHolderAndRights() async throws {
+        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let token = try forge(
+            #"{"sub":"carol x","exp":1700000100,"operations":"openid read send","upstreams":["demo"],"items":"item* own"#
+                + #"","streams":3,"rate":1.5}"#
+        )
+        let caller = try verifier.caller(of: token, now: Self.now)
+        #expect(caller.identity == "jwt:carol%20x")
+        #expect(caller.rights.operations == [.read, .send])
+        #expect(caller.rights.covers(upstream: "demo"))
+        #expect(!caller.rights.covers(upstream: "other"))
+        #expect(caller.rights.items.map(\.description) == ["item*", "own"])
+        #expect(caller.rights.streams == 3)
+        #expect(caller.rights.rate == 1.5)
+    }
+
+    @Test func aTokenWithoutClaimsOfRightsAllowsNothing() async throws {
+        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let caller = try verifier.caller(of: try forge(#"{"sub":"carol","exp":1700000100}"#), now: Self.now)
+        #expect(caller.rights == .none)
+    }
+
+    @Test(arguments: ["none", "None", "nOnE", "", "HS512", "RS256", "ES256", "hs256"])
+    func anotherAlgorithmThanThatOfTheKeyIsRefused(algorithm: String) async throws {
+        let unsigned = try forge(header: #"{"alg":"\#(algorithm)"}"#, Self.claims, .nothing)
+        #expect(try await refusal(unsigned) == .algorithm)
+        let signed = try forge(header: #"{"alg":"\#(algorithm)"}"#)
+        #expect(try await refusal(signed) == .algorithm)
+    }
+
+    @Test func theEmptySignatureIsNone() async throws {
+        #expect(try await refusal(try forge(header: #"{"alg":"HS256"}"#, Self.claims, .nothing)) == .signature)
+    }
+
+    /// The public key is known to everybody: as a secret it must not open anything.
+    @Test func aPublicKeyIsNoSecret() async throws {
+        let pem = TokenForge.ellipticKey.publicKey.pemRepresentation
+        for secret in [pem, pem + "\n", pem.replacingOccurrences(of: "\n", with: "")] {
+            let token = try forge(header: #"{"alg":"HS256"}"#, Self.claims, .hs256(secret))
+            let refusal = try await refusal(token) { configuration in
+                configuration.secret = nil
+                configuration.publicKey = pem
+            }
+            #expect(refusal == .algorithm)
+        }
+    }
+
+    @Test func anotherKeyDoesNotVerify() async throws {
+        #expect(try await refusal(try forge(Self.claims, .hs256("x" + TokenForge.secret))) == .signature)
+        let token = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(P256.Signing.PrivateKey()))
+        let refusal = try await refusal(token) { $0.publicKey = TokenForge.ellipticKey.publicKey.pemRepresentation }
+        #expect(refusal == .signature)
+    }
+
+    @Test func changedClaimsDoNotVerify() async throws {
+        let parts = try forge().split(separator: ".")
+        let changed = Base64URL.encode(Self.claims.replacingOccurrences(of: "carol", with: "admin").utf8)
+        #expect(try await refusal("\(parts[0]).\(changed).\(parts[2])") == .signature)
+    }
+
+    @Test func ellipticAndRSAKeysVerify() async throws {
+        let elliptic = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(TokenForge.ellipticKey))
+        #expect(try await refusal(elliptic) { $0.publicKey = TokenForge.ellipticKey.publicKey.pemRepresentation } == nil)
+        let key = try #require(TokenForge.rsaKey)
+        let rsa = try forge(header: #"{"alg":"RS256"}"#, Self.claims, .rs256)
+        #expect(try await refusal(rsa) { $0.publicKey = key.publicKey.pemRepresentation } == nil)
+    }
+
+    @Test func aKeySetVerifiesByTheNameOfTheKey() async throws {
+        let coordinates = Array(TokenForge.ellipticKey.publicKey.rawRepresentation)
+        let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
+        let set = #"""
+            {"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"},{"kty":"RSA","use":"enc","n":"AA","e":"AQAB"},
+            {"kty":"EC","crv":"P-256","kid":"k1","use":"sig","x":"\#(x)","y":"\#(y)"}]}
+            """#
+        let good = try forge(header: #"{"alg":"ES256","kid":"k1"}"#, Self.claims, .es256(TokenForge.ellipticKey))
+        #expect(try await refusal(good) { $0.keySet = set } == nil)
+        let unnamed = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(TokenForge.ellipticKey))
+        #expect(try await refusal(unnamed) { $0.keySet = set } == nil)
+        let other = try forge(header: #"{"alg":"ES256","kid":"../k2"}"#, Self.claims, .es256(TokenForge.ellipticKey))
+        #expect(try await refusal(other) { $0.keySet = set } == .signature)
+    }
+
+    @Test(arguments: [
+        (#"{"sub":"c","exp":1699999999}"#, TokenRefusal.expired), (#"{"sub":"c","exp":1700000000}"#, .expired),
+        (#"{"sub":"c"}"#, .withoutExpiry), (#"{"sub":"c","exp":"1800000000"}"#, .malformed),
+        (#"{"sub":"c","exp":null}"#, .malformed), (#"{"sub":"c","exp":1e400}"#, .malformed),
+        (#"{"sub":"c","exp":1800000000,"nbf":1700000001}"#, .early), (#"{"exp":1800000000}"#, .subject),
+        (#"{"sub":"","exp":1800000000}"#, .subject), (#"{"sub":7,"exp":1800000000}"#, .subject),
+        (#"{"sub":"c","exp":1800000000,"aud":"x"}"#, .audience), (#"{"sub":"c","sub":"d","exp":1800000000}"#, .malformed),
+        (#"{"sub":"c","exp":1800000000,"items":7}"#, .claim), (#"{"sub":"c","exp":1800000000,"items":["a",7]}"#, .claim),
+        (#"{"sub":"c","exp":1800000000,"streams":-1}"#, .claim), (#"{"sub":"c","exp":1800000000,"rate":0}"#, .claim),
+        (#"["sub"]"#, .malformed), ("", .malformed),
+    ])
+    func badClaimsAreRefused(claims: String, expected: TokenRefusal) async throws {
+        #expect(try await refusal(try forge(claims)) == expected)
+    }
+
+    @Test(arguments: [
+        #"{"alg":"HS256","crit":["exp"],"exp":1}"#, #"{"alg":"HS256","crit":[]}"#, #"{"alg":"HS256","typ":"logout+jwt"}"#,
+        #"{"alg":"HS256","typ":7}"#,
+    ])
+    func unknownHeadersAreRefused(header: String) async throws {
+        #expect(try await refusal(try forge(header: header)) == .header)
+    }
+
+    @Test func leewayBearsWithClocks() async throws {
+        let token = try forge(#"{"sub":"c","exp":1699999995,"nbf":1700000005}"#)
+        #expect(try await refusal(token) { $0.leeway = .seconds(10) } == nil)
+        #expect(try await refusal(token) { $0.leeway = .seconds(4) } == .expired)
+    }
+
+    @Test func issuerAndAudienceHaveToFit() async throws {
+        let token = try forge(#"{"sub":"c","exp":1800000000,"iss":"https://a","aud":["g","h"]}"#)
+        let fits: (inout WebTokenConfiguration) -> Void = { ($0.issuer, $0.audience) = ("https://a", "h") }
+        #expect(try await refusal(token, fits) == nil)
+        #expect(try await refusal(token) { ($0.issuer, $0.audience) = ("https://b", "h") } == .issuer)
+        #expect(try await refusal(token) { ($0.issuer, $0.audience) = ("https://a", "i") } == .audience)
+        let bare = try forge(#"{"sub":"c","exp":1800000000}"#)
+        #expect(try await refusal(bare) { $0.audience = "g" } == .audience)
+        #expect(try await refusal(bare) { $0.issuer = "g" } == .issuer)
+    }
+
+    @Test(arguments: ["", ".", "..", "...", "a.b.c", "e30.e30.", "e30.e30.e30.e30", "e30=.e30.e30", " e30.e30.e30", "é.é.é"])
+    func whatIsNoTokenIsRefused(text: String) async throws {
+        let refusal = try await refusal(text)
+        #expect(refusal == .malformed || refusal == .algorithm)
+    }
+
+    @Test func aVeryLongTokenIsNotLookedAt() async throws {
+        #expect(try await refusal(try forge() + String(repeating: "A", count: 20_000)) == .malformed)
+    }
+
+    @Test func everyChangedByteIsRefused() async throws {
+        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let bytes = Array(try forge().utf8)
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] = changed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            let text = String(decoding: changed, as: UTF8.self)
+            #expect(throws: TokenRefusal.self) { try verifier.caller(of: text, now: Self.now) }
+        }
+    }
+
+    @Test(arguments: [
+        ("short", nil, nil, "secret"), (nil, "no PEM", nil, "publicKey"), (nil, nil, "{}", "jwks"),
+        (nil, nil, #"{"keys":[]}"#, "jwks"), (nil, nil, #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, "jwks"),
+        (nil, nil, #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#, "jwks"),
+        (nil, nil, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#, "jwks"),
+    ] as [(String?, String?, String?, String)])
+    func weakAndBrokenKeysAreMistakes(secret: String?, pem: String?, set: String?, member: String) {
+        var configuration = WebTokenConfiguration()
+        (configuration.secret, configuration.publicKey, configuration.keySet) = (secret, pem, set)
+        do {
+            _ = try KeyMaterial.read(configuration)
+            Issue.record("the key was taken")
+        } catch {
+            #expect(error.member == member)
+        }
+    }
+
+    @Test func aPrivateKeyIsNoPublicOne() {
+        var configuration = WebTokenConfiguration()
+        configuration.publicKey = TokenForge.ellipticKey.pemRepresentation
+        #expect(throws: KeyMaterial.Mistake.self) { try KeyMaterial.read(configuration) }
+    }
+}

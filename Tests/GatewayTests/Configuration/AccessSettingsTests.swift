@@ -1,0 +1,109 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct AccessSettingsTests {
+    private static let hash = KeyHash(of: "k").description
+
+    private static func read(_ flags: [(key: String, value: String)], files: [String: String] = [:]) throws
+        -> GatewayConfiguration
+    {
+        var reader = ConfigurationReader(flags: flags, environment: [:], readFile: { files[$0] })
+        return try reader.read()
+    }
+
+    private static func mistakes(_ flags: [(key: String, value: String)], files: [String: String] = [:]) -> [String] {
+        do {
+            _ = try read(flags, files: files)
+            return []
+        } catch {
+            return (error as? ConfigurationError)?.mistakes.map { "\($0.key): \($0.rule)" } ?? ["\(error)"]
+        }
+    }
+
+    @Test func keysAreReadWithTheirRights() throws {
+        let text = """
+            http:
+              host: 0.0.0.0
+            auth:
+              keys:
+                dashboard:
+                  hash: \(Self.hash)
+                  operations: [read, subscribe, send]
+                  upstreams: demo
+                  items: [item*, "portfolio1"]
+                  streams: 20
+                  rate: 5
+                plain:
+                  hash: \(KeyHash(of: "other"))
+            """
+        let file = try ConfigurationFile(path: "gateway.yaml", text: text)
+        var reader = ConfigurationReader(environment: [:], file: file)
+        let access = try reader.read().access
+        #expect(access.modes == [.keys])
+        let key = try #require(access.keys.first { $0.name == "dashboard" })
+        #expect(key.rights.operations == [.read, .subscribe, .send])
+        #expect(key.rights.covers(upstream: "demo") && !key.rights.covers(upstream: "other"))
+        #expect(key.rights.items.map(\.description) == ["item*", "portfolio1"])
+        #expect(key.rights.streams == 20)
+        #expect(key.rights.rate == 5)
+        let plain = try #require(access.keys.first { $0.name == "plain" })
+        #expect(plain.rights.operations == [.read, .subscribe])
+        #expect(plain.rights.coversAllItems && plain.rights.coversAllUpstreams)
+    }
+
+    @Test func keysComeFromTheEnvironmentAsWell() throws {
+        let environment = ["GATEWAY_AUTH_KEY_NAMES": "web", "GATEWAY_AUTH_KEYS_WEB_HASH": Self.hash]
+        var reader = ConfigurationReader(environment: environment)
+        #expect(try reader.read().access.keys.map(\.name) == ["web"])
+    }
+
+    @Test func tokensAreReadWithTheirSecretFromAFile() throws {
+        let flags = [
+            ("auth.jwt.secretFile", "/s"), ("auth.jwt.issuer", "https://a"), ("auth.jwt.leeway", "5"),
+            ("auth.jwt.claims.operations", "scope"), ("auth.jwt.items", "item*"), ("http.host", "0.0.0.0"),
+        ]
+        let access = try Self.read(flags, files: ["/s": String(repeating: "s", count: 40) + "\n"]).access
+        #expect(access.modes == [.jwt])
+        #expect(access.webTokens.secret?.utf8.count == 40)
+        #expect(access.webTokens.issuer == "https://a")
+        #expect(access.webTokens.leeway == .seconds(5))
+        #expect(access.webTokens.claims.operations == "scope")
+        #expect(access.webTokens.rights.items.map(\.description) == ["item*"])
+    }
+
+    @Test(arguments: [
+        ([("auth", "none"), ("auth.keys.a.hash", hash)], "auth: is none, but"), ([("auth", "keys")], "auth: asks for API keys"),
+        ([("auth", "jwt")], "auth: asks for tokens"), ([("auth", "none,keys")], "auth: must be none alone"),
+        ([("auth", "magic")], "auth: must be one of"), ([("auth.keys.a.items", "x")], "auth.keys.a.hash: is required"),
+        ([("auth.keys.a.hash", "sha256:12")], "auth.keys.a.hash: must be sha256:"),
+        ([("auth.keys.a.hash", hash), ("auth.keys.b.hash", hash)], "auth.keys.b.hash: is that of another key"),
+        ([("auth.keys.a.hash", hash), ("auth.keys.a.operations", "read, fly")], "auth.keys.a.operations: must be one of"),
+        ([("auth.keys.a b.hash", hash)], "auth.keys.a b: must be named"), ([("auth.jwt.secret", "short")], "auth.jwt.secret:"),
+        ([("auth.jwt.jwks", "{}")], "auth.jwt.jwks:"), ([("auth.cookie", "a;b")], "auth.cookie: must be"),
+        ([("cors.origins", "example.com")], "cors.origins:"), ([("cors.origins", "https://a/b")], "cors.origins:"),
+        ([("limits.rate", "-1")], "limits.rate: must be"), ([("auth.ticketLifetime", "7200")], "auth.ticketLifetime: must be"),
+        ([("http.tls.key", "x")], "http.tls.certificate: is required"), ([("http.tls.certificate", "x")], "http.tls.certificate:"),
+    ])
+    func mistakesAreNamed(flags: [(String, String)], expected: String) {
+        let mistakes = Self.mistakes(flags.map { (key: $0.0, value: $0.1) })
+        #expect(mistakes.contains { $0.hasPrefix(expected) }, "\(mistakes)")
+    }
+
+    @Test func anotherAddressIsOpenedByKeysButNotByNothing() throws {
+        let outside = [(key: "http.host", value: "0.0.0.0")]
+        #expect(Self.mistakes(outside).count == 1)
+        #expect(try Self.read(outside + [("auth.keys.a.hash", Self.hash)]).access.modes == [.keys])
+        #expect(try Self.read(outside + [("auth", "none")]).access.isOpen)
+    }
+
+    @Test func aCertificateComesFromFiles() throws {
+        let chain = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"
+        let key = "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----"
+        let flags = [("http.tls.certificateFile", "/c"), ("http.tls.keyFile", "/k")]
+        let http = try Self.read(flags, files: ["/c": chain + "\n", "/k": key]).http
+        #expect(http.certificate?.chain == chain)
+        #expect(http.certificate?.key == key)
+        #expect(Self.mistakes(flags, files: ["/c": chain, "/k": chain]).count == 1)
+    }
+}

@@ -1,0 +1,133 @@
+internal import Gateway
+internal import Testing
+
+@Suite struct ConfigurationReaderTests {
+    private static func read(
+        flags: [(key: String, value: String)] = [],
+        environment: [String: String] = [:],
+        file: String? = nil,
+        files: [String: String] = [:]
+    ) throws -> GatewayConfiguration {
+        var reader = ConfigurationReader(
+            flags: flags,
+            environment: environment,
+            file: try file.map { try ConfigurationFile(path: "gateway.yaml", text: $0) },
+            readFile: { files[$0] }
+        )
+        return try reader.read()
+    }
+
+    private static func mistakes(_ body: () throws -> GatewayConfiguration) -> [String] {
+        do {
+            _ = try body()
+            return []
+        } catch let error as ConfigurationError {
+            return error.mistakes.map(\.description)
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    private static let demo = """
+        upstreams:
+          demo:
+            serverAddress: http://127.0.0.1:8090
+            adapterSet: DEMO
+        """
+
+    @Test func defaultsListenOnLoopback() throws {
+        let configuration = try Self.read()
+        #expect(configuration.http.host == "127.0.0.1")
+        #expect(configuration.http.port == 8080)
+        #expect(configuration.pool.upstreams.isEmpty)
+    }
+
+    @Test func flagsGoOverEnvironmentAndThatOverTheFile() throws {
+        let file = "http:\n  port: 1001\n  maxBody: 2001\n  threads: 2"
+        let environment = ["GATEWAY_HTTP_PORT": "1002", "GATEWAY_HTTP_MAX_BODY": "2002"]
+        let configuration = try Self.read(flags: [("http.port", "1003")], environment: environment, file: file)
+        #expect(configuration.http.port == 1003)
+        #expect(configuration.http.bodyLimit == 2002)
+        #expect(configuration.http.shards == 2)
+    }
+
+    @Test func upstreamComesFromFileWithItsOptions() throws {
+        let file = Self.demo + "\n    options:\n      retryDelay: 0.5\n      forcedTransport: WS-POLLING\n"
+        let upstream = try #require(try Self.read(file: file).pool.upstreams.first)
+        #expect(upstream.name == "demo")
+        #expect(upstream.adapterSet == "DEMO")
+        #expect(upstream.options.retryDelay == 0.5)
+        #expect(upstream.options.forcedTransport == .wsPolling)
+    }
+
+    @Test func jsonIsReadAsWell() throws {
+        let file = #"{"upstreams": {"demo": {"serverAddress": "http://127.0.0.1:1"}}, "http": {"port": 0}}"#
+        let configuration = try Self.read(file: file)
+        #expect(configuration.http.port == 0)
+        #expect(configuration.pool.upstreams.map(\.name) == ["demo"])
+    }
+
+    @Test func upstreamComesFromTheEnvironmentAlone() throws {
+        let environment = [
+            "GATEWAY_UPSTREAM_NAMES": "demo",
+            "GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS": "http://127.0.0.1:8090",
+            "GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/run/secrets/demo",
+        ]
+        let configuration = try Self.read(environment: environment, files: ["/run/secrets/demo": "s3cret\n"])
+        let upstream = try #require(configuration.pool.upstreams.first)
+        #expect(upstream.serverAddress == "http://127.0.0.1:8090")
+        #expect(upstream.password == "s3cret")
+    }
+
+    @Test func olderEditionHasItsDefaultsAndOptionsGoOverThem() throws {
+        let file = Self.demo + "\n    edition: old\n    options:\n      sessionRecoveryTimeout: 3\n"
+        let upstream = try #require(try Self.read(file: file).pool.upstreams.first)
+        #expect(upstream.options.retryDelay == 5)
+        #expect(upstream.options.sessionRecoveryTimeout == 3)
+    }
+
+    @Test func everyMistakeIsNamedWithItsLine() {
+        let file = """
+            http:
+              port: 70000
+              colour: red
+            upstreams:
+              demo:
+                serverAddress: ftp://example.com
+                options:
+                  retryDelay: 0
+            """
+        let mistakes = Self.mistakes { try Self.read(file: file) }
+        #expect(mistakes.contains { $0.hasPrefix("gateway.yaml:2: http.port: must be") })
+        #expect(mistakes.contains("gateway.yaml:3: http.colour: is not a key of the configuration"))
+        #expect(mistakes.contains { $0.hasPrefix("gateway.yaml:8: upstreams.demo.options.retryDelay: must be") })
+        #expect(mistakes.contains { $0.hasPrefix("gateway.yaml:6: upstreams.demo.serverAddress:") })
+    }
+
+    @Test func mistakeOfAVariableNamesTheVariable() {
+        let mistakes = Self.mistakes { try Self.read(environment: ["GATEWAY_HTTP_THREADS": "many"]) }
+        #expect(mistakes == ["environment GATEWAY_HTTP_THREADS: http.threads: must be a whole number from 1 to 64"])
+    }
+
+    @Test(arguments: ["0.0.0.0", "::", "192.0.2.1", "gateway.example.com"])
+    func otherAddressThanLoopbackNeedsAWordAboutAccess(host: String) throws {
+        #expect(Self.mistakes { try Self.read(flags: [("http.host", host)]) }.count == 1)
+        #expect(try Self.read(flags: [("http.host", host), ("auth", "none")]).http.host == host)
+    }
+
+    @Test(arguments: ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+    func loopbackNeedsNone(host: String) throws {
+        #expect(try Self.read(flags: [("http.host", host)]).http.host == host)
+    }
+
+    @Test func repeatedFlagAddsToTheList() throws {
+        let flags = [("pool.allowUpstream", "127.0.0.1:*"), ("pool.allowUpstream", "localhost:80")]
+        let configuration = try Self.read(flags: flags)
+        #expect(configuration.pool.allowedAddresses.entries.count == 2)
+    }
+
+    @Test(arguments: ["upstreams: [", "- 1\n- 2", "a: &x 1\nb: [*x, {c: 1}]"])
+    func unreadableFileIsOneMistake(text: String) {
+        #expect(Self.mistakes { try Self.read(file: text) }.count == 1)
+    }
+}

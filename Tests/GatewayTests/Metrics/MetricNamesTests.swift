@@ -1,0 +1,118 @@
+import EventHub
+import Logging
+import MicroHTTPD
+import SessionCore
+import SessionPool
+import Testing
+
+@testable import Gateway
+
+@Suite struct MetricNamesTests {
+    /// The families of a text: name and kind, and the labels of their lines.
+    private struct Families {
+        var kinds: [String: String] = [:]
+        var labels: [String: Set<String>] = [:]
+
+        init(_ text: String) {
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ").map(String.init)
+                if line.hasPrefix("# TYPE ") {
+                    kinds[words[2]] = words[3]
+                } else if !line.hasPrefix("#") {
+                    let name = line.prefix { $0 != "{" && $0 != " " }
+                    let names = line.split(separator: "=\"").dropLast().compactMap { part in
+                        part.split { $0 == "{" || $0 == "," }.last.map(String.init)
+                    }
+                    labels[String(name), default: []].formUnion(names)
+                }
+            }
+        }
+    }
+
+    private func exposition(_ fixture: AccessFixture, _ tallies: PoolTallies = PoolTallies()) -> Exposition {
+        Exposition(
+            requests: fixture.requests, tallies: tallies, pool: fixture.services.pool,
+            hub: EventHub(epoch: "e", clock: Moment.monotonic), streams: fixture.services.streams,
+            daemon: { DaemonFigures() }
+        )
+    }
+
+    @Test func everyFigureIsInTheTableAndTheTableTellsNoOthers() async throws {
+        let fixture = try await AccessFixture()
+        _ = fixture.makeClient(as: AccessFixture.admin)
+        let families = Families(exposition(fixture).text)
+        #expect(families.kinds == Dictionary(uniqueKeysWithValues: MetricNames.all.map { ($0.name, $0.kind.rawValue) }))
+        for metric in MetricNames.all {
+            let suffix = metric.kind == .histogram ? "_bucket" : ""
+            guard let labels = families.labels[metric.name + suffix] else { continue }
+            #expect(labels == Set(metric.labels + (metric.kind == .histogram ? ["le"] : [])), "\(metric.name)")
+        }
+    }
+
+    @Test func namesFollowTheConventions() {
+        let names = MetricNames.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        for metric in MetricNames.all {
+            #expect(metric.name.wholeMatch(of: /[a-z][a-z0-9_]*/) != nil)
+            #expect(metric.name.hasPrefix(MetricNames.prefix) || metric.name.hasPrefix("process_"))
+            #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"), "\(metric.name)")
+            #expect(metric.help.hasSuffix(".") && !metric.help.contains("\n") && !metric.help.contains("|"))
+            if metric.kind == .histogram { #expect(metric.name.hasSuffix("_seconds")) }
+        }
+        #expect(MetricNames.table.split(separator: "\n").count == MetricNames.all.count + 2)
+    }
+
+    @Test func requestsAreCountedByOperationMethodAndStatus() async throws {
+        let fixture = try await AccessFixture()
+        _ = fixture.perform("GET", "/v1/clients", as: AccessFixture.admin)
+        _ = fixture.perform("GET", "/v1/clients")
+        _ = fixture.perform("GET", "/v1/clients/x\"y", as: AccessFixture.admin)
+        _ = fixture.perform("BREW", "/nothing/secret-path", as: AccessFixture.admin)
+        _ = fixture.host.refusal(for: .duplicateHost)
+        let text = exposition(fixture).text
+        for line in [
+            #"http_requests_total{route="listClients",method="GET",status="200"} 1"#,
+            #"http_requests_total{route="listClients",method="GET",status="401"} 1"#,
+            #"http_requests_total{route="getClient",method="GET",status="404"} 1"#,
+            #"http_requests_total{route="",method="other",status="404"} 1"#,
+            #"http_requests_total{route="",method="other",status="400"} 1"#,
+            #"http_problems_total{code="unauthorized"} 1"#, #"http_problems_total{code="unknown-client"} 1"#,
+            #"http_request_duration_seconds_count{route="listClients"} 2"#,
+        ] {
+            #expect(text.contains(MetricNames.prefix + line + "\n"), "\(line)")
+        }
+        #expect(!text.contains("secret-path") && !text.contains("lsg_"))
+    }
+
+    @Test func countersOfAnUpstreamOutliveItsClients() async throws {
+        let fixture = try await AccessFixture()
+        let tallies = PoolTallies()
+        let client = try fixture.services.pool.createClient(ClientOrder(target: .upstream("demo")))
+        tallies.added(client)
+        client.client(client.core, didReceiveServerError: 7, withMessage: "no")
+        client.client(client.core, didChangeStatus: .disconnectedWillRetry)
+        tallies.serverError(7, on: client.id)
+        tallies.happened(.failed(code: 17, message: "no"), on: client.id)
+        #expect(tallies.tallies.map(\.tally.reconnects) == [1])
+        tallies.removed(client.id)
+        #expect(tallies.tallies.map(\.tally.reconnects) == [1])
+        let text = exposition(fixture, tallies).text
+        #expect(text.contains(#"upstream_reconnects_total{upstream="demo"} 1"#))
+        #expect(text.contains(#"upstream_server_errors_total{upstream="demo",code="7"} 1"#))
+        #expect(text.contains(#"upstream_subscription_errors_total{upstream="demo",code="17"} 1"#))
+    }
+
+    @Test func inventedCodesAreCountedTogetherInTheEnd() {
+        let tallies = PoolTallies()
+        for code in 0..<1_000 { tallies.serverError(code, on: ClientID("c")) }
+        #expect(tallies.errors.sessions.count == 201)
+        #expect(tallies.errors.sessions.values.reduce(0, +) == 1_000)
+    }
+
+    @Test func theProcessIsKnown() {
+        let figures = ProcessFigures()
+        #expect(figures.cpuSeconds > 0 && figures.residentBytes > 1 << 20 && figures.virtualBytes > figures.residentBytes)
+        #expect(figures.openFiles > 2 && figures.maxFiles >= UInt64(figures.openFiles))
+        #expect(abs(ProcessFigures.startedAt - WallTime.secondsSince1970()) < 86_400)
+    }
+}

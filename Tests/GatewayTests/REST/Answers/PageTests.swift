@@ -1,0 +1,38 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+@Suite struct PageTests {
+    private func page(_ list: [String], _ query: String) throws -> Page<String> {
+        let request = HTTPRequest(method: "GET", rawPath: "/v1/things", rawQuery: query)
+        let call = Call(request: request, query: try Query(raw: query), port: AnswerPort { _ in })
+        return try Page(of: list, for: call) { $0 }
+    }
+
+    @Test func pagesFollowEachOtherWithoutHoleOrRepetition() throws {
+        let list = (1...25).map { "id\($0)" }
+        var seen: [String] = []
+        var cursor: String?
+        repeat {
+            let page = try page(list, "limit=10" + (cursor.map { "&cursor=\($0)" } ?? ""))
+            seen += page.entries
+            cursor = page.nextCursor
+            #expect((page.link == nil) == (cursor == nil))
+        } while cursor != nil
+        #expect(seen == list)
+    }
+
+    @Test func deletionsNeitherRepeatNorEndThePaging() throws {
+        let first = try page(["a", "b", "c", "d"], "limit=2")
+        let cursor = try #require(first.nextCursor)
+        #expect(Array(try page(["b", "c", "d"], "limit=2&cursor=\(cursor)").entries) == ["c", "d"])
+        #expect(Array(try page(["a", "c", "d"], "limit=2&cursor=\(cursor)").entries) == ["c", "d"])
+        #expect(try page([], "limit=2&cursor=\(cursor)").entries.isEmpty)
+    }
+
+    @Test(arguments: ["cursor=", "cursor=x", "cursor=1.", "cursor=1.G", "cursor=-1.a", "cursor=999999999.a", "limit=0"])
+    func aBadCursorOrLimitIsRefused(query: String) {
+        #expect { try page(["a"], query) } throws: { ($0 as? Problem)?.code == .invalidValue }
+    }
+}

@@ -1,0 +1,106 @@
+import JSONText
+import SessionCore
+import Testing
+
+@testable import Gateway
+@testable import SessionPool
+
+@Suite struct ValuesViewTests {
+    /// A view of a COMMAND subscription with a second level and one key, or of a MERGE one with one row.
+    private func view(_ properties: SubscriptionProperties, _ events: [SubscriptionEvent]) -> ValuesView {
+        var table = ValueTable(properties: properties)
+        for event in events { table.apply(event, at: Moment(nanoseconds: 1_000_000_000)) }
+        let reading = SubscriptionReading(table: table, isStale: false, state: SubscriptionState())
+        return ValuesView(subscription: "s", reading: reading, now: Moment(nanoseconds: 3_500_000_000))
+    }
+
+    private var merge: ValuesView {
+        let layout = SubscriptionLayout(itemNames: ["a", "b"], fieldNames: ["x", "2"], fieldCount: 2)
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: 1,
+            isSnapshot: true,
+            values: ["1", nil],
+            changed: FieldSet(all: 2)
+        )
+        return view(
+            SubscriptionProperties(mode: .merge, items: .list(["a", "b"]), fields: .list(["x", "2"])),
+            [.subscribed(itemCount: 2, fieldCount: 2, keyPosition: nil, commandPosition: nil), .update(update)]
+        )
+    }
+
+    private var command: ValuesView {
+        let names = ["key", "command", "x"]
+        let layout = SubscriptionLayout(
+            itemNames: ["a"],
+            fieldNames: names,
+            fieldCount: 3,
+            keyPosition: 1,
+            commandPosition: 2
+        )
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: 1,
+            isSnapshot: true,
+            values: ["k", "ADD", "7"],
+            changed: FieldSet(all: 3)
+        )
+        return view(
+            SubscriptionProperties(mode: .command, items: .list(["a"]), fields: .list(names)),
+            [.subscribed(itemCount: 1, fieldCount: 3, keyPosition: 1, commandPosition: 2), .update(update)]
+        )
+    }
+
+    private func json(_ write: (inout JSONBytes) -> Void) throws -> JSONValue {
+        var json = JSONBytes()
+        write(&json)
+        return try JSONValue(parsing: json.bytes)
+    }
+
+    @Test func aNameWinsOverAPosition() throws {
+        #expect(try merge.field("2") == 2)
+        #expect(try merge.field("1") == 1)
+        #expect(try merge.item("b") == 2)
+        #expect(try merge.item("1") == 1)
+    }
+
+    @Test(arguments: ["c", "3", "0", "-1", "", "99999999999999999999"])
+    func anUnknownItemIsNotFound(item: String) {
+        #expect { try merge.item(item) } throws: { ($0 as? Problem)?.code == .unknownItem }
+    }
+
+    @Test func anyPositionWillDoWhileTheSizeIsUnknown() throws {
+        let view = view(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")), [])
+        #expect(try view.item("77") == 77)
+        #expect(view.value(item: 77, field: try view.field("9")) == nil)
+        #expect(throws: Problem.self) { try view.item("name") }
+    }
+
+    @Test func theTableHasEveryItemWithEveryField() throws {
+        let json = try json(merge.writeTable)
+        #expect(json["items"]?.array?.count == 2)
+        #expect(json["items"]?.array?[0]["fields"]?["x"]?.string == "1")
+        #expect(json["items"]?.array?[0]["age"]?.number?.doubleValue == 2.5)
+        #expect(json["items"]?.array?[1]["fields"]?["2"]?.isNull == true)
+        #expect(json["items"]?.array?[1]["age"]?.isNull == true)
+        #expect(json["items"]?.array?[0]["keys"] == nil)
+    }
+
+    @Test func commandModeHasKeys() throws {
+        let item = try json { command.writeItem(1, to: &$0) }
+        #expect(item["keys"]?["k"]?["x"]?.string == "7")
+        #expect(try json { command.writeKeys(1, to: &$0) }["keys"]?.array?.map(\.string) == ["k"])
+        #expect { try command.check(key: "z", item: 1) } throws: { ($0 as? Problem)?.code == .unknownKey }
+        #expect { try merge.check(key: "k", item: 1) } throws: { ($0 as? Problem)?.code == .notCommandMode }
+    }
+
+    @Test func labelsAreNamesOnlyWhereTheyTellFieldsApart() {
+        var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["a", "b"]))
+        properties.secondLevelFields = .list(["c"])
+        #expect(FieldLabels(properties).label(3) == "c")
+        properties.secondLevelFields = .list(["a"])
+        #expect(FieldLabels(properties).label(1) == "1")
+        properties.secondLevelFields = .group("s")
+        #expect(FieldLabels(properties).label(2) == "2")
+    }
+}

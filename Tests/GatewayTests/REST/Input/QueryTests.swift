@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct QueryTests {
+    @Test func plusIsASpaceAndValuesMayRepeat() throws {
+        let query = try Query(raw: "item=a+b&item=c%2Bd&&x=1=2&flag")
+        #expect(query.values("item") == ["a b", "c+d"])
+        #expect(query.values("x") == ["1=2"])
+        #expect(query.values("flag") == [""])
+        #expect(!query.has("y"))
+    }
+
+    @Test(arguments: ["a=%", "a=%f", "%zz=1", "a=%ff"])
+    func aBadEscapeIsMalformed(raw: String) {
+        #expect { try Query(raw: raw) } throws: { ($0 as? Problem)?.code == .malformed }
+    }
+
+    @Test func eachUnknownParameterIsNamedOnce() throws {
+        let query = try Query(raw: "limit=1&b=1&a=2&b=3")
+        #expect {
+            try query.allow(only: ["limit"])
+        } throws: { error in
+            guard let problem = error as? Problem else { return false }
+            return problem.code == .unknownParameter
+                && problem.entries.map(\.place) == [.parameter("b"), .parameter("a")]
+        }
+    }
+
+    @Test(arguments: ["limit=0", "limit=1001", "limit=x", "limit=01", "limit=1&limit=2", "limit=99999999999999999999"])
+    func aBadNumberIsRefused(raw: String) throws {
+        var reader = QueryReader(try Query(raw: raw))
+        #expect(reader.integer("limit", in: 1...1000) == nil)
+        #expect(reader.refusals.map(\.place) == [.parameter("limit")])
+    }
+
+    @Test(arguments: [("f=2", 2.0), ("f=0.5", 0.5), ("f=1e3", 1000)])
+    func aNumberIsRead(raw: String, number: Double) throws {
+        var reader = QueryReader(try Query(raw: raw))
+        #expect(reader.positive("f", upTo: 1000) == number)
+    }
+
+    @Test(arguments: ["f=0", "f=-1", "f=inf", "f=nan", "f=0x1p3", "f=1001", "f="])
+    func aBadFrequencyIsRefused(raw: String) throws {
+        var reader = QueryReader(try Query(raw: raw))
+        #expect(reader.positive("f", upTo: 1000) == nil)
+        #expect(throws: Problem.self) { try reader.finish() }
+    }
+}

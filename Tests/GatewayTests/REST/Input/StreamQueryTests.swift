@@ -1,0 +1,45 @@
+import EventHub
+import SessionCore
+import Testing
+
+@testable import Gateway
+
+@Suite struct StreamQueryTests {
+    private func sources(_ raw: String) throws -> [SourceOrder] { try StreamQuery.sources(Query(raw: raw)) }
+
+    @Test func listsAreSplitAfterDecodingAndSinglesAreNot() throws {
+        let orders = try sources("upstream=demo&mode=MERGE&items=a%2Cb&item=c%2Cd&fields=x,y")
+        guard case .join(let upstream, let properties) = try #require(orders.first) else {
+            Issue.record("no join")
+            return
+        }
+        #expect(upstream == "demo")
+        #expect(properties.items == .list(["a", "b", "c,d"]))
+        #expect(properties.fields == .list(["x", "y"]))
+    }
+
+    @Test func existingSourcesMayRepeat() throws {
+        #expect(
+            try sources("subscription=a&subscription=b&client=c")
+                == [
+                    .existing(.subscription("a")), .existing(.subscription("b")),
+                    .existing(.client("c", withSubscriptions: false)),
+                ]
+        )
+    }
+
+    @Test(arguments: [
+        ("", "upstream"), ("upstream=demo", "mode"), ("mode=MERGE&items=a&fields=b", "upstream"),
+        ("upstream=d&mode=X&items=a&fields=b", "mode"), ("upstream=d&mode=MERGE&items=a,&fields=b", "items"),
+        ("upstream=d&mode=MERGE&items=a&fields=b&subscription=s", "upstream"),
+        ("upstream=d&upstream=e&mode=MERGE&items=a&fields=b", "upstream"),
+    ])
+    func refusalsNameTheParameter(raw: String, parameter: String) {
+        #expect {
+            try sources(raw)
+        } throws: { error in
+            guard let problem = error as? Problem else { return false }
+            return problem.code.status == 422 && problem.entries.contains { $0.place == .parameter(parameter) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import JSONText
+import SessionCore
+import Testing
+
+@testable import Gateway
+
+@Suite struct SubscriptionReaderTests {
+    @Test func everyPropertyIsRead() throws {
+        let reader = try reader(
+            """
+            {"mode":"COMMAND","items":["i1"],"fields":["key","command"],"dataAdapter":"A","selector":"s",
+             "requestedSnapshot":"NO","requestedMaxFrequency":"2.5","requestedBufferSize":"Unlimited",
+             "commandSecondLevelFieldSchema":"x","commandSecondLevelDataAdapter":"B"}
+            """
+        )
+        let properties = try #require(SubscriptionReader(reader).properties())
+        #expect(properties.items == .list(["i1"]))
+        #expect(properties.requestedSnapshot == .no)
+        #expect(properties.requestedMaxFrequency == .limited(2.5))
+        #expect(properties.requestedBufferSize == .unlimited)
+        #expect(properties.secondLevelFields == .group("x"))
+        #expect(properties.secondLevelDataAdapter == "B")
+    }
+
+    @Test func theDefaultsAreThoseOfTheClassReference() throws {
+        let merge = try reader(#"{"mode":"MERGE","itemGroup":"g","fieldSchema":"s"}"#)
+        let raw = try reader(#"{"mode":"RAW","itemGroup":"g","fieldSchema":"s"}"#)
+        let open = try reader(#"{"mode":"MERGE","itemGroup":"g","fieldSchema":"s","requestedSnapshot":null}"#)
+        #expect(SubscriptionReader(merge).properties()?.requestedSnapshot == .yes)
+        #expect(SubscriptionReader(raw).properties()?.requestedSnapshot == nil)
+        #expect(try #require(SubscriptionReader(open).properties()).requestedSnapshot == nil)
+    }
+
+    @Test(arguments: [
+        (#"{"items":["a"],"fields":["b"]}"#, ["/mode"]),
+        (#"{"mode":"merge","items":["a"],"fields":["b"]}"#, ["/mode"]),
+        (#"{"mode":"MERGE"}"#, ["/items", "/fields"]),
+        (#"{"mode":"MERGE","items":["a"],"itemGroup":"g","fields":["b"]}"#, ["/itemGroup"]),
+        (#"{"mode":"MERGE","items":["a","1","x y",""],"fields":["b"]}"#, ["/items/1", "/items/2", "/items/3"]),
+        (#"{"mode":"MERGE","items":[],"fields":[]}"#, ["/items", "/fields"]),
+        (#"{"mode":"MERGE","items":"a","fields":[1]}"#, ["/items", "/fields/0"]),
+        (#"{"mode":"MERGE","items":["a"],"fields":["1"],"requestedMaxFrequency":0}"#, ["/requestedMaxFrequency"]),
+        (#"{"mode":"MERGE","items":["a"],"fields":["1"],"requestedBufferSize":1.5}"#, ["/requestedBufferSize"]),
+        (#"{"mode":"MERGE","items":["a"],"fields":["1"],"requestedSnapshot":5}"#, ["/requestedSnapshot"]),
+        (#"{"mode":"RAW","items":["a"],"fields":["1"],"requestedSnapshot":"yes"}"#, ["/requestedSnapshot"]),
+        (#"{"mode":"COMMAND","items":["a"],"fields":["key"]}"#, ["/fields"]),
+        (
+            #"{"mode":"MERGE","items":["a"],"fields":["b"],"commandSecondLevelFields":["c"]}"#,
+            ["/commandSecondLevelFields"]
+        ),
+        (#"{"mode":"MERGE","items":["a"],"fields":["b"],"dataAdapter":""}"#, ["/dataAdapter"]),
+        (#"{"mode":"MERGE","items":["a"],"fields":["b"],"selector":7}"#, ["/selector"]),
+    ])
+    func everyRefusalPointsAtItsPlace(text: String, pointers: [String]) throws {
+        let reader = try reader(text)
+        #expect(SubscriptionReader(reader).properties() == nil)
+        #expect(reader.refusals.pointers == pointers)
+    }
+
+    @Test func aLengthIsForDistinctOnly() throws {
+        let reader = try reader(#"{"mode":"DISTINCT","items":["a"],"fields":["b"],"requestedSnapshot":"10"}"#)
+        #expect(SubscriptionReader(reader).properties()?.requestedSnapshot == .length(10))
+    }
+
+    @Test func aPatchChangesWhatItNames() throws {
+        let object = try #require(try JSONValue(parsing: #"{"items":["x"],"requestedMaxFrequency":null}"#).object)
+        var properties = SubscriptionProperties(mode: .merge, items: .group("g"), fields: .list(["f"]))
+        properties.requestedMaxFrequency = .unlimited
+        let patched = try SubscriptionPatch(object).applied(to: properties)
+        #expect(patched.items == .list(["x"]))
+        #expect(patched.fields == .list(["f"]))
+        #expect(patched.requestedMaxFrequency == nil)
+    }
+
+    @Test func aPatchAgainstTheModeIsAConflict() throws {
+        let object = try #require(try JSONValue(parsing: #"{"commandSecondLevelFields":["x"]}"#).object)
+        let properties = SubscriptionProperties(mode: .merge, items: .group("g"), fields: .list(["f"]))
+        #expect { try SubscriptionPatch(object).applied(to: properties) } throws: {
+            ($0 as? Problem)?.code == .notCommandMode
+        }
+    }
+
+    @Test(arguments: [
+        #"{"mode":"RAW"}"#, #"{"items":[]}"#, #"{"fieldSchema":""}"#, #"{"items":["a"],"itemGroup":"b"}"#,
+    ])
+    func aBadPatchIsRefused(text: String) throws {
+        let object = try #require(try JSONValue(parsing: text).object)
+        #expect { try SubscriptionPatch(object) } throws: { ($0 as? Problem)?.code.status == 422 }
+    }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct ClientsResourceTests {
+    private let fixture = Fixture()
+
+    @Test func aDedicatedClientIsMadeShownAndDeleted() {
+        let made = fixture.perform(
+            "POST",
+            "/v1/clients",
+            #"{"upstream":"demo","connect":false,"options":{"retryDelay":7}}"#
+        )
+        #expect(made.status == 201)
+        #expect(made.json["status"]?.string == "DISCONNECTED")
+        #expect(made.json["transport"]?.isNull == true)
+        let location = made.headers["Location"] ?? ""
+        #expect(fixture.perform("GET", location + "/options").json["retryDelay"]?.number?.intValue == 7)
+        #expect(fixture.perform("GET", "/v1/clients").json["clients"]?.array?.count == 1)
+        #expect(fixture.perform("DELETE", location).status == 204)
+        #expect(fixture.perform("GET", location).code == "unknown-client")
+    }
+
+    @Test func everyRefusedOptionIsPointedAt() {
+        let body = #"{"upstream":"demo","options":{"retryDelay":0,"nothing":1}}"#
+        let outcome = fixture.perform("POST", "/v1/clients", body)
+        #expect(Set(outcome.pointers) == ["/options/retryDelay", "/options/nothing"])
+        #expect(fixture.services.pool.clients().isEmpty)
+    }
+
+    @Test func anOptionsPatchIsAllOrNothing() {
+        let path = "/v1/clients/\(fixture.makeClient())/options"
+        #expect(fixture.perform("PATCH", path, #"{"retryDelay":9,"idleTimeout":-1}"#).status == 422)
+        #expect(fixture.perform("GET", path).json["retryDelay"]?.number?.intValue == 2)
+        let changed = fixture.perform("PATCH", path, #"{"retryDelay":9,"httpExtraHeaders":{"X-A":"1"}}"#)
+        #expect(changed.json["requested"]?["retryDelay"]?.number?.intValue == 9)
+        #expect(changed.json["httpExtraHeaders"]?["X-A"]?.string == "1")
+    }
+
+    @Test func thePasswordIsNeverShown() {
+        let path = "/v1/clients/\(fixture.makeClient())/details"
+        let changed = fixture.perform("PATCH", path, #"{"user":"anna","password":"secret"}"#)
+        #expect(changed.json["user"]?.string == "anna")
+        #expect(!changed.text.contains("secret"))
+    }
+
+    @Test func validityIsLookedAtBeforeRights() {
+        let path = "/v1/clients/\(fixture.makeClient())/details"
+        #expect(fixture.perform("PATCH", path, #"{"serverAddress":"tcp://x"}"#).status == 422)
+        #expect(fixture.perform("PATCH", path, #"{"serverAddress":"http://x.example"}"#).code == "upstream-not-allowed")
+    }
+
+    @Test func connectWithoutAnAddressIsAConflict() {
+        let path = "/v1/clients/\(fixture.makeClient())"
+        #expect(fixture.perform("PATCH", path + "/details", #"{"serverAddress":null}"#).status == 200)
+        #expect(fixture.perform("POST", path + "/connect").code == "lifecycle")
+    }
+
+    @Test func cookiesLiveInTheClientsOwnJar() {
+        let path = "/v1/clients/\(fixture.makeClient())/cookies"
+        let body = #"{"url":"http://127.0.0.1:8090/","cookies":[{"name":"a","value":"1"}]}"#
+        #expect(fixture.perform("POST", path, body).status == 204)
+        #expect(fixture.perform("GET", path).json["cookies"]?.array?.first?["name"]?.string == "a")
+        let other = "/v1/clients/\(fixture.makeClient())/cookies"
+        #expect(fixture.perform("GET", other).json["cookies"]?.array?.isEmpty == true)
+        #expect(fixture.perform("POST", path, #"{"url":"x","cookies":[{"name":"a b"}]}"#).pointers.count == 3)
+        #expect(fixture.perform("DELETE", path).status == 204)
+        #expect(fixture.perform("GET", path).json["cookies"]?.array?.isEmpty == true)
+    }
+
+    @Test func aBadSequenceIsRefusedInEveryState() {
+        let path = "/v1/clients/\(fixture.makeClient())/messages"
+        #expect(fixture.perform("POST", path, #"{"text":"x","sequence":"a b"}"#).pointers == ["/sequence"])
+        #expect(fixture.perform("POST", path, #"{"text":"x","delayTimeout":-1}"#).pointers == ["/delayTimeout"])
+        #expect(fixture.perform("POST", path, #"{"text":"x"}"#).status == 202)
+    }
+}

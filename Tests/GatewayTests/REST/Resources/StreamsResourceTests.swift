@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct StreamsResourceTests {
+    private let fixture = Fixture()
+
+    @Test func aStreamOfASubscriptionOpensInItsFormat() {
+        let path = "/v1/subscriptions/\(fixture.makeSubscription())/events"
+        let stream = fixture.perform("GET", path)
+        #expect(stream.isStream)
+        #expect(stream.headers["Content-Type"]?.hasPrefix("text/event-stream") == true)
+        #expect(stream.headers["Cache-Control"] == "no-store, no-transform")
+        let lines = fixture.perform("GET", path + "?format=ndjson")
+        #expect(lines.headers["Content-Type"]?.hasPrefix("application/x-ndjson") == true)
+        #expect(fixture.perform("GET", path, "", ["Accept": "application/json"]).status == 406)
+        #expect(fixture.services.streamBook.ids.isEmpty)
+    }
+
+    @Test func headOpensNothing() {
+        let path = "/v1/subscriptions/\(fixture.makeSubscription())/events"
+        let head = fixture.perform("HEAD", path)
+        #expect(head.status == 200)
+        #expect(!head.isStream)
+        #expect(fixture.services.streams.count == 0)
+        #expect(fixture.perform("HEAD", "/v1/stream?upstream=demo&mode=MERGE&items=a&fields=b").status == 200)
+        #expect(fixture.services.pool.resources().count == 1)
+    }
+
+    @Test(arguments: [
+        ("/v1/stream", 422), ("/v1/stream?subscription=none", 404), ("/v1/stream?client=none", 404),
+        ("/v1/stream?upstream=none&mode=MERGE&items=a&fields=b", 404), ("/v1/clients/none/events", 404),
+        ("/v1/streams/none", 404), ("/v1/streams/none/events", 404),
+        ("/v1/clients/none/events?conflate=maybe", 422),
+    ])
+    func aBadStreamIsRefused(target: String, status: Int) {
+        #expect(fixture.perform("GET", target).status == status)
+    }
+
+    @Test func aPreparedStreamIsShownOpenedAndDeleted() {
+        let subscription = fixture.makeSubscription()
+        let made = fixture.perform(
+            "POST",
+            "/v1/streams",
+            #"{"sources":[{"subscription":"\#(subscription)"}],"conflate":false}"#
+        )
+        #expect(made.status == 201)
+        #expect(made.json["open"]?.bool == false)
+        #expect(made.json["sources"]?.array?.first?["subscription"]?.string == subscription)
+        let location = made.headers["Location"] ?? ""
+        let url = made.json["url"]?.string ?? ""
+        #expect(fixture.perform("GET", url).isStream)
+        #expect(fixture.perform("GET", "/v1/streams").json["streams"]?.array?.count == 1)
+        #expect(fixture.perform("PATCH", location, #"{"add":[{"client":"none"}]}"#).status == 404)
+        #expect(fixture.perform("PATCH", location, #"{"add":[{}]}"#).pointers == ["/add/0/subscription"])
+        #expect(fixture.perform("DELETE", location).status == 204)
+        #expect(fixture.perform("GET", location).code == "unknown-stream")
+    }
+}

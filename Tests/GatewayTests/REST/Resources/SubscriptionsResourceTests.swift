@@ -1,0 +1,87 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct SubscriptionsResourceTests {
+    private let fixture = Fixture()
+
+    @Test func aSubscriptionIsMadeShownAndDeleted() {
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["i1"],"fields":["f1"],"active":false}"#
+        let made = fixture.perform("POST", "/v1/subscriptions", body)
+        #expect(made.status == 201)
+        let location = made.headers["Location"] ?? ""
+        let shown = fixture.perform("GET", location)
+        #expect(shown.json["mode"]?.string == "MERGE")
+        #expect(shown.json["requestedSnapshot"]?.string == "yes")
+        #expect(shown.json["active"]?.bool == false)
+        #expect(shown.json["itemGroup"]?.isNull == true)
+        #expect(fixture.perform("DELETE", location).status == 204)
+        #expect(fixture.perform("GET", location).code == "unknown-subscription")
+    }
+
+    @Test(arguments: [
+        (#"{"mode":"MERGE","items":["a"],"fields":["b"]}"#, ["/upstream"]),
+        (#"{"upstream":"demo","client":"c","mode":"MERGE","items":["a"],"fields":["b"]}"#, ["/client"]),
+        (#"{"upstream":"demo","mode":"X","items":["a"],"fields":["b"]}"#, ["/mode"]),
+    ])
+    func nothingIsMadeOfABadBody(body: String, pointers: [String]) {
+        let outcome = fixture.perform("POST", "/v1/subscriptions", body)
+        #expect(outcome.status == 422)
+        #expect(outcome.pointers == pointers)
+        #expect(fixture.services.pool.resources().isEmpty)
+    }
+
+    @Test func aPatchObeysIfMatch() {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription()
+        let tag = fixture.perform("GET", path).headers["ETag"] ?? ""
+        let patch = #"{"items":["i2"]}"#
+        #expect(fixture.perform("PATCH", path, patch, ["If-Match": "\"other\""]).status == 412)
+        let changed = fixture.perform("PATCH", path, patch, ["If-Match": tag])
+        #expect(changed.status == 200)
+        #expect(changed.json["items"]?.array?.first?.string == "i2")
+        #expect(fixture.perform("PATCH", path, patch, ["If-Match": tag]).status == 412)
+    }
+
+    @Test func unsubscribingWhatIsInactiveIsNoError() {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription()
+        #expect(fixture.perform("POST", path + "/unsubscribe").status == 202)
+    }
+
+    @Test func valuesOfAnInactiveSubscriptionAreNull() {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values"
+        #expect(fixture.perform("GET", path + "/i1/f1").json["value"]?.isNull == true)
+        #expect(fixture.perform("GET", path + "/1/1").status == 200)
+        #expect(fixture.perform("GET", path + "/i1/f1", "", ["Accept": "text/plain"]).status == 204)
+        #expect(fixture.perform("GET", path + "/i9/f1").code == "unknown-item")
+        #expect(fixture.perform("GET", path + "/i1/f9").code == "unknown-field")
+        #expect(fixture.perform("GET", path + "/i1/2").code == "unknown-field")
+        #expect(fixture.perform("GET", path + "/i1/keys/k").code == "not-command-mode")
+        #expect(fixture.perform("GET", path + "?item=i1&field=f1").status == 200)
+        #expect(fixture.perform("GET", path + "?itemPos=1&fieldPos=2").code == "unknown-field")
+        #expect(fixture.perform("GET", path + "?field=f1").code == "unknown-item")
+        #expect(fixture.perform("GET", path + "?item=i1&key=k").code == "not-command-mode")
+    }
+
+    @Test func theTagOfValuesIsHonoured() {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values"
+        let tag = fixture.perform("GET", path).headers["ETag"] ?? ""
+        #expect(fixture.perform("GET", path, "", ["If-None-Match": tag]).status == 304)
+        let poll = fixture.perform("GET", path, "", ["If-None-Match": tag, "Prefer": "wait=30"])
+        #expect(poll.isWaiting)
+        #expect(fixture.perform("GET", path, "", ["If-None-Match": "\"x\"", "Prefer": "wait=30"]).status == 200)
+    }
+
+    @Test func aLongPollEndsWithTheStop() async {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values"
+        let tag = fixture.perform("GET", path).headers["ETag"] ?? ""
+        let fixture = fixture
+        let status = await withCheckedContinuation { continuation in
+            let poll = fixture.perform("GET", path, "", ["If-None-Match": tag, "Prefer": "wait=30"]) { response in
+                continuation.resume(returning: response.status)
+            }
+            #expect(poll.isWaiting)
+            fixture.host.stopAccepting()
+        }
+        #expect(status == 304)
+    }
+}

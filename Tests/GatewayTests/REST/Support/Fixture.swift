@@ -1,0 +1,102 @@
+import EventHub
+import JSONText
+import Logging
+import MicroHTTPD
+import SessionCore
+import SessionPool
+import Synchronization
+
+@testable import Gateway
+
+/// A gateway without sockets: requests go straight to its host. The upstream `demo` is never connected to, as long as no
+/// test connects.
+struct Fixture {
+    let services: Services
+    let host: HTTPHost
+
+    init(upstreams: [String] = ["demo"]) {
+        var configuration = GatewayConfiguration()
+        configuration.pool.upstreams = upstreams.map {
+            UpstreamConfiguration(name: $0, serverAddress: "http://127.0.0.1:9", adapterSet: "DEMO")
+        }
+        let hub = EventHub(epoch: "e", clock: Moment.monotonic)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        services = Services(
+            current: CurrentConfiguration(configuration),
+            access: AccessControl(AccessConfiguration()),
+            pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
+            streams: StreamRegistry(hub: hub),
+            streamBook: StreamBook(),
+            deadlines: Deadlines(clock: Moment.monotonic),
+            lifetime: Lifetime(startedAt: .zero),
+            docs: DocsPage(),
+            metrics: { "" },
+            clock: Moment.monotonic
+        )
+        host = HTTPHost(services: services, middlewares: [CORSPolicy(origins: ["https://a.example"])], logger: logger)
+    }
+
+    /// What came of a request.
+    struct Outcome {
+        var status = 0
+        var headers = HTTPFields()
+        var bytes: [UInt8] = []
+        var isWaiting = false
+        var isStream = false
+
+        var text: String { String(decoding: bytes, as: UTF8.self) }
+        var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
+        var code: String? { json["code"]?.string }
+        var pointers: [String] {
+            (json["errors"]?.array ?? []).compactMap { $0["pointer"]?.string ?? $0["parameter"]?.string }
+        }
+    }
+
+    /// Performs a request; what is answered later goes to `later`.
+    func perform(
+        _ method: String,
+        _ target: String,
+        _ body: String = "",
+        _ headers: [String: String] = [:],
+        later: @escaping @Sendable (HTTPResponse) -> Void = { _ in }
+    ) -> Outcome {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        var fields = HTTPFields(headers.map { HTTPField($0.key, $0.value) })
+        if !body.isEmpty, fields["Content-Type"] == nil { fields.append("Content-Type", "application/json") }
+        let request = HTTPRequest(
+            method: method,
+            rawPath: parts.first ?? "",
+            rawQuery: parts.count > 1 ? parts[1] : nil,
+            headers: fields,
+            body: Array(body.utf8)
+        )
+        switch host.decide(request, later: later) {
+        case .respond(let response): return Self.outcome(response)
+        case .wait: return Outcome(isWaiting: true)
+        case .stream(let head, let content):
+            content.ended(.neverOpened)
+            return Outcome(status: head.status, headers: head.headers, isStream: true)
+        }
+    }
+
+    static func outcome(_ response: HTTPResponse) -> Outcome {
+        let bytes: [UInt8] =
+            switch response.body {
+            case .empty: []
+            case .bytes(let bytes): bytes
+            case .shared(let shared): Array(shared.bytes)
+            }
+        return Outcome(status: response.status, headers: response.headers, bytes: bytes)
+    }
+
+    /// Makes an inactive subscription and gives its id.
+    func makeSubscription(_ extra: String = "") -> String {
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["i1"],"fields":["f1"],"active":false\#(extra)}"#
+        return perform("POST", "/v1/subscriptions", body).json["id"]?.string ?? ""
+    }
+
+    /// Makes a dedicated client that does not connect and gives its id.
+    func makeClient() -> String {
+        perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#).json["id"]?.string ?? ""
+    }
+}

@@ -1,0 +1,58 @@
+import Logging
+import SessionPool
+import Testing
+
+@testable import Gateway
+
+@Suite struct ReloadTests {
+    private static func configuration(_ upstreams: [String]) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration()
+        configuration.pool.upstreams = upstreams.map {
+            UpstreamConfiguration(name: $0, serverAddress: "http://127.0.0.1:9")
+        }
+        return configuration
+    }
+
+    private static func gateway() -> Gateway {
+        Gateway(
+            configuration: configuration(["a", "b"]), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test func whatCanChangeIsTakenOver() async throws {
+        let gateway = Self.gateway()
+        var newer = Self.configuration(["b", "c"])
+        newer.pool.upstreams[0].maxItems = 7
+        newer.maxStreams = 3
+        newer.access = AccessFixture.keys()
+        newer.pool.clientIdle = .seconds(1)
+        #expect(try await gateway.reload(newer) == [])
+        #expect(gateway.pool.upstreams.map(\.name) == ["b", "c"])
+        #expect(gateway.pool.upstream("b")?.maxItems == 7)
+        #expect(gateway.pool.configuration.clientIdle == .seconds(1))
+        #expect(gateway.configuration.maxStreams == 3)
+        #expect(throws: PoolError.unknownUpstream("a")) {
+            try gateway.pool.createClient(ClientOrder(target: .upstream("a")))
+        }
+    }
+
+    @Test func whatCannotChangeIsTold() async throws {
+        let gateway = Self.gateway()
+        var newer = Self.configuration(["a"])
+        newer.http.port = 1
+        newer.http.host = "::1"
+        newer.http.shards = 4
+        newer.hub.windowEvents = 7
+        newer.http.certificate = .init(chain: "secret", key: "secret")
+        #expect(try await gateway.reload(newer) == ["http.host", "http.port", "http.tls", "http", "streams"])
+        #expect(gateway.configuration.http.port == 8080)
+        #expect(gateway.configuration.hub.windowEvents == 1000)
+    }
+
+    @Test func aBrokenKeyLeavesEverythingAsItWas() async throws {
+        let gateway = Self.gateway()
+        var newer = Self.configuration(["c"])
+        newer.access.webTokens.publicKey = "broken"
+        await #expect(throws: KeyMaterial.Mistake.self) { _ = try await gateway.reload(newer) }
+        #expect(gateway.pool.upstreams.map(\.name) == ["a", "b"])
+    }
+}

@@ -1,0 +1,103 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+@Suite struct HTTPHostTests {
+    private let fixture = Fixture()
+
+    @Test func everyAnswerCarriesARequestID() {
+        let plain = fixture.perform("GET", "/health/live")
+        #expect(plain.headers["X-Request-Id"]?.hasPrefix("r") == true)
+        let named = fixture.perform("GET", "/nowhere", "", ["X-Request-Id": "mine-1"])
+        #expect(named.headers["X-Request-Id"] == "mine-1")
+        #expect(named.json["instance"]?.string == "mine-1")
+        let harmful = fixture.perform("GET", "/health/live", "", ["X-Request-Id": "a\"b c"])
+        #expect(harmful.headers["X-Request-Id"] != "a\"b c")
+    }
+
+    @Test(arguments: [
+        ("GET", "/v2", 404), ("PUT", "/v1/clients", 405), ("TRACE", "/", 405), ("GET", "/v1/%zz", 400),
+        ("GET", "/v1/clients?a=%zz", 400), ("GET", "/v1/clients?nonsense=1", 422), ("OPTIONS", "/v1/clients", 204),
+        ("OPTIONS", "*", 204), ("HEAD", "/v1/clients", 200), ("GET", "/?anything=1", 200), ("get", "/v1/clients", 405),
+    ])
+    func routesAnswerWithTheirStatus(method: String, target: String, status: Int) {
+        #expect(fixture.perform(method, target).status == status)
+    }
+
+    @Test func theAllowedMethodsAreTold() {
+        #expect(fixture.perform("PUT", "/v1/clients").headers["Allow"] == "GET, POST, HEAD, OPTIONS")
+        #expect(fixture.perform("OPTIONS", "/v1/clients").headers["Allow"] == "GET, POST, HEAD, OPTIONS")
+    }
+
+    @Test func anUnacceptableFormIsRefusedBeforeAnythingHappens() {
+        let body = #"{"upstream":"demo","connect":false}"#
+        #expect(fixture.perform("POST", "/v1/clients", body, ["Accept": "image/png"]).status == 406)
+        #expect(fixture.services.pool.clients().isEmpty)
+    }
+
+    @Test(arguments: [
+        ("{", 400, "malformed"), ("[]", 400, "malformed"), ("", 400, "malformed"),
+        ("{\"a\":1,\"a\":2}", 400, "malformed"),
+        ("{\"upstream\":\"demo\",\"x\":1}", 422, "unknown-member"), ("{\"upstream\":7}", 422, "invalid-value"),
+        ("{}", 422, "missing-member"), ("{\"upstream\":\"nowhere\"}", 404, "unknown-upstream"),
+        ("{\"serverAddress\":\"tcp://x\"}", 422, "invalid-value"),
+        ("{\"serverAddress\":\"http://x.example\"}", 403, "upstream-not-allowed"),
+    ])
+    func aBadBodyIsRefused(body: String, status: Int, code: String) {
+        let outcome = fixture.perform("POST", "/v1/clients", body, ["Content-Type": "application/json"])
+        #expect(outcome.status == status)
+        #expect(outcome.code == code)
+        #expect(outcome.headers["Content-Type"] == "application/problem+json")
+    }
+
+    @Test func aBodyThatIsNotJSONSaysWhere() {
+        let outcome = fixture.perform("POST", "/v1/clients", "{\n  \"a\" 1}")
+        #expect(outcome.json["detail"]?.string?.contains("line 2") == true)
+    }
+
+    @Test func anotherMediaTypeIsRefused() {
+        let form = ["Content-Type": "application/x-www-form-urlencoded"]
+        #expect(fixture.perform("POST", "/v1/clients", "a=b", form).status == 415)
+        let id = fixture.makeClient()
+        let patch = fixture.perform("PATCH", "/v1/clients/\(id)/options", "a=b", form)
+        #expect(patch.status == 415)
+        #expect(patch.headers["Accept-Patch"]?.contains("application/merge-patch+json") == true)
+    }
+
+    @Test func aPostUnderAKeyIsPerformedOnce() {
+        let body = #"{"upstream":"demo","connect":false}"#
+        let first = fixture.perform("POST", "/v1/clients", body, ["Idempotency-Key": "k"])
+        let second = fixture.perform("POST", "/v1/clients", body, ["Idempotency-Key": "k"])
+        #expect(first.status == 201)
+        #expect(second.json["id"] == first.json["id"])
+        #expect(second.headers["Idempotency-Replayed"] == "true")
+        #expect(fixture.services.pool.clients().count == 1)
+        #expect(fixture.perform("POST", "/v1/clients", "{}", ["Idempotency-Key": "k"]).status == 409)
+    }
+
+    @Test func pagesOfListedOriginsMayAsk() {
+        let preflight = fixture.perform(
+            "OPTIONS",
+            "/v1/clients",
+            "",
+            ["Origin": "https://a.example", "Access-Control-Request-Method": "POST"]
+        )
+        #expect(preflight.headers["Access-Control-Allow-Origin"] == "https://a.example")
+        #expect(preflight.headers["Access-Control-Allow-Methods"]?.contains("PATCH") == true)
+        let stranger = fixture.perform("GET", "/v1/clients", "", ["Origin": "https://b.example"])
+        #expect(stranger.headers["Access-Control-Allow-Origin"] == nil)
+    }
+
+    @Test func theContractAndThePagesAreServed() {
+        #expect(fixture.perform("GET", "/openapi.yaml").text.hasPrefix("openapi: 3.1"))
+        let page = fixture.perform("GET", "/")
+        #expect(page.headers["Content-Type"]?.hasPrefix("text/html") == true)
+        #expect(fixture.perform("GET", "/assets/dashboard.js").status == 200)
+        #expect(fixture.perform("GET", "/assets/none.js").status == 404)
+        let docs = fixture.perform("GET", "/docs")
+        #expect(docs.text.contains("id=\"invalid-value\""))
+        let tag = docs.headers["ETag"] ?? ""
+        #expect(fixture.perform("GET", "/docs", "", ["If-None-Match": tag]).status == 304)
+    }
+}

@@ -1,0 +1,62 @@
+internal import Testing
+
+@testable internal import JSONText
+
+struct JSONBytesTests {
+    @Test func writesCommasByItself() {
+        var json = JSONBytes()
+        json.beginObject()
+        json.member("a", "x")
+        json.key("list")
+        json.beginArray()
+        json.number(1)
+        json.beginObject()
+        json.endObject()
+        json.beginArray()
+        json.endArray()
+        json.null()
+        json.bool(true)
+        json.number(-2.5)
+        json.raw("{\"r\":1}")
+        json.endArray()
+        json.key("dyn\"amic")
+        json.string(nil as String?)
+        json.member("n", -7)
+        json.member("t", false)
+        json.endObject()
+        #expect(
+            String(decoding: json.bytes, as: UTF8.self)
+                == #"{"a":"x","list":[1,{},[],null,true,-2.5,{"r":1}],"dyn\"amic":null,"n":-7,"t":false}"#
+        )
+    }
+
+    @Test(arguments: [
+        ("", #""""#), ("plain", #""plain""#), ("\"\\", #""\"\\""#), ("a\nb\u{0}c\u{1F}", #""a\nb\u0000c\u001f""#),
+        ("é😀\u{2028}/", "\"é😀\u{2028}/\""), ("\u{7F}", "\"\u{7F}\""), ("x\r\ny", #""x\r\ny""#),
+    ])
+    func escapesOnlyWhatMustBe(text: String, json: String) throws {
+        var writer = JSONBytes()
+        writer.string(text)
+        #expect(writer.bytes.elementsEqual(json.utf8))
+        #expect(try JSONValue(parsing: writer.bytes) == .string(text))
+    }
+
+    @Test(arguments: [0, 1, -1, 10, 99, 1000, Int.max, Int.min])
+    func writesWholeNumbers(value: Int) {
+        var json = JSONBytes()
+        json.number(value)
+        #expect(String(decoding: json.bytes, as: UTF8.self) == String(value))
+    }
+
+    @Test func severalTextsShareTheBytes() {
+        var json = JSONBytes(Array("data: ".utf8))
+        json.number(1)
+        json.bytes += Array("\n".utf8)
+        json.beginText()
+        json.number(.infinity)
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "data: 1\nnull")
+        json.reset()
+        json.bool(false)
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "false")
+    }
+}

@@ -1,0 +1,164 @@
+internal import SessionCore
+internal import Synchronization
+internal import Testing
+
+@testable internal import LightstreamerClient
+
+@Suite struct DelegateTests {
+    /// Writes down what it is told, and checks that the state is there before the event.
+    private final class Recorder: ClientDelegate, SubscriptionDelegate, ClientMessageDelegate {
+        private let words = Mutex<[String]>([])
+        private let (stream, continuation) = AsyncStream<String>.makeStream()
+        var all: [String] { words.withLock { $0 } }
+
+        private func note(_ word: String) {
+            words.withLock { $0.append(word) }
+            continuation.yield(word)
+        }
+
+        func wait(for word: String) async {
+            for await next in stream where next == word { return }
+        }
+
+        func clientDidAddDelegate(_ client: LightstreamerClient) { note("added") }
+        func clientDidRemoveDelegate(_ client: LightstreamerClient) { note("removed") }
+        func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
+            note("\(status.rawValue) \(client.status == status)")
+        }
+        func client(_ client: LightstreamerClient, didChangeProperty property: String) { note(property) }
+        func subscriptionDidAddDelegate(_ subscription: Subscription) { note("sub added") }
+        func subscriptionDidRemoveDelegate(_ subscription: Subscription) { note("sub removed") }
+        func subscriptionDidSubscribe(_ subscription: Subscription) { note("subscribed \(subscription.isSubscribed)") }
+        func subscriptionDidUnsubscribe(_ subscription: Subscription) {
+            note("unsubscribed \(subscription.isSubscribed)")
+        }
+        func subscription(_ subscription: Subscription, didUpdateItem update: ItemUpdate) {
+            let name = update.itemName ?? "-"
+            let held = try? subscription.valueWithItemName(name, fieldPos: 1)
+            note("\(name) \(update.value(at: 1) ?? "-") \(held == update.value(at: 1))")
+        }
+        func subscription(_ subscription: Subscription, didFailWithErrorCode code: Int, message: String?) {
+            note("failed \(code) \(subscription.isActive)")
+        }
+        func client(_ client: LightstreamerClient, didProcessMessage text: String, withResponse response: String) {
+            note("processed \(text) \(response)")
+        }
+        func client(_ client: LightstreamerClient, didAbortMessage text: String, sentOnNetwork: Bool) {
+            note("aborted \(text) \(sentOnNetwork)")
+        }
+    }
+
+    @Test func delegateIsToldBeginningEndAndAllBetweenInOrder() async throws {
+        let stage = try Stage(address: nil)
+        let recorder = Recorder()
+        stage.client.addDelegate(recorder)
+        stage.client.addDelegate(recorder)
+        try stage.client.connectionOptions.setRetryDelay(9)
+        try stage.client.connectionOptions.setRetryDelay(9)
+        stage.client.connectionDetails.setUser("mia")
+        stage.client.connectionDetails.setPassword("secret")
+        stage.client.removeDelegate(recorder)
+        stage.client.removeDelegate(recorder)
+        stage.client.connectionDetails.setUser("unheard")
+        #expect(stage.client.delegates.isEmpty)
+        await stage.client.shutdown()
+        #expect(recorder.all == ["added", "retryDelay", "user", "password", "removed"])
+        #expect(!stage.client.connectionDetails.description.contains("secret"))
+    }
+
+    @Test func stateIsThereBeforeItsEvent() async throws {
+        let stage = try Stage()
+        let recorder = Recorder()
+        stage.client.addDelegate(recorder)
+        let subscription = try Subscription(mode: .merge, items: ["a", "b"], fields: ["x", "y"])
+        subscription.addDelegate(recorder)
+        let link = try await stage.connected()
+        try stage.client.subscribe(subscription)
+        #expect(subscription.isActive)
+        let add = try #require(await link.heard())
+        #expect(add.contains("LS_op=add"))
+        #expect(add.contains("LS_group=a%20b"))
+        link.say("SUBOK,1,2,2", "CONF,1,unlimited,filtered", "U,1,2,7|8")
+        await recorder.wait(for: "b 7 true")
+        #expect(try subscription.valueWithItemName("b", fieldName: "y") == "8")
+        #expect(try subscription.valueWithItemPos(1, fieldPos: 1) == nil)
+        #expect(subscription.realMaxFrequency == .unlimited)
+        try stage.client.unsubscribe(subscription)
+        #expect(!subscription.isActive)
+        #expect(try subscription.valueWithItemName("b", fieldName: "y") == nil)
+        await recorder.wait(for: "unsubscribed false")
+        subscription.removeDelegate(recorder)
+        await recorder.wait(for: "sub removed")
+        await stage.client.shutdown()
+        let words = recorder.all
+        #expect(words.first == "sub added" || words.first == "added")
+        #expect(words.contains("CONNECTED:WS-STREAMING true"))
+        #expect(
+            Array(words.drop { !$0.hasPrefix("subscribed") }.prefix(3)) == [
+                "subscribed true", "b 7 true", "unsubscribed false",
+            ]
+        )
+    }
+
+    @Test func refusedSubscriptionIsInactiveBeforeItIsTold() async throws {
+        let stage = try Stage()
+        let recorder = Recorder()
+        let subscription = try Subscription(mode: .merge, item: "a", fields: ["x"])
+        subscription.addDelegate(recorder)
+        let link = try await stage.connected()
+        try stage.client.subscribe(subscription)
+        let add = try #require(await link.heard())
+        let id = add.firstRange(of: "LS_reqId=").map { add[$0.upperBound...].prefix { $0 != "&" } } ?? ""
+        link.say("REQERR,\(id),21,bad group")
+        await recorder.wait(for: "failed 21 false")
+        #expect(stage.client.subscriptions.isEmpty)
+        try stage.client.subscribe(subscription)
+        #expect(stage.client.subscriptions.map { $0 === subscription } == [true])
+        await stage.client.shutdown()
+    }
+
+    @Test func outcomeOfAMessageIsToldOnce() async throws {
+        let stage = try Stage()
+        let recorder = Recorder()
+        let link = try await stage.connected()
+        try stage.client.sendMessage("hello", withSequence: "s_1", delegate: recorder)
+        let message = try #require(await link.heard())
+        #expect(message.contains("LS_message=hello"))
+        link.say("MSGDONE,s_1,1,yes", "MSGDONE,s_1,1,yes")
+        await recorder.wait(for: "processed hello yes")
+        try stage.client.sendMessage("late", delegate: recorder)
+        await stage.client.shutdown()
+        #expect(recorder.all.filter { $0.hasPrefix("processed") }.count == 1)
+        #expect(recorder.all.filter { $0.hasPrefix("aborted late") }.count == 1)
+    }
+
+    @Test(arguments: ["", "a b", "\u{E9}", "a-b", "UNORDERED_MESSAGES"])
+    func badSequenceNamesAreRefusedInEveryState(name: String) async throws {
+        let stage = try Stage(address: nil)
+        let error = #expect(throws: ClientError.self) { try stage.client.sendMessage("x", withSequence: name) }
+        #expect(error?.code == .invalidValue)
+        await stage.client.shutdown()
+    }
+
+    @Test func delegateOfAnUnboundSubscriptionIsToldAtOnce() throws {
+        let recorder = Recorder()
+        let subscription = Subscription(mode: .raw)
+        subscription.addDelegate(recorder)
+        subscription.removeDelegate(recorder)
+        #expect(recorder.all == ["sub added", "sub removed"])
+    }
+
+    @Test func slowReaderOfASequenceIsTold() async throws {
+        let stage = try Stage(address: nil)
+        let events = stage.client.events(bufferedUpTo: 2)
+        for name in ["a", "b", "c"] { stage.client.connectionDetails.setUser(name) }
+        _ = await stage.words(until: "property user")
+        await stage.client.shutdown()
+        var count = 0
+        let error = await #expect(throws: ClientError.self) {
+            for try await _ in events { count += 1 }
+        }
+        #expect(count == 2)
+        #expect(error?.code == .slowReader)
+    }
+}

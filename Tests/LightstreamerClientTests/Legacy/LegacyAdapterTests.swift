@@ -1,0 +1,76 @@
+internal import SessionCore
+internal import Synchronization
+internal import Testing
+
+@testable internal import LightstreamerClient
+
+@Suite struct LegacyAdapterTests {
+    private final class Recorder: LegacyConnectionListener {
+        private let words = Mutex<[String]>([])
+        var all: [String] { words.withLock { $0 } }
+
+        private func note(_ word: String) { words.withLock { $0.append(word) } }
+
+        func clientConnectionDidEstablish(_ client: LightstreamerClient) { note("established") }
+        func clientConnection(_ client: LightstreamerClient, didStartSessionWithPolling isPolling: Bool) {
+            note("started \(isPolling)")
+        }
+        func clientConnection(_ client: LightstreamerClient, didReceiveNewBytes count: Int) { note("bytes \(count)") }
+        func clientConnection(_ client: LightstreamerClient, didChangeActivityWarningStatus isWarning: Bool) {
+            note("warning \(isWarning)")
+        }
+        func clientConnectionDidClose(_ client: LightstreamerClient) { note("closed") }
+        func clientConnection(_ client: LightstreamerClient, didEndWithCause cause: Int) { note("ended \(cause)") }
+        func clientConnection(_ client: LightstreamerClient, didReceiveConnectionFailure reason: String) {
+            note("failure")
+        }
+        func clientConnection(_ client: LightstreamerClient, didFailResettingBadgeWithCode code: Int, message: String?)
+        {
+            note("badge \(code)")
+        }
+    }
+
+    private func adapted(_ events: [ClientEvent]) throws -> [String] {
+        let recorder = Recorder()
+        let client = try LightstreamerClient()
+        let adapter = LegacyAdapter(listener: recorder)
+        for event in events { adapter.take(event, of: client) }
+        return recorder.all
+    }
+
+    @Test func sessionStartsOnceWhateverItsTransports() throws {
+        let words = try adapted([
+            .property("sessionId"), .status(.connectedStreamSensing), .status(.connectedHTTPStreaming),
+            .status(.disconnectedTryingRecovery), .status(.connectedHTTPPolling), .property("sessionId"),
+            .status(.disconnectedWillRetry), .property("sessionId"), .status(.connectedWSPolling),
+        ])
+        #expect(words == ["started false", "started true"])
+    }
+
+    @Test func stalledIsAWarningUntilTheNextStatus() throws {
+        let words = try adapted([
+            .status(.connectedWSStreaming), .status(.stalled), .status(.connectedWSStreaming), .status(.stalled),
+            .status(.disconnectedTryingRecovery),
+        ])
+        #expect(words == ["started false", "warning true", "warning false", "warning true", "warning false"])
+    }
+
+    @Test func otherEventsAreHandedOn() throws {
+        let words = try adapted([
+            .legacy(.connectionEstablished), .bytesReceived(7), .legacy(.connectionFailed(reason: "x")),
+            .legacy(.ended(cause: 32)), .legacy(.badgeReset(deviceId: nil, code: 45, message: nil)), .legacy(.closed),
+        ])
+        #expect(words == ["established", "bytes 7", "failure", "ended 32", "badge 45", "closed"])
+    }
+
+    @Test func disconnectionByTheApplicationCloses() async throws {
+        let stage = try Stage()
+        let recorder = Recorder()
+        stage.client.addLegacyListener(recorder)
+        _ = try await stage.connected()
+        stage.client.disconnect()
+        await stage.client.shutdown()
+        #expect(recorder.all.filter { !$0.hasPrefix("bytes") } == ["established", "started false", "closed"])
+        #expect(recorder.all.contains { $0.hasPrefix("bytes") })
+    }
+}

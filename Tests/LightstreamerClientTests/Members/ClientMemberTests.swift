@@ -1,0 +1,132 @@
+internal import DemoServer
+internal import LightstreamerClient
+internal import Logging
+internal import Synchronization
+internal import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ClientMemberTests {
+    @Test func libraryNamesItselfAndItsVersion() {
+        #expect(!LightstreamerClient.libName.isEmpty)
+        #expect(LightstreamerClient.libVersion.contains("."))
+    }
+
+    @Test func limitedExceptionsTurnRefusedReadsIntoNil() async {
+        // In a process of its own, for the switch is one for all clients.
+        await #expect(processExitsWith: .success) {
+            let subscription = try Subscription(mode: .merge, item: "item1", fields: ["name"])
+            #expect(throws: ClientError.self) { try subscription.valueWithItemName("other", fieldPos: 1) }
+            LightstreamerClient.limitExceptionsUse = true
+            #expect(try subscription.valueWithItemName("other", fieldPos: 1) == nil)
+            #expect(try subscription.valueWithItemPos(9, fieldName: "other") == nil)
+            #expect(try subscription.commandValueWithItemPos(1, key: "k", fieldPos: 1) == nil)
+            #expect(throws: ClientError.self) { try subscription.setItems(["two words"]) }
+        }
+    }
+
+    @Test func addressAndAdapterSetOfTheInitialiserAreThoseOfTheDetails() throws {
+        let client = try LightstreamerClient(serverAddress: "https://push.example.com/a", adapterSet: "SET")
+        #expect(client.connectionDetails.serverAddress == "https://push.example.com/a")
+        #expect(client.connectionDetails.adapterSet == "SET")
+        #expect(client.connectionDetails === client.connectionDetails)
+        #expect(client.connectionOptions === client.connectionOptions)
+        #expect(throws: ClientError.self) { try LightstreamerClient(serverAddress: "ws://push.example.com") }
+    }
+
+    @Test func connectWithoutAnAddressIsRefused() throws {
+        let error = #expect(throws: ClientError.self) { try LightstreamerClient().connect() }
+        #expect(error?.code == .noServerAddress)
+    }
+
+    @Test func connectAndDisconnectGoThroughTheirStatuses() async throws {
+        try await MemberBench.run { bench in
+            #expect(bench.client.status == .disconnected)
+            try await bench.connect()
+            #expect(bench.client.status == .connectedWSStreaming)
+            try bench.client.connect()
+            bench.client.disconnect()
+            await bench.log.until("status DISCONNECTED")
+            #expect(bench.client.status == .disconnected)
+            let statuses = bench.log.entries.filter { $0.hasPrefix("status") }
+            #expect(statuses == ["status CONNECTING", "status CONNECTED:WS-STREAMING", "status DISCONNECTED"])
+        }
+    }
+
+    @Test func delegatesAreToldWhenTheyComeAndGo() async throws {
+        try await MemberBench.run { bench in
+            bench.client.addDelegate(bench.log)
+            #expect(bench.client.delegates.count == 1)
+            bench.client.removeDelegate(bench.log)
+            bench.client.removeDelegate(bench.log)
+            #expect(bench.client.delegates.isEmpty)
+            await bench.log.until("removed")
+            #expect(bench.log.entries == ["added", "removed"])
+        }
+    }
+
+    @Test func activeSubscriptionsAreListedInTheirOrder() async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            let first = try await bench.quote()
+            let second = try Subscription(mode: .raw, item: "events", fields: ["text"])
+            try await bench.subscribe(second, to: "EVENTS")
+            #expect(bench.client.subscriptions.elementsEqual([first, second], by: ===))
+            #expect(throws: ClientError.self) { try bench.client.subscribe(first) }
+            try bench.client.unsubscribe(first)
+            await bench.log.until("unsubscribed")
+            #expect(bench.client.subscriptions.elementsEqual([second], by: ===))
+            try bench.client.unsubscribe(first)
+            let other = try LightstreamerClient()
+            #expect(throws: ClientError.self) { try other.unsubscribe(second) }
+        }
+    }
+
+    @Test func cookiesTravelWithTheRequestsOfTheirDomain() async throws {
+        let seen = Mutex<[String]>([])
+        try await MemberBench.run(client: {
+            $0.requestDecorator = { request in
+                let cookies = request.headers.filter { $0.name.lowercased() == "cookie" }.map(\.value)
+                seen.withLock { $0 += cookies }
+            }
+        }) { bench in
+            bench.client.addCookies([
+                Cookie(name: "a", value: "1", domain: "127.0.0.1", isHostOnly: true),
+                Cookie(name: "b", value: "2", domain: "example.com", isHostOnly: true),
+            ])
+            #expect(bench.client.cookies(forURL: bench.address).map(\.name) == ["a"])
+            #expect(bench.client.cookies(forURL: nil).count == 2)
+            try await bench.connect()
+            #expect(seen.withLock { $0 } == ["a=1"])
+        }
+    }
+
+    @Test func logTellsNoPassword() async throws {
+        let lines = Mutex<[String]>([])
+        try await MemberBench.run(client: {
+            $0.logger = Logger(label: "client") { _ in
+                CollectingLogHandler { line in lines.withLock { $0.append(line) } }
+            }
+        }) { bench in
+            bench.client.connectionDetails.setPassword("s3cret-word")
+            try await bench.connect()
+            let logged = lines.withLock { $0 }
+            #expect(!logged.isEmpty)
+            #expect(!logged.contains { $0.contains("s3cret-word") })
+        }
+    }
+}
+
+/// Hands every line of a log to a closure.
+private struct CollectingLogHandler: LogHandler {
+    var logLevel = Logger.Level.trace
+    var metadata = Logger.Metadata()
+    let take: @Sendable (String) -> Void
+
+    init(_ take: @escaping @Sendable (String) -> Void) { self.take = take }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { take("\(event.message) \(event.metadata ?? [:])") }
+}

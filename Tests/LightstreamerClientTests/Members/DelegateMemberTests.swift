@@ -1,0 +1,114 @@
+internal import DemoServer
+internal import LightstreamerClient
+internal import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DelegateMemberTests {
+    @Test func firstAndLastEventAreThoseOfComingAndGoing() async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            bench.client.removeDelegate(bench.log)
+            await bench.log.until("removed")
+            #expect(bench.log.entries.first == "added" && bench.log.entries.last == "removed")
+        }
+    }
+
+    @Test func everyStatusChangeIsToldOnce() async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            bench.server.install([Fault(.drop)])
+            await bench.log.until("status DISCONNECTED:TRYING-RECOVERY")
+            await bench.log.until("status CONNECTED:WS-STREAMING")
+            let statuses = bench.log.entries.filter { $0.hasPrefix("status") }
+            #expect(
+                statuses == [
+                    "status CONNECTING", "status CONNECTED:WS-STREAMING", "status DISCONNECTED:TRYING-RECOVERY",
+                    "status CONNECTED:WS-STREAMING",
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: [-3, 1, 2, 7, 8, 9, 10, 11, 60, 61, 66, 68, 71])
+    func refusedSessionIsAServerErrorWithItsCode(code: Int) async throws {
+        try await MemberBench.run { bench in
+            bench.server.install([Fault(.refuse(code: code, message: "no"), at: .request(.create))])
+            try bench.client.connect()
+            let passed = await bench.log.until("error")
+            #expect(passed.suffix(2) == ["status DISCONNECTED", "error \(code) no"])
+        }
+    }
+
+    @Test(arguments: [(31, 31), (39, 39), (12, 39), (40, 39)])
+    func endOfTheSessionIsAServerErrorWithItsCode(code: Int, told: Int) async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            bench.server.endSessions(code: code, message: "no")
+            let passed = await bench.log.until("error")
+            #expect(passed.suffix(2) == ["status DISCONNECTED", "error \(told) no"])
+        }
+    }
+
+    @Test func propertiesSetByTheServerAreToldBeforeTheStatus() async throws {
+        try await MemberBench.run { bench in
+            try bench.client.connect()
+            let passed = await bench.log.until("status CONNECTED")
+            #expect(
+                passed == [
+                    "added", "status CONNECTING", "property sessionId", "property keepaliveInterval",
+                    "status CONNECTED:WS-STREAMING",
+                ]
+            )
+        }
+    }
+
+    @Test func connectMayBeCalledFromTheErrorEvent() async throws {
+        try await MemberBench.run { bench in
+            bench.client.addDelegate(Reconnecting())
+            bench.server.install([Fault(.refuse(code: 8, message: "full"), at: .request(.create))])
+            try bench.client.connect()
+            await bench.log.until("error 8")
+            await bench.log.until("status CONNECTED:WS-STREAMING")
+        }
+    }
+
+    @Test func firstDelegateThatAnswersIsAskedForCredentials() async throws {
+        try await MemberBench.run { bench in
+            let (first, second) = (Answering(), Answering())
+            bench.client.addDelegate(first)
+            bench.client.addDelegate(second)
+            bench.server.install([Fault(.status(401), at: .request(.create))])
+            try bench.client.connectionOptions.setForcedTransport(.http)
+            try bench.client.connectionOptions.setRetryDelay(0.05)
+            try bench.client.connect()
+            await bench.log.until("status CONNECTED:HTTP-STREAMING")
+            for await kind in first.asked {
+                guard case .server = kind else { continue }
+                break
+            }
+            second.finish()
+            for await _ in second.asked { Issue.record("the second one was asked") }
+        }
+    }
+}
+
+/// Connects again whenever the server refuses.
+private final class Reconnecting: ClientDelegate {
+    func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {
+        do { try client.connect() } catch { Issue.record(error) }
+    }
+}
+
+/// Answers challenges without a credential, and tells what was asked.
+private final class Answering: AuthenticationDelegate {
+    let asked: AsyncStream<AuthenticationChallenge.Kind>
+    private let continuation: AsyncStream<AuthenticationChallenge.Kind>.Continuation
+
+    init() { (asked, continuation) = AsyncStream.makeStream() }
+
+    func client(_ client: LightstreamerClient, willSendRequestFor challenge: AuthenticationChallenge) {
+        continuation.yield(challenge.kind)
+        challenge.answer(.continueWithoutCredential)
+    }
+
+    func finish() { continuation.finish() }
+}

@@ -1,0 +1,83 @@
+internal import DemoServer
+internal import LightstreamerClient
+internal import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DetailsMemberTests {
+    @Test(arguments: ["", "push.example.com", "ws://push.example.com", "http://push.example.com?a=b", "http://:80"])
+    func addressesThatAreNoBaseAddressAreRefused(address: String) throws {
+        let details = try LightstreamerClient(serverAddress: "http://push.example.com").connectionDetails
+        let error = #expect(throws: ClientError.self) { try details.setServerAddress(address) }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.property == "serverAddress")
+        #expect(details.serverAddress == "http://push.example.com")
+        try details.setServerAddress(nil)
+        #expect(details.serverAddress == nil)
+    }
+
+    @Test func changesAreToldOnceEach() async throws {
+        try await MemberBench.run { bench in
+            let details = bench.client.connectionDetails
+            try details.setServerAddress("http://127.0.0.1:1")
+            details.setAdapterSet("SET")
+            details.setAdapterSet("SET")
+            details.setUser("me")
+            details.setPassword("secret")
+            try details.setCertificatePins(["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="])
+            await bench.log.until("property certificatePins")
+            #expect(
+                bench.log.entries == [
+                    "added", "property serverAddress", "property adapterSet", "property user", "property password",
+                    "property certificatePins",
+                ]
+            )
+            #expect(details.adapterSet == "SET" && details.user == "me" && details.certificatePins.count == 1)
+            #expect(throws: ClientError.self) { try details.setCertificatePins(["md5/xyz"]) }
+        }
+    }
+
+    @Test func userAndPasswordOpenTheDoor() async throws {
+        try await MemberBench.run {
+            $0.users = ["me": "secret"]
+        } _: { bench in
+            try bench.client.connect()
+            await bench.log.until("error 1")
+            bench.client.connectionDetails.setUser("me")
+            bench.client.connectionDetails.setPassword("secret")
+            try await bench.connect()
+        }
+    }
+
+    @Test func serverTellsOfTheSessionWhileItLasts() async throws {
+        try await MemberBench.run { bench in
+            let details = bench.client.connectionDetails
+            try bench.client.connect()
+            await bench.log.until("property clientIp")
+            #expect(details.sessionId?.isEmpty == false)
+            #expect(details.serverSocketName == "Bench")
+            #expect(details.clientIp == "127.0.0.1")
+            #expect(details.serverInstanceAddress == nil)
+            bench.client.disconnect()
+            await bench.log.until("property clientIp")
+            #expect(details.sessionId == nil && details.serverSocketName == nil && details.clientIp == nil)
+        }
+    }
+
+    @Test func controlLinkIsTheServerInstanceAddress() async throws {
+        try await MemberBench.run {
+            $0.controlLink = "localhost"
+        } _: { bench in
+            try await bench.connect()
+            let port = try #require(bench.address.split(separator: ":").last)
+            #expect(bench.client.connectionDetails.serverInstanceAddress == "http://localhost:\(port)")
+        }
+    }
+
+    @Test func descriptionKeepsThePasswordToItself() throws {
+        let details = try LightstreamerClient(serverAddress: "http://push.example.com").connectionDetails
+        details.setUser("me")
+        details.setPassword("s3cret-word")
+        #expect(details.description.contains("http://push.example.com") && details.description.contains("me"))
+        #expect(details.description.contains(LightstreamerClient.libVersion))
+        #expect(!details.description.contains("s3cret-word"))
+    }
+}

@@ -1,0 +1,71 @@
+internal import DemoServer
+internal import LightstreamerClient
+internal import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ItemUpdateMemberTests {
+    @Test func updateTellsItsItemAndItsValues() async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            bench.publish("item1", "Acme", nil, to: "QUOTES")
+            _ = try await bench.quote()
+            let update = try await bench.log.nextUpdate()
+            #expect(update.itemName == "item1" && update.itemPos == 1 && update.isSnapshot)
+            #expect(try update.value(withFieldPos: 1) == "Acme")
+            #expect(try update.value(withFieldName: "price") == nil)
+            #expect(try update.fields == ["name": "Acme", "price": nil])
+            #expect(update.fieldsByPositions == [1: "Acme", 2: nil])
+            #expect(throws: ClientError.self) { try update.value(withFieldPos: 3) }
+            #expect(throws: ClientError.self) { try update.value(withFieldName: "other") }
+        }
+    }
+
+    @Test func updateTellsWhatItChanged() async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            _ = try await bench.quote()
+            bench.publish("item1", "Acme", "7", to: "QUOTES")
+            #expect(try await bench.log.nextUpdate().changedFields.count == 2)
+            bench.publish("item1", "Acme", "8", to: "QUOTES")
+            let update = try await bench.log.nextUpdate()
+            #expect(!update.isSnapshot)
+            #expect(try !update.isValueChanged(withFieldPos: 1))
+            #expect(try update.isValueChanged(withFieldName: "price"))
+            #expect(try update.changedFields == ["price": "8"])
+            #expect(update.changedFieldsByPositions == [2: "8"])
+            #expect(throws: ClientError.self) { try update.isValueChanged(withFieldPos: 3) }
+        }
+    }
+
+    @Test func updateOfASchemaHasNoNames() async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            let subscription = Subscription(mode: .raw)
+            try subscription.setItemGroup("events")
+            try subscription.setFieldSchema("text")
+            try await bench.subscribe(subscription, to: "EVENTS")
+            bench.publish("events", "hello", to: "EVENTS")
+            let update = try await bench.log.nextUpdate()
+            #expect(update.itemName == nil)
+            #expect(throws: ClientError.self) { try update.value(withFieldName: "text") }
+            #expect(throws: ClientError.self) { try update.fields }
+            #expect(update.fieldsByPositions == [1: "hello"])
+        }
+    }
+
+    @Test func patchesAreHandedOn() async throws {
+        try await MemberBench.run { bench in
+            try await bench.connect()
+            let subscription = try Subscription(mode: .merge, item: "document", fields: ["text", "size"])
+            try await bench.subscribe(subscription, to: "DOCUMENTS")
+            let list = (1...40).map(String.init).joined(separator: ",")
+            bench.publish("document", #"{"list":[\#(list)],"a":1}"#, "1", to: "DOCUMENTS")
+            #expect(try await bench.log.nextUpdate().valueAsJSONPatchIfAvailable(withFieldName: "text") == nil)
+            bench.publish("document", #"{"list":[\#(list)],"a":2}"#, "1", to: "DOCUMENTS")
+            let update = try await bench.log.nextUpdate()
+            let patch = try #require(try update.valueAsJSONPatchIfAvailable(withFieldPos: 1))
+            #expect(patch.contains("/a"))
+            #expect(try update.value(withFieldPos: 1)?.hasSuffix(#""a":2}"#) == true)
+            #expect(try update.valueAsJSONPatchIfAvailable(withFieldName: "size") == nil)
+        }
+    }
+}

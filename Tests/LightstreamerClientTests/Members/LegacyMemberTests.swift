@@ -1,0 +1,145 @@
+internal import DemoServer
+internal import LightstreamerClient
+internal import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LegacyMemberTests {
+    private static func run(
+        server change: (inout DemoServerConfiguration) -> Void = { _ in },
+        _ body: (MemberBench, LegacyMemberLog) async throws -> Void
+    ) async throws {
+        try await MemberBench.run(server: change) { bench in
+            let listener = LegacyMemberLog()
+            bench.client.addLegacyListener(listener)
+            try await body(bench, listener)
+        }
+    }
+
+    @Test(arguments: [(ForcedTransport.ws, "started streaming"), (.httpPolling, "started polling")])
+    func sessionStartsOnceAndIsClosedOnDemand(transport: ForcedTransport, start: String) async throws {
+        try await Self.run { bench, listener in
+            try bench.client.connectionOptions.setForcedTransport(transport)
+            try bench.client.connect()
+            let passed = await listener.log.until(start)
+            #expect(passed.contains("established"))
+            #expect(passed.contains { $0.hasPrefix("about to send") })
+            bench.client.disconnect()
+            await listener.log.until("closed")
+            #expect(listener.log.entries.count { $0 == start } == 1)
+            #expect(listener.log.entries.contains { $0.hasPrefix("bytes") })
+        }
+    }
+
+    @Test func silenceIsWarnedOf() async throws {
+        try await Self.run { bench, listener in
+            try bench.client.connectionOptions.setKeepaliveInterval(0.05)
+            try bench.client.connectionOptions.setStalledTimeout(0.05)
+            try await bench.connect()
+            bench.server.install([Fault(.mute(.milliseconds(300)))])
+            await listener.log.until("warning true")
+            await listener.log.until("warning false")
+        }
+    }
+
+    @Test func brokenConnectionIsToldAndMadeGood() async throws {
+        try await Self.run { bench, listener in
+            try await bench.connect()
+            bench.server.install([Fault(.drop)])
+            await listener.log.until("connection failure")
+            await listener.log.until("established")
+        }
+    }
+
+    @Test func endOfTheSessionIsToldWithItsCause() async throws {
+        try await Self.run { bench, listener in
+            try await bench.connect()
+            bench.server.endSessions(code: 33, message: "sorry")
+            await listener.log.until("ended 33")
+        }
+    }
+
+    @Test func refusalIsAServerFailure() async throws {
+        try await Self.run { bench, listener in
+            bench.server.install([Fault(.refuse(code: 7, message: "full"), at: .request(.create))])
+            try bench.client.connect()
+            await listener.log.until("server failure 7 full")
+        }
+    }
+
+    @Test func nonsenseIsADataError() async throws {
+        try await Self.run { bench, listener in
+            try await bench.connect()
+            bench.server.install([Fault(.inject(["U,one,1,a"]))])
+            await listener.log.until("data error")
+            await bench.log.until("error 61")
+        }
+    }
+
+    @Test func deviceTokenAndBadgeAreKeptByTheServer() async throws {
+        try await Self.run {
+            $0.mobilePush = .devicesOnly(refusal: 56)
+        } _: { bench, listener in
+            try await bench.connect()
+            bench.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
+            await listener.log.until("token ok")
+            bench.client.resetBadge()
+            await listener.log.until("badge ok")
+        }
+    }
+
+    @Test func refusedDeviceAndBadgeAreToldWithTheirCodes() async throws {
+        try await Self.run { bench, listener in
+            try await bench.connect()
+            bench.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
+            bench.client.resetBadge()
+            let passed = await listener.log.until("badge failed")
+            #expect(passed.contains { $0.hasPrefix("token failed 40") })
+        }
+    }
+
+    @Test func removedListenerHearsNothingMore() async throws {
+        try await Self.run { bench, listener in
+            bench.client.removeLegacyListener(listener)
+            try await bench.connect()
+            #expect(listener.log.entries.isEmpty)
+        }
+    }
+}
+
+/// Writes down what a legacy listener is told.
+final class LegacyMemberLog: LegacyConnectionListener {
+    let log = MemberLog()
+
+    func clientConnectionDidEstablish(_ client: LightstreamerClient) { log.note("established") }
+    func clientConnection(_ client: LightstreamerClient, didStartSessionWithPolling isPolling: Bool) {
+        log.note(isPolling ? "started polling" : "started streaming")
+    }
+    func clientConnection(_ client: LightstreamerClient, didReceiveNewBytes count: Int) { log.note("bytes \(count)") }
+    func clientConnection(_ client: LightstreamerClient, didChangeActivityWarningStatus isWarning: Bool) {
+        log.note("warning \(isWarning)")
+    }
+    func clientConnectionDidClose(_ client: LightstreamerClient) { log.note("closed") }
+    func clientConnection(_ client: LightstreamerClient, didEndWithCause cause: Int) { log.note("ended \(cause)") }
+    func clientConnection(_ client: LightstreamerClient, didReceiveConnectionFailure reason: String) {
+        log.note("connection failure")
+    }
+    func clientConnection(_ client: LightstreamerClient, didReceiveServerFailure code: Int, message: String) {
+        log.note("server failure \(code) \(message)")
+    }
+    func clientConnection(_ client: LightstreamerClient, didReceiveDataError reason: String) { log.note("data error") }
+    func clientConnection(
+        _ client: LightstreamerClient,
+        didSucceedChangingDeviceTokenWithDeviceID deviceID: String?
+    ) { log.note("token ok") }
+    func clientConnection(
+        _ client: LightstreamerClient,
+        didFailChangingDeviceTokenWithCode code: Int,
+        message: String?
+    ) { log.note("token failed \(code)") }
+    func clientConnectionDidSucceedResettingBadge(_ client: LightstreamerClient) { log.note("badge ok") }
+    func clientConnection(_ client: LightstreamerClient, didFailResettingBadgeWithCode code: Int, message: String?) {
+        log.note("badge failed \(code)")
+    }
+    func clientConnection(_ client: LightstreamerClient, isAboutToSend request: inout OutgoingRequest) {
+        log.note("about to send \(request.method)")
+    }
+}

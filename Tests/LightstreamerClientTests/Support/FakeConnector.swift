@@ -1,0 +1,85 @@
+internal import LightstreamerClient
+internal import Synchronization
+
+@testable internal import TLCPTransports
+
+/// Connections without a network: a test is given each one that is opened, and plays the server.
+final class FakeConnector: TransportConnector {
+    private let opened: AsyncStream<FakeLink>
+    private let continuation: AsyncStream<FakeLink>.Continuation
+    private let ends: AsyncStream<Void>
+    private let end: AsyncStream<Void>.Continuation
+
+    init() {
+        (opened, continuation) = AsyncStream.makeStream()
+        (ends, end) = AsyncStream.makeStream()
+    }
+
+    func open(_ order: ConnectionOrder, events: @escaping @Sendable (TransportEvent) -> Void) -> any Transport {
+        let link = FakeLink(order, events)
+        continuation.yield(link)
+        return link
+    }
+
+    func shutDown() async {
+        continuation.finish()
+        end.finish()
+    }
+
+    /// The next connection that the client opens.
+    func next() async -> FakeLink? {
+        var iterator = opened.makeAsyncIterator()
+        return await iterator.next()
+    }
+
+    /// Waits until the client has shut the connector down.
+    func isShutDown() async {
+        for await _ in ends {}
+    }
+}
+
+/// One connection, from the server's point of view.
+final class FakeLink: Transport {
+    let traits = TransportTraits(isMultiplexed: true, isStreaming: true)
+    let order: ConnectionOrder
+    private let events: @Sendable (TransportEvent) -> Void
+    private let messages: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+    private let unhandled = Mutex(0)
+
+    init(_ order: ConnectionOrder, _ events: @escaping @Sendable (TransportEvent) -> Void) {
+        self.order = order
+        self.events = events
+        (messages, continuation) = AsyncStream.makeStream()
+    }
+
+    func send(_ message: [UInt8]) { continuation.yield(String(decoding: message, as: UTF8.self)) }
+
+    func handled(_ byteCount: Int) { unhandled.withLock { $0 -= byteCount } }
+
+    func close() { continuation.finish() }
+
+    func release() { close() }
+
+    /// The connection is open.
+    func open() { events(.opened) }
+
+    /// The server sends lines.
+    func say(_ lines: String...) {
+        let count = lines.reduce(0) { $0 + $1.utf8.count + 2 }
+        unhandled.withLock { $0 += count }
+        events(.received(LineBatch(lines: lines.map { Array($0.utf8)[...] }, byteCount: count)))
+    }
+
+    /// The connection ends.
+    func end(_ end: TransportEnd) { events(.closed(end)) }
+
+    /// The next message that the client sends; nil once it has closed the connection.
+    func heard() async -> String? {
+        var iterator = messages.makeAsyncIterator()
+        return await iterator.next()
+    }
+
+    /// Bytes that were not given back.
+    var pendingBytes: Int { unhandled.withLock { $0 } }
+}

@@ -1,0 +1,114 @@
+internal import MicroHTTPD
+internal import Testing
+
+@Suite struct LimitTests {
+    private func configuration(_ change: (inout DaemonConfiguration) -> Void) -> DaemonConfiguration {
+        var configuration = DaemonConfiguration()
+        change(&configuration)
+        return configuration
+    }
+
+    @Test func longTargetIsRefused() throws {
+        let server = try TestServer(configuration { $0.targetLimit = 100 })
+        let good = "/" + String(repeating: "a", count: 99)
+        #expect(try server.client().exchange("GET \(good) HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+        #expect(try server.client().exchange("GET \(good)a HTTP/1.1\r\nHost: x\r\n\r\n").status == 414)
+    }
+
+    @Test func targetUpToTheDefaultLimitIsTaken() throws {
+        let server = try TestServer()
+        let good = "/?q=" + String(repeating: "a", count: 16 * 1024 - 4)
+        #expect(try server.client().exchange("GET \(good) HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+        #expect(try server.client().exchange("GET \(good)a HTTP/1.1\r\nHost: x\r\n\r\n").status == 414)
+    }
+
+    @Test func headBeyondAllMemoryIsRefusedByTheLibrary() throws {
+        let server = try TestServer()
+        let huge = String(repeating: "a", count: 100_000)
+        let client = try server.client()
+        try? client.send("GET / HTTP/1.1\r\nHost: x\r\nA: \(huge)\r\n\r\n")
+        #expect(try client.readHead().status == 431)
+    }
+
+    @Test func largeHeadersAreRefused() throws {
+        let server = try TestServer()
+        let value = String(repeating: "a", count: 12 * 1024)
+        let response = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\nA: \(value)\r\n\r\n")
+        #expect(response.status == 431)
+        #expect(response.text == "{\"code\":\"headersTooLarge\"}")
+    }
+
+    @Test(arguments: [true, false])
+    func longBodyIsRefusedAfterItWasRead(isChunked: Bool) throws {
+        let server = try TestServer(configuration { $0.bodyLimit = 1000 })
+        let client = try server.client()
+        let body = String(repeating: "a", count: 500_000)
+        let framed = isChunked ? "7a120\r\n\(body)\r\n0\r\n\r\n" : body
+        let header = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 500000"
+        let response = try client.exchange("POST / HTTP/1.1\r\nHost: x\r\n\(header)\r\n\r\n\(framed)")
+        #expect(response.status == 413)
+        #expect(response.text == "{\"code\":\"bodyTooLarge\"}")
+        #expect(client.isClosedByServer())
+    }
+
+    @Test func longBodyIsRefusedBeforeItIsSentIfTheClientAsks() throws {
+        let server = try TestServer(configuration { $0.bodyLimit = 1000 })
+        let client = try server.client()
+        let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n"
+        #expect(try client.exchange(head).status == 413)
+        #expect(client.isClosedByServer())
+    }
+
+    @Test func bodyOfExactlyTheLimitIsTaken() throws {
+        let server = try TestServer(configuration { $0.bodyLimit = 5 })
+        let request = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde"
+        #expect(try server.client().exchange(request).status == 200)
+    }
+
+    @Test func endlessBodyIsCutOff() throws {
+        let server = try TestServer(
+            configuration {
+                $0.bodyLimit = 10
+                $0.bodyDiscardLimit = 100_000
+            }
+        )
+        let client = try server.client()
+        try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let chunk = "10000\r\n" + String(repeating: "a", count: 65536) + "\r\n"
+        #expect(throws: TestClient.Failure.self) {
+            for _ in 0..<1000 { try client.send(chunk) }
+        }
+    }
+
+    @Test func connectionsOfOneAddressAreLimited() throws {
+        let server = try TestServer(configuration { $0.connectionLimitPerAddress = 2 })
+        let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+        let clients = [try server.client(), try server.client()]
+        for client in clients { #expect(try client.exchange(request).status == 200) }
+        let third = try server.client()
+        #expect(third.isClosedByServer())
+        #expect(server.daemon.figures.refusedConnections == 1)
+        #expect(try clients[0].exchange(request).status == 200)
+    }
+
+    @Test func connectionsInAllAreLimitedAndFreedAgain() throws {
+        let server = try TestServer(configuration { $0.connectionLimit = 1 })
+        let request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        let first = try server.client()
+        let second = try server.client()
+        #expect(second.isClosedByServer())
+        #expect(try first.exchange(request).status == 200)
+        #expect(first.isClosedByServer())
+        #expect(try server.client().exchange(request).status == 200)
+    }
+
+    @Test func requestThatDoesNotComeIsCutOff() throws {
+        let server = try TestServer(configuration { $0.requestTimeout = .milliseconds(200) })
+        let client = try server.client()
+        try client.send("GET / HTT")
+        #expect(client.isClosedByServer())
+        let other = try server.client()
+        try other.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
+        #expect(other.isClosedByServer())
+    }
+}

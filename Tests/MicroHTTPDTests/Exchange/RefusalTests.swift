@@ -1,0 +1,48 @@
+internal import MicroHTTPD
+internal import Testing
+
+@Suite struct RefusalTests {
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", RequestRefusal.duplicateHost),
+        ("GET / HTTP/1.1\r\n\r\n", .missingHost),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", .duplicateContentLength),
+        (
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+            .contentLengthWithTransferEncoding
+        ),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", .unsupportedTransferEncoding),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked \r\n\r\n0\r\n\r\n", .malformedHead),
+        ("POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", .unsupportedTransferEncoding),
+        ("GET / HTTP/1.1\r\nHost : x\r\n\r\n", .malformedHead),
+        ("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("G{T / HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: \u{1}\r\n\r\n", .malformedHead),
+    ])
+    func badHeadIsRefusedInTheHandlersWordsAndTheConnectionCloses(request: String, refusal: RequestRefusal) throws {
+        let server = try TestServer()
+        let client = try server.client()
+        let response = try client.exchange(request)
+        #expect(response.status == refusal.status)
+        #expect(response.header("Connection")?.lowercased() == "close")
+        #expect(response.header("Content-Type") == "application/problem+json")
+        #expect(response.text == "{\"code\":\"\(refusal)\"}")
+        #expect(client.isClosedByServer())
+        #expect(server.daemon.figures.requests == 0)
+    }
+
+    @Test func targetThatIsNotUTF8IsRefused() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        try client.send(Array("GET /".utf8) + [0xFF, 0xC0] + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+        #expect(try client.readResponse().status == 400)
+    }
+
+    @Test func requestBehindARefusedOneIsNotTakenUp() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        try client.send("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\nGET /second HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readResponse().status == 400)
+        #expect(client.isClosedByServer())
+        #expect(server.daemon.figures.requests == 0)
+    }
+}

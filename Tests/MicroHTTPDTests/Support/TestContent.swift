@@ -1,0 +1,103 @@
+internal import Dispatch
+internal import MicroHTTPD
+internal import Synchronization
+
+/// A content that is given its payloads by the test, from any thread.
+final class TestContent: StreamContent, Sendable {
+    private struct State {
+        var waiting: [[UInt8]] = []
+        var isFinished = false
+        var stream: (id: StreamID, loop: StreamLoop, feed: TestFeed)?
+        var framing = StreamFraming.bare
+        var end: StreamEnd?
+        var wakeAfter: Duration?
+        var fills = 0
+    }
+
+    private let state = Mutex(State())
+    private let endSignal = DispatchSemaphore(value: 0)
+    private let openSignal = DispatchSemaphore(value: 0)
+    /// Makes what is sent when the deadline of the last `.idle` came.
+    private let heartbeat: (every: Duration, text: String)?
+
+    init(_ payloads: [String] = [], finished: Bool = false, heartbeat: (every: Duration, text: String)? = nil) {
+        self.heartbeat = heartbeat
+        state.withLock { state in
+            state.waiting = payloads.map { Array($0.utf8) }
+            state.isFinished = finished
+        }
+    }
+
+    // MARK: - For the test
+
+    func push(_ text: String) {
+        push(Array(text.utf8))
+    }
+
+    func push(_ bytes: [UInt8]) {
+        tell { $0.waiting.append(bytes) }
+    }
+
+    func finish() {
+        tell { $0.isFinished = true }
+    }
+
+    func waitUntilOpen() -> Bool {
+        openSignal.wait(timeout: .now() + 10) == .success
+    }
+
+    /// Waits for the end of the stream, and tells the reason.
+    func waitForEnd() -> StreamEnd? {
+        guard endSignal.wait(timeout: .now() + 10) == .success else { return nil }
+        return state.withLock { $0.end }
+    }
+
+    var framing: StreamFraming { state.withLock { $0.framing } }
+    var fills: Int { state.withLock { $0.fills } }
+
+    private func tell(_ change: (inout State) -> Void) {
+        let stream = state.withLock { state in
+            change(&state)
+            return state.stream
+        }
+        stream?.feed.add(stream!.id)
+        stream?.loop.wake()
+    }
+
+    // MARK: - For the loop
+
+    func opened(_ opening: StreamOpening) {
+        state.withLock { state in
+            state.stream = (opening.id, opening.loop, opening.feed as! TestFeed)
+            state.framing = opening.framing
+        }
+        openSignal.signal()
+    }
+
+    func fill(_ batch: inout StreamBatch, now: StreamTime) -> StreamProgress {
+        let (payloads, framing, isFinished, isFirst) = state.withLock { state in
+            state.fills += 1
+            defer { state.waiting = [] }
+            return (state.waiting, state.framing, state.isFinished, state.fills == 1)
+        }
+        for payload in payloads {
+            batch.append(SharedBytes(framing == .chunked ? ChunkFraming.chunk(payload) : payload))
+        }
+        if isFinished { return .finish }
+        guard let heartbeat else { return .idle(wakeAt: nil) }
+        if payloads.isEmpty && !isFirst {
+            let text = Array(heartbeat.text.utf8)
+            batch.append(SharedBytes(framing == .chunked ? ChunkFraming.chunk(text) : text))
+        }
+        return .idle(wakeAt: now + heartbeat.every)
+    }
+
+    func ended(_ reason: StreamEnd) {
+        state.withLock { state in
+            precondition(state.end == nil, "ended twice")
+            state.end = reason
+            state.stream = nil
+        }
+        endSignal.signal()
+    }
+}

@@ -1,0 +1,30 @@
+internal import MicroHTTPD
+
+/// A handler from a closure; without one it echoes what it was asked.
+struct TestHandler: HTTPHandler {
+    var answer: @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision
+
+    init(_ answer: @escaping @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision = TestHandler.echo) {
+        self.answer = answer
+    }
+
+    func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
+        answer(request, responder)
+    }
+
+    func refusal(for refusal: RequestRefusal) -> HTTPResponse {
+        HTTPResponse(
+            status: refusal.status,
+            headers: [HTTPField("Content-Type", "application/problem+json")],
+            body: .bytes(Array("{\"code\":\"\(refusal)\"}".utf8))
+        )
+    }
+
+    /// Method, path, query, version, header lines and body, one a line.
+    static let echo: @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision = { request, _ in
+        var lines = [request.method, request.rawPath, request.rawQuery ?? "no query", "\(request.version)"]
+        lines += request.headers.lines.map { "\($0.name)=\($0.value)" }
+        lines.append(String(decoding: request.body, as: UTF8.self))
+        return .respond(HTTPResponse(status: 200, body: .bytes(Array(lines.joined(separator: "\n").utf8))))
+    }
+}

@@ -1,0 +1,32 @@
+internal import MicroHTTPD
+
+/// A daemon on a port of the system's choice, closed at the end.
+final class TestServer {
+    let daemon: Daemon
+    let port: UInt16
+
+    init(
+        _ configuration: DaemonConfiguration = DaemonConfiguration(),
+        handler: TestHandler = TestHandler()
+    ) throws {
+        daemon = Daemon(configuration: configuration, handler: handler) { _ in TestFeed() }
+        port = try daemon.start()
+    }
+
+    deinit {
+        daemon.close()
+    }
+
+    func client(receiveBuffer: Int32? = nil) throws -> TestClient {
+        try TestClient(port: port, receiveBuffer: receiveBuffer)
+    }
+
+    /// A server whose every request opens a stream of the content that the closure makes.
+    static func streaming(
+        _ configuration: DaemonConfiguration = DaemonConfiguration(),
+        head: HTTPStreamHead = HTTPStreamHead(headers: [HTTPField("Content-Type", "text/event-stream")]),
+        _ content: @escaping @Sendable (HTTPRequest) -> TestContent
+    ) throws -> TestServer {
+        try TestServer(configuration, handler: TestHandler { request, _ in .stream(head, content(request)) })
+    }
+}

@@ -1,0 +1,97 @@
+internal import TLCP
+internal import Testing
+
+@testable internal import SessionCore
+
+@Suite struct NegotiationTests {
+    @Test func bandwidthIsAskedForOneLimitAtATime() {
+        var bandwidth = BandwidthNegotiation()
+        bandwidth.begin(with: .unlimited)
+        let first = bandwidth.next(option: .unlimited, real: nil)
+        #expect(first == nil)
+        let second = bandwidth.next(option: .limited(3), real: nil)
+        #expect(second == .limited(3))
+        let third = bandwidth.next(option: .limited(4), real: nil)
+        #expect(third == nil)
+        bandwidth.answered()
+        let fourth = bandwidth.next(option: .limited(3), real: nil)
+        #expect(fourth == nil)
+        let fifth = bandwidth.next(option: .limited(4), real: .unmanaged)
+        #expect(fifth == nil)
+        let sixth = bandwidth.next(option: .limited(4), real: .limited(3))
+        #expect(sixth == .limited(4))
+    }
+
+    @Test func heartbeatIntervalFollowsDeclarationAndOption() {
+        var heartbeat = ReverseHeartbeat()
+        #expect(heartbeat.interval(option: .seconds(5)) == nil)
+        heartbeat.declare(.zero)
+        heartbeat.begin()
+        #expect(heartbeat.interval(option: .zero) == nil)
+        #expect(heartbeat.interval(option: .seconds(5)) == .seconds(5))
+        heartbeat.declare(.seconds(4))
+        #expect(heartbeat.interval(option: .seconds(5)) == .seconds(4))
+        #expect(heartbeat.interval(option: .seconds(3)) == .seconds(3))
+        #expect(heartbeat.interval(option: .zero) == .seconds(4))
+        heartbeat.end()
+        #expect(heartbeat.interval(option: .seconds(3)) == nil)
+    }
+
+    @Test func transportSwitchIsAskedForThenGranted() {
+        var change = TransportSwitch.none
+        change.answered(isAccepted: true)
+        #expect(change == .none)
+        change = .asked(cause: "slow")
+        change.answered(isAccepted: true)
+        #expect(change == .granted(cause: "slow"))
+        #expect(change.cause == "slow")
+        change = .asked(cause: nil)
+        change.answered(isAccepted: false)
+        #expect(change == .none)
+    }
+
+    @Test func versionsGoDownToTheOldest() {
+        var fallback = VersionFallback(.current)
+        fallback.creating(at: "http://a")
+        var seen = [fallback.current.description]
+        while fallback.refused() { seen.append(fallback.current.description) }
+        #expect(seen == ["2.5.0", "2.4.0", "2.3.0", "2.2.0", "2.1.0"])
+        #expect(fallback.current == .current)
+        _ = fallback.refused()
+        fallback.creating(at: "http://a")
+        #expect(fallback.current.description == "2.4.0")
+        fallback.creating(at: "http://b")
+        #expect(fallback.current == .current)
+    }
+
+    @Test func timersAreReplacedAndRecognised() {
+        var book = TimerBook()
+        let first = TimerID(purpose: .idle, generation: 1)
+        let second = TimerID(purpose: .idle, generation: 2)
+        var actions = book.start(.idle, after: .seconds(1))
+        #expect(actions == [.scheduleTimer(first, after: .seconds(1))])
+        actions = book.start(.idle, after: .seconds(2))
+        #expect(actions == [.cancelTimer(first), .scheduleTimer(second, after: .seconds(2))])
+        let isFirstWanted = book.fired(first)
+        #expect(!isFirstWanted)
+        #expect(book.isRunning(.idle))
+        let isSecondWanted = book.fired(second)
+        #expect(isSecondWanted)
+        let isSecondWantedAgain = book.fired(second)
+        #expect(!isSecondWantedAgain)
+        actions = book.stop(.idle)
+        #expect(actions == [])
+    }
+
+    @Test func optionTimesAreHeldInBounds() {
+        #expect(Duration(optionSeconds: -1) == .zero)
+        #expect(Duration(optionSeconds: .nan) == .zero)
+        #expect(Duration(optionSeconds: .infinity) == .seconds(315_360_000))
+        #expect(Duration(optionSeconds: 0.25).wholeMilliseconds == 250)
+        #expect(Duration.milliseconds(1500).optionSeconds == 1.5)
+        #expect(Duration.milliseconds(100).randomShare(dice: 0) == .zero)
+        #expect(Duration.milliseconds(100).randomShare(dice: 0.999_999) == .milliseconds(100))
+        #expect(Duration.milliseconds(100).randomShare(dice: 2) == .milliseconds(100))
+        #expect(Duration.seconds(2).remaining(after: .seconds(3)) == .zero)
+    }
+}

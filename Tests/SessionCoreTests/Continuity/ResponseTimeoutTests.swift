@@ -1,0 +1,36 @@
+internal import Testing
+
+@testable internal import SessionCore
+
+@Suite struct ResponseTimeoutTests {
+    @Test func timeoutGrowsFromTheTenthExpiryOn() {
+        var timeout = ResponseTimeout(base: .seconds(4))
+        for _ in 0..<9 { timeout.expired() }
+        #expect(timeout.value(for: .auto) == .seconds(4))
+        var values: [Duration] = []
+        for _ in 0..<5 {
+            timeout.expired()
+            values.append(timeout.value(for: .auto))
+        }
+        #expect(values == [8, 16, 32, 60, 60].map { Duration.seconds($0) })
+        timeout.reset()
+        #expect(timeout.current == .seconds(4))
+    }
+
+    @Test func overloadSetsItToItsMaximum() {
+        var timeout = ResponseTimeout(base: .seconds(4))
+        timeout.serverOverloaded()
+        #expect(timeout.value(for: .auto) == .seconds(60))
+        var long = ResponseTimeout(base: .seconds(100))
+        long.serverOverloaded()
+        #expect(long.current == .seconds(100))
+    }
+
+    @Test func fixedValueIsNotTouched() {
+        var timeout = ResponseTimeout(base: .seconds(4))
+        timeout.serverOverloaded()
+        #expect(timeout.value(for: .seconds(7)) == .seconds(7))
+        timeout.rebase(to: .seconds(5))
+        #expect(timeout.value(for: .auto) == .seconds(5))
+    }
+}

@@ -1,0 +1,74 @@
+internal import Testing
+
+@testable internal import SessionCore
+
+@Suite struct TransportLadderTests {
+    private static let choices: [ForcedTransport?] = [nil] + ForcedTransport.allCases
+
+    @Test(arguments: choices)
+    func suspensionConcernsCreationOnly(forced: ForcedTransport?) {
+        var ladder = TransportLadder()
+        let before = ladder.bestRung(forced: forced)
+        ladder.suspendWebSocket()
+        #expect(!ladder.createsOnWebSocket(forced: forced, isEarlyOpenEnabled: true))
+        #expect(ladder.bestRung(forced: forced) == before)
+    }
+
+    @Test func bindsGoDownTheLadder() {
+        var ladder = TransportLadder()
+        #expect(ladder.bestRung(forced: nil) == .webSocketStreaming)
+        ladder.disableWebSocket()
+        #expect(ladder.bestRung(forced: nil) == .httpStreaming)
+        ladder.disableHTTPStreaming()
+        #expect(ladder.bestRung(forced: nil) == .httpPolling)
+    }
+
+    @Test func slownessLeadsToPollingOnTheSameKindOfConnection() {
+        var ladder = TransportLadder()
+        let first = ladder.disableStreaming(forced: nil)
+        #expect(first)
+        #expect(ladder.bestRung(forced: nil) == .webSocketPolling)
+        var http = TransportLadder()
+        let second = http.disableStreaming(forced: .http)
+        #expect(second)
+        #expect(http.bestRung(forced: .http) == .httpPolling)
+        var streamingOnly = TransportLadder()
+        let third = streamingOnly.disableStreaming(forced: .wsStreaming)
+        #expect(!third)
+        #expect(streamingOnly.bestRung(forced: .wsStreaming) == .webSocketStreaming)
+    }
+
+    @Test(arguments: [
+        (ForcedTransport.ws, nil), (.wsStreaming, nil), (.wsPolling, nil), (.http, TransportRung.httpPolling),
+        (.httpStreaming, nil), (.httpPolling, .httpPolling),
+    ])
+    func forcedTransportMayLeaveNothing(forced: ForcedTransport, rung: TransportRung?) {
+        var ladder = TransportLadder()
+        ladder.disableWebSocket()
+        ladder.disableHTTPStreaming()
+        #expect(ladder.bestRung(forced: forced) == rung)
+    }
+
+    @Test func anotherAddressAdmitsEverything() {
+        var ladder = TransportLadder()
+        ladder.clientAddressSeen("10.0.0.1")
+        ladder.suspendWebSocket()
+        ladder.disableWebSocket()
+        ladder.clientAddressSeen("10.0.0.1")
+        #expect(ladder.bestRung(forced: nil) == .httpStreaming)
+        ladder.clientAddressSeen("10.0.0.2")
+        #expect(ladder.bestRung(forced: nil) == .webSocketStreaming)
+        #expect(ladder.createsOnWebSocket(forced: nil, isEarlyOpenEnabled: true))
+    }
+
+    @Test func disabledWebSocketIsNotUsedForCreationEither() {
+        var ladder = TransportLadder()
+        #expect(ladder.createsOnWebSocket(forced: .ws, isEarlyOpenEnabled: true))
+        #expect(!ladder.createsOnWebSocket(forced: .ws, isEarlyOpenEnabled: false))
+        #expect(!ladder.createsOnWebSocket(forced: .wsPolling, isEarlyOpenEnabled: true))
+        ladder.disableWebSocket()
+        #expect(!ladder.createsOnWebSocket(forced: .ws, isEarlyOpenEnabled: true))
+        ladder.reset()
+        #expect(ladder.createsOnWebSocket(forced: .ws, isEarlyOpenEnabled: true))
+    }
+}

@@ -1,0 +1,243 @@
+internal import SessionCore
+internal import Testing
+
+/// Whole conversations, action by action.
+@Suite struct GoldenTraceTests {
+    @Test func sessionIsCreatedOnAWebSocket() {
+        let harness = SessionHarness()
+        harness.connect()
+        #expect(harness.takeTrace() == ["T: transport 4000", "open ws http://server", "S: CONNECTING"])
+        harness.open()
+        #expect(harness.takeTrace() == ["> wsok", "> create_session|LS_cid=CID&LS_send_sync=false&LS_cause=api"])
+        harness.receive("WSOK")
+        #expect(harness.takeTrace() == [])
+        harness.receive("CONOK,sid,70000,5000,*")
+        #expect(
+            harness.takeTrace() == [
+                "P: sessionId(Optional(\"sid\"))", "P: keepaliveInterval(5.0)", "S: CONNECTED:WS-STREAMING",
+                "T: liveness 5000",
+            ]
+        )
+        #expect(harness.remaining(.transport) == nil)
+    }
+
+    @Test func neitherWebSocketNorHTTPStreamingWorks() {
+        let harness = SessionHarness()
+        harness.connect()
+        _ = harness.takeTrace()
+        harness.breakStream()
+        #expect(
+            harness.takeTrace() == [
+                "T: transport 4000",
+                "POST create_session LS_polling=true&LS_polling_millis=0&LS_idle_millis=0&LS_cid=CID"
+                    + "&LS_cause=ws.unavailable",
+            ]
+        )
+        harness.receive("CONOK,sid,70000,5000,*")
+        #expect(
+            harness.takeTrace() == [
+                "P: sessionId(Optional(\"sid\"))", "T: transport 4000", "S: CONNECTED:STREAM-SENSING",
+            ]
+        )
+        harness.receive("LOOP,0")
+        #expect(harness.takeTrace() == ["release", "T: transport 4000", "open ws http://server"])
+        harness.advance(4000)
+        #expect(
+            harness.takeTrace() == [
+                "close",
+                "POST bind_session LS_session=sid&LS_content_length=50000000&LS_send_sync=false"
+                    + "&LS_cause=ws.unavailable",
+                "T: transport 4000",
+            ]
+        )
+        harness.advance(4000)
+        #expect(
+            harness.takeTrace() == [
+                "POST control&LS_session=sid LS_reqId=1&LS_op=force_rebind&LS_cause=http.streaming.unavailable",
+                "T: control 4000", "T: transport 4000",
+            ]
+        )
+        harness.respond("REQOK,1")
+        harness.receive("CONOK,sid,70000,5000,*")
+        #expect(
+            harness.takeTrace() == [
+                "P: keepaliveInterval(5.0)", "S: CONNECTED:HTTP-STREAMING", "T: liveness 5000",
+            ]
+        )
+        harness.receive("LOOP,0")
+        #expect(
+            harness.takeTrace() == [
+                "release", "T: idle 23000",
+                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000"
+                    + "&LS_cause=http.loop",
+            ]
+        )
+        harness.receive("CONOK,sid,70000,19000,*")
+        #expect(harness.takeTrace() == ["S: CONNECTED:HTTP-POLLING"])
+    }
+
+    @Test func sessionIsRecoveredAfterAWebSocketError() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        #expect(harness.takeTrace() == ["S: DISCONNECTED:TRYING-RECOVERY", "T: recovery 100"])
+        harness.advance(100)
+        #expect(
+            harness.takeTrace() == [
+                "POST bind_session LS_session=sid&LS_recovery_from=0&LS_polling=true&LS_polling_millis=0"
+                    + "&LS_idle_millis=0&LS_cause=ws.error",
+                "T: transport 4000",
+            ]
+        )
+        harness.receive("CONOK,sid,70000,5000,*")
+        #expect(harness.takeTrace() == [])
+        harness.receive("LOOP,0")
+        #expect(harness.takeTrace() == ["release", "T: transport 4000", "open ws http://server"])
+        harness.open()
+        #expect(
+            harness.takeTrace() == [
+                "> wsok",
+                "> bind_session|LS_session=sid&LS_keepalive_millis=5000&LS_send_sync=false&LS_cause=recovery.loop",
+            ]
+        )
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        #expect(harness.takeTrace() == ["S: CONNECTED:WS-STREAMING", "T: liveness 5000"])
+    }
+
+    @Test func recoveryIsGivenUpAtItsDeadline() {
+        var options = SessionHarness.officialOptions
+        options.sessionRecoveryTimeout = 7
+        options.firstRetryMaxDelay = 0.1
+        let harness = SessionHarness.streamingOnSocket(options)
+        harness.dice = 0
+        harness.breakStream()
+        harness.advance(0)
+        harness.advance(4000)
+        #expect(harness.takeRequests().map { $0.hasSuffix("LS_cause=recovery.error") } == [false, true])
+        harness.dice = 0.999_999
+        harness.advance(3999)
+        #expect(harness.takeTrace() == [])
+        harness.advance(1)
+        #expect(
+            harness.takeTrace() == [
+                "close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry 100",
+            ]
+        )
+        harness.advance(100)
+        #expect(harness.takeStatuses() == ["S: CONNECTING"])
+        harness.open()
+        #expect(
+            harness.takeTrace() == [
+                "> wsok",
+                "> create_session|LS_keepalive_millis=5000&LS_cid=CID&LS_old_session=sid&LS_send_sync=false"
+                    + "&LS_cause=recovery.timeout",
+            ]
+        )
+    }
+
+    @Test(arguments: [15.0, 0])
+    func silentStreamStallsAndIsGivenUp(sessionRecoveryTimeout: Double) {
+        var options = SessionHarness.officialOptions
+        options.sessionRecoveryTimeout = sessionRecoveryTimeout
+        let harness = SessionHarness.streamingOnSocket(options)
+        harness.advance(5000)
+        #expect(harness.takeTrace() == ["T: liveness 2000"])
+        harness.advance(2000)
+        #expect(harness.takeTrace() == ["S: STALLED", "T: liveness 3000"])
+        harness.advance(3000)
+        if sessionRecoveryTimeout > 0 {
+            #expect(harness.takeTrace() == ["close", "S: DISCONNECTED:TRYING-RECOVERY", "T: recovery 100"])
+            harness.advance(100)
+            #expect(harness.takeRequests()[0].hasSuffix("LS_cause=ws.stalled"))
+        } else {
+            #expect(
+                harness.takeTrace() == ["close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry 100"]
+            )
+            harness.advance(100)
+            harness.open()
+            #expect(
+                harness.takeRequests().last
+                    == "> create_session|LS_keepalive_millis=5000&LS_cid=CID&LS_old_session=sid&LS_send_sync=false"
+                    + "&LS_cause=ws.stalled"
+            )
+        }
+    }
+
+    @Test func retryDelayCountsFromTheStartOfTheAttempt() {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.open()
+        harness.receive("WSOK")
+        harness.advance(500)
+        _ = harness.takeTrace()
+        harness.breakStream()
+        #expect(harness.takeTrace() == ["S: DISCONNECTED:WILL-RETRY", "T: retry 3500"])
+    }
+
+    @Test func slowReaderIsMovedToPolling() {
+        var options = SessionHarness.officialOptions
+        options.slowingEnabled = true
+        let harness = SessionHarness(options)
+        harness.connect()
+        harness.open()
+        #expect(harness.takeRequests().last == "> create_session|LS_cid=CID&LS_cause=api")
+        harness.receive("WSOK", "CONOK,sid,70000,0,*", "SYNC,0")
+        harness.advance(30_000)
+        harness.receive("SYNC,1")
+        harness.advance(30_000)
+        _ = harness.takeTrace()
+        harness.receive("SYNC,2")
+        #expect(
+            harness.takeTrace() == ["> control|LS_reqId=1&LS_op=force_rebind&LS_close_socket=true&LS_cause=slow"]
+        )
+        harness.receive("LOOP,0")
+        #expect(harness.takeTrace() == ["close", "T: transport 4000", "open ws http://server"])
+        harness.open()
+        #expect(harness.takeTrace() == ["> wsok"])
+        harness.receive("WSOK")
+        #expect(
+            harness.takeTrace() == [
+                "T: idle 23000",
+                "> bind_session|LS_session=sid&LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000"
+                    + "&LS_cause=ws.loop",
+            ]
+        )
+        harness.receive("CONOK,sid,70000,19000,*")
+        #expect(harness.takeTrace() == ["S: CONNECTED:WS-POLLING"])
+    }
+
+    @Test func heartbeatsGoOnTheSocket() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 10
+        let harness = SessionHarness(options)
+        harness.connect()
+        harness.open()
+        #expect(
+            harness.takeRequests().last
+                == "> create_session|LS_inactivity_millis=10000&LS_cid=CID&LS_send_sync=false&LS_cause=api"
+        )
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        _ = harness.takeTrace()
+        harness.advance(10_000)
+        #expect(harness.takeTrace() == ["> heartbeat||", "T: heartbeat 10000"])
+    }
+
+    @Test func heartbeatsGoByRequestsOfTheirOwn() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 10
+        let harness = SessionHarness.bound(.httpPolling, options)
+        harness.advance(10_000)
+        #expect(harness.takeRequests() == ["POST heartbeat&LS_session=sid |"])
+    }
+
+    @Test func disconnectionDestroysTheSessionOnTheSocket() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.disconnect()
+        #expect(
+            harness.takeTrace() == [
+                "> control|LS_reqId=1&LS_op=destroy&LS_close_socket=true&LS_cause=api", "close", "S: DISCONNECTED",
+                "P: sessionId(nil)",
+            ]
+        )
+        #expect(harness.timers.isEmpty)
+    }
+}

@@ -1,0 +1,87 @@
+internal import SessionCore
+internal import TLCP
+internal import Testing
+
+/// A message ledger with the server's lines on one side and requests on the other, both as text.
+struct MessageBench: ~Copyable {
+    var ledger = MessageLedger()
+    private var ids = RequestIDGenerator()
+    private var lastToken: UInt64 = 0
+
+    /// A message whose token is the number of the call.
+    mutating func message(
+        _ text: String = "m",
+        _ sequence: String? = nil,
+        timeout: Double? = nil,
+        hasDelegate: Bool = true
+    ) {
+        lastToken += 1
+        ledger.accept(
+            MessageToken(lastToken),
+            text: text,
+            sequence: sequence,
+            delayTimeout: timeout,
+            hasDelegate: hasDelegate
+        )
+    }
+
+    /// The requests that are due, as they go over a WebSocket.
+    mutating func send() -> [String] { take(acknowledged: false) }
+
+    /// The requests that are due, as they go over HTTP.
+    mutating func post() -> [String] { take(acknowledged: true) }
+
+    private mutating func take(acknowledged: Bool) -> [String] {
+        ledger.takePendingRequests(acknowledged: acknowledged, ids: &ids).map {
+            String(decoding: $0.encoded, as: UTF8.self)
+        }
+    }
+
+    /// As many requests as the count says.
+    mutating func post(atMost count: Int) -> [String] {
+        var room = count
+        return ledger.takePendingRequests(acknowledged: true, ids: &ids) { _ in
+            room -= 1
+            return room >= 0
+        }.map { String(decoding: $0.encoded, as: UTF8.self) }
+    }
+
+    /// Feeds a line; who is told what.
+    mutating func receive(_ line: String) throws -> [String] {
+        let notification = try #require(try ServerNotification(parsing: Array(line.utf8)[...]))
+        return ledger.received(notification).map(\.brief)
+    }
+
+    /// Feeds one notification; who is told what.
+    mutating func receive(_ notification: ServerNotification) -> [String] {
+        ledger.received(notification).map(\.brief)
+    }
+
+    /// `REQOK`; nil if nobody waits for it.
+    mutating func accept(_ id: Int) -> [String]? {
+        ledger.requestAnswered(RequestID(id), .accepted)?.map(\.brief)
+    }
+
+    /// `REQERR`; nil if nobody waits for it.
+    mutating func refuse(_ id: Int, _ code: Int, _ message: String = "no") -> [String]? {
+        ledger.requestAnswered(RequestID(id), .refused(code: code, message: message))?.map(\.brief)
+    }
+
+    /// The end of the session; who is told what.
+    mutating func end() -> [String] { ledger.sessionEnded().map(\.brief) }
+
+    /// How many messages are not finished.
+    mutating func unfinished() -> Int { ledger.unfinishedMessages }
+}
+
+extension MessageEffect {
+    var brief: String {
+        switch self {
+        case .notify(let token, .processed(let response)): "\(token.rawValue) processed '\(response)'"
+        case .notify(let token, .denied(let code, let message)): "\(token.rawValue) denied \(code) \(message)"
+        case .notify(let token, .discarded): "\(token.rawValue) discarded"
+        case .notify(let token, .failed): "\(token.rawValue) failed"
+        case .notify(let token, .aborted(let wasSent)): "\(token.rawValue) aborted\(wasSent ? " sent" : "")"
+        }
+    }
+}

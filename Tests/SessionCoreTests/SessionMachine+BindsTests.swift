@@ -1,0 +1,292 @@
+internal import SessionCore
+internal import Testing
+
+/// Binds on the four transports, polls, rebinds, and switches between transports.
+@Suite struct SessionMachineBindsTests {
+    @Test func socketThatDoesNotOpenIsDisabledAndTheSessionKept() {
+        for isTimeout in [true, false] {
+            let harness = SessionHarness.sensing()
+            harness.receive("LOOP,0")
+            _ = harness.takeTrace()
+            if isTimeout { harness.advance(4000) } else { harness.breakStream() }
+            let trace = harness.takeConversation()
+            #expect(trace.last?.hasPrefix("POST bind_session LS_session=sid&LS_content_length=50000000") == true)
+            #expect(trace.last?.hasSuffix("LS_cause=ws.unavailable") == true)
+            #expect(harness.status == .connectedStreamSensing)
+        }
+    }
+
+    @Test func socketThatDoesNotGreetIsDisabledAndTheSessionRecovered() {
+        let harness = SessionHarness.sensing()
+        harness.receive("LOOP,0")
+        harness.open()
+        harness.advance(4000)
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(100)
+        #expect(harness.takeRequests().last?.hasSuffix("LS_cause=ws.unavailable") == true)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+    }
+
+    @Test(arguments: [true, false])
+    func socketThatGreetsButDoesNotBindStaysEnabled(isTimeout: Bool) {
+        let harness = SessionHarness.sensing()
+        harness.receive("LOOP,0")
+        harness.open()
+        harness.receive("WSOK")
+        if isTimeout { harness.advance(4000) } else { harness.breakStream() }
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(100)
+        #expect(harness.takeRequests().last?.hasSuffix(isTimeout ? "ws.timeout" : "ws.error") == true)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .webSocket)
+    }
+
+    @Test(arguments: [true, false])
+    func pollingSocketThatDoesNotGreetIsDisabled(opens: Bool) {
+        var options = SessionHarness.officialOptions
+        options.forcedTransport = .wsPolling
+        let harness = SessionHarness.sensing(options)
+        harness.setOptions { $0.forcedTransport = nil }
+        harness.receive("LOOP,0")
+        harness.breakStream()
+        // Everything on a WebSocket is disabled now: HTTP streaming is next.
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+        let forced = SessionHarness.sensing(options)
+        forced.receive("LOOP,0")
+        if opens { forced.open() }
+        _ = forced.takeTrace()
+        forced.breakStream()
+        #expect(
+            forced.takeConversation() == [
+                "note noTransportAdmitted", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)",
+            ]
+        )
+        #expect(forced.remaining(.retry) == 4000)
+        forced.advance(4000)
+        #expect(forced.status == .connecting)
+        forced.receive("CONOK,sid2,70000,0,*", "LOOP,0")
+        // All is tried again.
+        #expect(forced.orders[forced.stream]?.kind == .webSocket)
+    }
+
+    @Test func forcedPollingThatStaysUnansweredIsRecovered() {
+        let harness = SessionHarness.bound(.http)
+        harness.receive("LOOP,0")
+        harness.advance(4000)
+        harness.respond("REQOK,1")
+        #expect(harness.status == .connectedHTTPStreaming)
+        harness.advance(4000)
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(100)
+        #expect(harness.takeRequests().last?.hasSuffix("LS_cause=http.timeout") == true)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        #expect(
+            harness.takeRequests().last?.contains("LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000") == true
+        )
+    }
+
+    @Test func brokenStreamingBindKeepsHTTPStreamingEnabled() {
+        let harness = SessionHarness.bound(.http)
+        harness.receive("LOOP,0")
+        harness.breakStream()
+        harness.advance(100)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+    }
+
+    @Test func loopOfAStreamKeepsTheStatusAndBindsAgain() {
+        let http = SessionHarness.bound(.httpStreaming)
+        http.receive("LOOP,7000")
+        #expect(
+            http.takeTrace() == [
+                "release",
+                "POST bind_session LS_session=sid&LS_content_length=50000000&LS_keepalive_millis=5000"
+                    + "&LS_send_sync=false&LS_cause=http.loop",
+                "T: transport 4000",
+            ]
+        )
+        http.receive("CONOK,sid,70000,5000,*")
+        #expect(http.takeTrace() == ["T: liveness 5000"])
+        let socket = SessionHarness.streamingOnSocket()
+        socket.receive("LOOP,0")
+        #expect(socket.takeTrace() == ["close", "T: transport 4000", "open ws http://server"])
+        socket.open()
+        #expect(socket.takeRequests().last?.hasSuffix("LS_cause=ws.loop") == true)
+        #expect(socket.status == .connectedWSStreaming)
+    }
+
+    // MARK: - Polls
+
+    @Test func httpPollsFollowEachOther() {
+        let harness = SessionHarness.bound(.httpPolling)
+        harness.receive("LOOP,0")
+        #expect(
+            harness.takeTrace() == [
+                "release", "T: idle 23000",
+                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000"
+                    + "&LS_cause=http.loop",
+            ]
+        )
+        harness.receive("CONOK,sid,70000,15000,*")
+        #expect(harness.takeTrace() == ["P: idleTimeout(15.0)"])
+        harness.receive("LOOP,2000")
+        #expect(harness.takeTrace() == ["P: pollingInterval(2.0)", "release", "T: polling 2000"])
+        harness.advance(2000)
+        #expect(
+            harness.takeTrace() == [
+                "T: idle 19000",
+                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=2000&LS_idle_millis=15000"
+                    + "&LS_cause=http.loop",
+            ]
+        )
+    }
+
+    @Test func socketPollsFollowEachOtherOnOneSocket() {
+        let harness = SessionHarness.bound(.wsPolling)
+        harness.receive("LOOP,0")
+        #expect(
+            harness.takeTrace() == [
+                "T: idle 23000", "> bind_session|LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000",
+            ]
+        )
+        harness.receive("CONOK,sid,70000,19000,*", "LOOP,500")
+        #expect(harness.takeTrace() == ["P: pollingInterval(0.5)", "T: polling 500"])
+        harness.subscribe(1, item: "i")
+        #expect(harness.takeRequests().count == 1)
+        harness.advance(500)
+        #expect(
+            harness.takeRequests() == ["> bind_session|LS_polling=true&LS_polling_millis=500&LS_idle_millis=19000"]
+        )
+    }
+
+    @Test func socketClosedBetweenPollsIsAnInterruption() {
+        let harness = SessionHarness.bound(.wsPolling)
+        harness.receive("LOOP,1000")
+        harness.breakStream()
+        #expect(harness.status == .disconnectedTryingRecovery)
+        #expect(harness.remaining(.polling) == nil)
+    }
+
+    @Test(arguments: [ForcedTransport.wsPolling, .httpPolling])
+    func pollThatStaysUnansweredIsAnInterruption(forced: ForcedTransport) {
+        for answers in [true, false] {
+            let harness = SessionHarness.bound(forced)
+            harness.receive("LOOP,0")
+            if answers { harness.receive("CONOK,sid,70000,19000,*", "NOOP,x") }
+            harness.advance(22_999)
+            #expect(harness.status.isConnected)
+            harness.advance(1)
+            #expect(harness.status == .disconnectedTryingRecovery)
+            harness.advance(100)
+            let prefix = forced == .wsPolling ? "ws" : "http"
+            #expect(harness.takeRequests().last?.hasSuffix("LS_cause=\(prefix).idle.timeout") == true)
+        }
+    }
+
+    @Test func pollsAreNotSupervisedByKeepalive() {
+        let harness = SessionHarness.bound(.httpPolling)
+        #expect(harness.remaining(.liveness) == nil)
+    }
+
+    // MARK: - Switches
+
+    private static let everyBond: [ForcedTransport] = [.wsStreaming, .httpStreaming, .wsPolling, .httpPolling]
+
+    @Test(arguments: everyBond, everyBond)
+    func transportCanBeSwitched(from: ForcedTransport, to: ForcedTransport) {
+        let harness = SessionHarness.bound(from)
+        let usesSocket = from == .wsStreaming || from == .wsPolling
+        harness.setOptions { $0.forcedTransport = to }
+        guard from != to else {
+            #expect(harness.takeTrace() == [])
+            return
+        }
+        let request = harness.takeRequests().first ?? ""
+        #expect(request.contains("LS_reqId=1&LS_op=force_rebind"))
+        #expect(request.contains("LS_close_socket=true") == usesSocket)
+        if usesSocket { harness.receive("REQOK,1") } else { harness.respond("REQOK,1") }
+        harness.receive("LOOP,0")
+        if to == .wsStreaming || to == .wsPolling {
+            harness.open()
+            harness.receive("WSOK")
+        }
+        let kind = harness.orders[harness.stream]?.kind
+        harness.receive("CONOK,sid,70000,5000,*")
+        #expect(harness.status.rawValue == "CONNECTED:\(to.rawValue)")
+        #expect(
+            kind
+                == (to == .httpStreaming ? .httpStream : to == .httpPolling ? .httpPoll : .webSocket)
+        )
+        #expect(harness.openConnections == [harness.stream])
+    }
+
+    @Test func refusedSwitchIsGivenUpQuietly() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.setOptions { $0.forcedTransport = .http }
+        harness.receive("REQERR,1,68,no")
+        _ = harness.takeTrace()
+        harness.advance(4000)
+        #expect(harness.takeRequests() == [])
+        harness.setOptions { $0.forcedTransport = .httpPolling }
+        #expect(harness.takeRequests().count == 1)
+    }
+
+    @Test func onlyTheLatestTransportCounts() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.setOptions { $0.forcedTransport = .httpStreaming }
+        harness.setOptions { $0.forcedTransport = .httpPolling }
+        #expect(harness.takeRequests().count == 1)
+        harness.receive("LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .httpPoll)
+    }
+
+    @Test func switchAskedForDuringABindFollowsIt() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.receive("LOOP,0")
+        harness.open()
+        harness.setOptions { $0.forcedTransport = .httpPolling }
+        #expect(harness.takeRequests().filter { $0.contains("force_rebind") } == [])
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        #expect(harness.takeRequests().filter { $0.contains("force_rebind") }.count == 1)
+    }
+
+    @Test func switchDuringPreflightOrRecoveryNeedsNoRequest() {
+        let sensing = SessionHarness.sensing()
+        sensing.setOptions { $0.forcedTransport = .httpPolling }
+        #expect(sensing.takeRequests() == [])
+        sensing.receive("LOOP,0")
+        #expect(sensing.orders[sensing.stream]?.kind == .httpPoll)
+        let recovering = SessionHarness.streamingOnSocket()
+        recovering.breakStream()
+        recovering.advance(100)
+        _ = recovering.takeTrace()
+        recovering.setOptions { $0.forcedTransport = .httpStreaming }
+        #expect(recovering.takeRequests() == [])
+        recovering.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        #expect(recovering.orders[recovering.stream]?.kind == .httpStream)
+    }
+
+    @Test func anotherClientAddressAdmitsAllTransports() {
+        let harness = SessionHarness.sensing()
+        harness.receive("CLIENTIP,10.0.0.1", "LOOP,0")
+        harness.breakStream()
+        harness.receive("CONOK,sid,70000,5000,*", "CLIENTIP,10.0.0.1", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+        harness.receive("CONOK,sid,70000,5000,*", "CLIENTIP,10.0.0.2", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .webSocket)
+    }
+
+    @Test func slowReaderThatMayOnlyStreamGoesOnStreaming() {
+        var options = SessionHarness.officialOptions
+        options.slowingEnabled = true
+        let harness = SessionHarness.bound(.wsStreaming, options)
+        harness.receive("SYNC,0")
+        for _ in 1...5 {
+            harness.advance(4000)
+            harness.receive("SYNC,0")
+        }
+        #expect(harness.takeRequests() == [])
+        #expect(harness.status == .connectedWSStreaming)
+    }
+}

@@ -1,0 +1,338 @@
+internal import SessionCore
+internal import Testing
+
+/// How control and message requests travel, and who hears of the replies.
+@Suite struct SessionMachineControlTests {
+    private static func add(_ id: Int, sub: Int, _ item: String, onSocket: Bool = false) -> String {
+        "LS_reqId=\(id)&LS_op=add&LS_subId=\(sub)&LS_mode=MERGE&LS_group=\(item)&LS_schema=f&LS_snapshot=true"
+            + (onSocket ? "&LS_ack=false" : "")
+    }
+
+    // MARK: - WebSocket
+
+    @Test func requestsGoOnTheSocketAtOnce() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.subscribe(1, item: "a")
+        harness.sendMessage(1, "hello")
+        #expect(
+            harness.takeTrace() == [
+                "> control|" + Self.add(1, sub: 1, "a", onSocket: true),
+                "> msg|LS_reqId=2&LS_message=hello&LS_sequence=seq&LS_msg_prog=1",
+            ]
+        )
+    }
+
+    @Test func waitingRequestsGoInBatchesOnceTheSocketIsBound() {
+        let harness = SessionHarness()
+        harness.subscribe(1, item: "a")
+        harness.connect()
+        harness.sendMessage(1, "m1")
+        harness.subscribe(2, item: "b")
+        harness.sendMessage(2, "m2")
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(2) }
+        harness.open()
+        harness.setOptions {
+            $0.requestedMaxBandwidth = .limited(3)
+            $0.forcedTransport = .http
+        }
+        _ = harness.takeTrace()
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        #expect(
+            harness.takeRequests() == [
+                "> control|LS_reqId=1&LS_op=force_rebind&LS_close_socket=true"
+                    + "|LS_reqId=2&LS_op=constrain&LS_requested_max_bandwidth=3.0|"
+                    + Self.add(3, sub: 1, "a", onSocket: true) + "|" + Self.add(4, sub: 2, "b", onSocket: true),
+                "> msg|LS_reqId=5&LS_message=m1&LS_sequence=seq&LS_msg_prog=1"
+                    + "|LS_reqId=6&LS_message=m2&LS_sequence=seq&LS_msg_prog=2",
+            ]
+        )
+    }
+
+    @Test func requestLimitSplitsBatches() {
+        let harness = SessionHarness()
+        for number in 1...3 { harness.subscribe(UInt64(number), item: "item\(number)") }
+        harness.connect()
+        harness.open()
+        _ = harness.takeTrace()
+        harness.receive("WSOK", "CONOK,sid,230,0,*")
+        let frames = harness.takeRequests()
+        #expect(frames.map { $0.split(separator: "|").count - 1 } == [2, 1])
+        let small = SessionHarness()
+        for number in 1...3 { small.subscribe(UInt64(number), item: "item\(number)") }
+        small.connect()
+        small.open()
+        _ = small.takeTrace()
+        small.receive("WSOK", "CONOK,sid,1,0,*")
+        #expect(small.takeRequests().count == 3)
+    }
+
+    @Test func unansweredRequestsAreRepeatedOnTheNextSocket() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.subscribe(1, item: "a")
+        harness.subscribe(2, item: "b")
+        harness.sendMessage(1, "m")
+        harness.receive("SUBOK,1,1,1")
+        harness.breakStream()
+        harness.advance(100)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        harness.open()
+        _ = harness.takeTrace()
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        #expect(
+            harness.takeRequests() == [
+                "> control|" + Self.add(4, sub: 2, "b", onSocket: true),
+                "> msg|LS_reqId=5&LS_message=m&LS_sequence=seq&LS_msg_prog=1",
+            ]
+        )
+    }
+
+    @Test func requestsWaitDuringARebindOfTheSocket() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.receive("LOOP,0")
+        harness.subscribe(1, item: "a")
+        harness.open()
+        #expect(harness.takeRequests().filter { $0.hasPrefix("> control") } == [])
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        #expect(harness.takeRequests().count == 1)
+    }
+
+    @Test func pollingSocketTakesRequestsBehindTheBind() {
+        var options = SessionHarness.officialOptions
+        options.forcedTransport = .wsPolling
+        let harness = SessionHarness(options)
+        harness.subscribe(1, item: "a")
+        harness.connect()
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        harness.open()
+        _ = harness.takeTrace()
+        harness.receive("WSOK")
+        #expect(harness.takeRequests().map { $0.prefix(9) } == ["> bind_se", "> control"])
+    }
+
+    // MARK: - HTTP
+
+    @Test func requestsAreSentBesideTheStreamWithoutWaitingForItsAnswer() {
+        var options = SessionHarness.officialOptions
+        options.forcedTransport = .httpStreaming
+        let harness = SessionHarness(options)
+        harness.subscribe(1, item: "a")
+        harness.connect()
+        harness.receive("CONOK,sid,70000,0,*")
+        _ = harness.takeTrace()
+        harness.receive("LOOP,0")
+        #expect(harness.takeRequests().last == "POST control&LS_session=sid " + Self.add(1, sub: 1, "a"))
+        #expect(harness.orders[harness.control]?.kind == .httpControl)
+    }
+
+    @Test func oneRequestIsUnderWayAtATime() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.sendMessage(1, "m")
+        harness.subscribe(2, item: "b")
+        harness.subscribe(3, item: "c")
+        #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(1, sub: 1, "a")])
+        harness.respond("REQOK,1")
+        #expect(
+            harness.takeRequests() == [
+                "POST control&LS_session=sid " + Self.add(2, sub: 2, "b") + "|" + Self.add(3, sub: 3, "c")
+            ]
+        )
+        harness.respond("REQOK,3", "REQOK,2")
+        #expect(
+            harness.takeRequests() == [
+                "POST msg&LS_session=sid LS_reqId=4&LS_message=m&LS_sequence=seq&LS_msg_prog=1"
+            ]
+        )
+        harness.respond("REQOK,4")
+        #expect(harness.takeTrace() == [])
+        #expect(harness.remaining(.control) == nil)
+    }
+
+    @Test func whatWasNotAnsweredIsSentAgainAtOnce() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.respond("REQOK,1")
+        harness.subscribe(2, item: "b")
+        harness.subscribe(3, item: "c")
+        harness.respond("REQOK,2")
+        _ = harness.takeTrace()
+        harness.respond("REQOK,99", "SUBOK,3,1,1")
+        // The reply named no request of ours, but it was one.
+        #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(4, sub: 3, "c")])
+    }
+
+    @Test func emptyResponseIsFollowedByAPause() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.advance(1000)
+        harness.receive("PROBE")
+        _ = harness.takeTrace()
+        harness.respond()
+        #expect(harness.takeTrace() == ["T: control 3000"])
+        harness.subscribe(2, item: "b")
+        #expect(harness.takeTrace() == [])
+        harness.advance(3000)
+        #expect(
+            harness.takeRequests() == [
+                "POST control&LS_session=sid " + Self.add(2, sub: 1, "a") + "|" + Self.add(3, sub: 2, "b")
+            ]
+        )
+    }
+
+    @Test func failedRequestIsRepeatedAfterTheRetryDelay() {
+        let harness = SessionHarness.bound(.httpPolling)
+        harness.subscribe(1, item: "a")
+        harness.advance(500)
+        harness.breakControl()
+        #expect(harness.remaining(.control) == 3500)
+        #expect(harness.status == .connectedHTTPPolling)
+        _ = harness.takeTrace()
+        harness.advance(3500)
+        #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(2, sub: 1, "a")])
+        harness.advance(4000)
+        // Silence used the whole delay up.
+        #expect(
+            harness.takeTrace() == [
+                "close", "T: control 0",
+                "POST control&LS_session=sid " + Self.add(3, sub: 1, "a"), "T: control 4000",
+            ]
+        )
+    }
+
+    @Test func confirmedRequestIsNotRepeatedAfterAnError() {
+        let harness = SessionHarness.bound(.httpPolling)
+        harness.subscribe(1, item: "a")
+        harness.receive("REQOK,1", on: harness.control)
+        harness.breakControl()
+        _ = harness.takeTrace()
+        harness.advance(4000)
+        #expect(harness.takeRequests() == [])
+    }
+
+    @Test func requestUnderWaySurvivesARebindOverHTTPOnly() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.receive("LOOP,0")
+        #expect(harness.openConnections.contains(harness.control))
+        harness.setOptions { $0.forcedTransport = .wsStreaming }
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        #expect(!harness.openConnections.contains(harness.control))
+        #expect(harness.remaining(.control) == nil)
+    }
+
+    @Test func interruptionDropsTheRequestUnderWay() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.breakStream()
+        #expect(harness.openConnections.isEmpty)
+        harness.advance(100)
+        harness.receive("CONOK,sid,70000,0,*")
+        _ = harness.takeTrace()
+        harness.receive("LOOP,0")
+        #expect(harness.takeRequests().last == "POST control&LS_session=sid " + Self.add(2, sub: 1, "a"))
+    }
+
+    // MARK: - Bandwidth
+
+    @Test func bandwidthIsNegotiatedOneRequestAtATime() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(10) }
+        #expect(
+            harness.takeRequests() == ["> control|LS_reqId=1&LS_op=constrain&LS_requested_max_bandwidth=10.0"]
+        )
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(20) }
+        harness.setOptions { $0.requestedMaxBandwidth = .unlimited }
+        #expect(harness.takeRequests() == [])
+        harness.receive("REQOK,1")
+        #expect(
+            harness.takeRequests() == ["> control|LS_reqId=2&LS_op=constrain&LS_requested_max_bandwidth=unlimited"]
+        )
+        harness.receive("REQERR,2,68,no")
+        #expect(harness.takeRequests() == [])
+        harness.setOptions { $0.requestedMaxBandwidth = .unlimited }
+        #expect(harness.takeRequests() == [])
+    }
+
+    @Test func unmanagedBandwidthIsNotNegotiated() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.receive("CONS,unmanaged")
+        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(SessionCore.RealMaxBandwidth.unmanaged))"])
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(10) }
+        #expect(harness.takeRequests() == [])
+    }
+
+    @Test func bandwidthSetBeforeTheCreationTravelsWithIt() {
+        let harness = SessionHarness()
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(7) }
+        harness.connect()
+        harness.open()
+        #expect(harness.takeRequests().last?.contains("LS_requested_max_bandwidth=7.0") == true)
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        #expect(harness.takeRequests() == [])
+    }
+
+    // MARK: - Heartbeats
+
+    @Test func requestsPostponeTheHeartbeat() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 3
+        let harness = SessionHarness(options)
+        harness.connect()
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        harness.advance(2000)
+        harness.subscribe(1, item: "a")
+        #expect(harness.remaining(.heartbeat) == 3000)
+        _ = harness.takeTrace()
+        harness.advance(3000)
+        #expect(harness.takeRequests() == ["> heartbeat||"])
+    }
+
+    @Test func declaredIntervalCanBeShortenedOnly() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 10
+        let harness = SessionHarness(options)
+        harness.connect()
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        harness.setOptions { $0.reverseHeartbeatInterval = 0 }
+        #expect(harness.remaining(.heartbeat) == 10_000)
+        harness.setOptions { $0.reverseHeartbeatInterval = 4 }
+        #expect(harness.remaining(.heartbeat) == 10_000)
+        harness.advance(10_000)
+        #expect(harness.remaining(.heartbeat) == 4000)
+        harness.setOptions { $0.reverseHeartbeatInterval = 60 }
+        harness.advance(4000)
+        #expect(harness.remaining(.heartbeat) == 10_000)
+    }
+
+    @Test func undeclaredHeartbeatsFollowTheOption() {
+        let harness = SessionHarness.bound(.httpPolling)
+        #expect(harness.remaining(.heartbeat) == nil)
+        harness.setOptions { $0.reverseHeartbeatInterval = 5 }
+        #expect(harness.remaining(.heartbeat) == 5000)
+        harness.setOptions { $0.reverseHeartbeatInterval = 0 }
+        #expect(harness.remaining(.heartbeat) == nil)
+    }
+
+    @Test func pollingSocketHasNoHeartbeats() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 5
+        let harness = SessionHarness.bound(.wsPolling, options)
+        #expect(harness.remaining(.heartbeat) == nil)
+    }
+
+    @Test func heartbeatOverHTTPWaitsForTheRequestUnderWay() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 1
+        let harness = SessionHarness.bound(.httpPolling, options)
+        harness.subscribe(1, item: "a")
+        harness.advance(1000)
+        #expect(harness.takeRequests().count == 1)
+        harness.respond("REQOK,1")
+        #expect(harness.takeRequests() == ["POST heartbeat&LS_session=sid |"])
+        harness.respond("REQOK")
+        harness.advance(1000)
+        #expect(harness.takeRequests() == ["POST heartbeat&LS_session=sid |"])
+    }
+}

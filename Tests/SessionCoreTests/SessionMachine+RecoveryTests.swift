@@ -1,0 +1,179 @@
+internal import SessionCore
+internal import Testing
+
+/// Counting, replaying and giving up.
+@Suite struct SessionMachineRecoveryTests {
+    /// Streaming, with one subscription and two updates: four data notifications.
+    private static func busy() -> SessionHarness {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.subscribe(1, item: "i")
+        harness.receive("SUBOK,1,1,1", "CONF,1,unlimited,filtered", "U,1,1,a", "U,1,1,b")
+        _ = harness.takeTrace()
+        return harness
+    }
+
+    private static func recovering() -> SessionHarness {
+        let harness = busy()
+        harness.breakStream()
+        harness.advance(100)
+        return harness
+    }
+
+    @Test func recoveryNamesWhatWasReceived() {
+        let harness = Self.recovering()
+        #expect(harness.takeRequests()[0].contains("LS_recovery_from=4"))
+    }
+
+    @Test func repeatedNotificationsAreSkipped() {
+        let harness = Self.recovering()
+        _ = harness.takeTrace()
+        harness.receive("CONOK,sid,70000,0,*", "PROG,2", "U,1,1,a", "PROBE", "U,1,1,b", "U,1,1,c", "LOOP,0")
+        #expect(harness.takeConversation() == ["sub1 update c", "release", "open ws http://server"])
+    }
+
+    @Test func wholeHistoryCanBeRepeated() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.subscribe(1, item: "i", mode: .distinct)
+        let history = [
+            "SUBOK,1,1,1", "U,1,1,a", "EOS,1,1", "CS,1,1", "OV,1,1,33", "CONF,1,100,filtered", "UNSUB,1",
+        ]
+        for line in history { harness.receive(line) }
+        harness.breakStream()
+        harness.advance(100)
+        #expect(harness.takeRequests().last?.contains("LS_recovery_from=7") == true)
+        harness.receive("CONOK,sid,70000,0,*", "PROG,0")
+        for line in history { harness.receive(line) }
+        #expect(harness.takeTrace() == [])
+    }
+
+    @Test func skippingGoesOnAcrossAPlainBind() {
+        let harness = Self.recovering()
+        harness.receive("CONOK,sid,70000,0,*", "PROG,2", "U,1,1,a", "LOOP,0")
+        harness.open()
+        _ = harness.takeTrace()
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "U,1,1,b", "U,1,1,c")
+        #expect(harness.takeConversation() == ["S: CONNECTED:WS-STREAMING", "sub1 update c"])
+    }
+
+    @Test func interruptedReplayIsAskedForAgain() {
+        let harness = Self.recovering()
+        harness.receive("CONOK,sid,70000,0,*", "PROG,0", "U,1,1,a")
+        harness.breakStream()
+        harness.advance(4000)
+        #expect(harness.takeRequests().last?.contains("LS_recovery_from=4") == true)
+        harness.receive("CONOK,sid,70000,0,*", "PROG,4", "U,1,1,e")
+        #expect(harness.takeConversation() == ["sub1 update e"])
+    }
+
+    @Test func gapInTheFlowBringsANewSession() {
+        let harness = Self.recovering()
+        _ = harness.takeTrace()
+        harness.receive("CONOK,sid,70000,0,*", "PROG,5")
+        #expect(
+            harness.takeTrace() == [
+                "close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "sub1 unsubscribed", "T: retry 100",
+            ]
+        )
+        harness.advance(100)
+        harness.open()
+        #expect(harness.takeRequests().last?.hasSuffix("LS_cause=prog.mismatch.5.4") == true)
+    }
+
+    @Test func progressOutsideARecoveryMustBeExact() {
+        let exact = Self.busy()
+        exact.receive("PROG,4")
+        #expect(exact.takeTrace() == [])
+        let wrong = Self.busy()
+        wrong.receive("PROG,3")
+        #expect(wrong.status == .disconnectedWillRetry)
+        #expect(wrong.remaining(.retry) == 100)
+    }
+
+    @Test func unknownSubscriptionsCountToo() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.receive("U,77,1,x", "UNSUB,78", "MSGDONE,*,5,", "MPNOK,3,abc", "PROG,4")
+        #expect(harness.status == .connectedWSStreaming)
+    }
+
+    @Test func countsBeginAnewWithEachSession() {
+        let harness = Self.busy()
+        harness.receive("END,48,refresh")
+        harness.advance(100)
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid2,70000,5000,*", "PROG,0")
+        #expect(harness.status == .connectedWSStreaming)
+    }
+
+    @Test func attemptsFollowEachOtherUntilTheDeadline() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.dice = 0
+        harness.breakStream()
+        harness.advance(15_999)
+        let causes = harness.takeRequests().map { $0.split(separator: "LS_cause=").last ?? "" }
+        #expect(causes == ["ws.error", "recovery.error", "recovery.error", "recovery.error"])
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(1)
+        harness.open()
+        #expect(harness.takeRequests().last?.hasSuffix("LS_cause=recovery.timeout") == true)
+    }
+
+    @Test func failedAttemptWaitsOutTheRetryDelay() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(100)
+        harness.advance(1000)
+        harness.completeStream()
+        #expect(harness.remaining(.retry) == 3000)
+        #expect(harness.status == .disconnectedTryingRecovery)
+    }
+
+    @Test func shortRetryDelayKeepsTheLongerResponseTime() {
+        var options = SessionHarness.officialOptions
+        options.retryDelay = 2
+        let harness = SessionHarness.streamingOnSocket(options)
+        harness.breakStream()
+        harness.advance(100)
+        #expect(harness.remaining(.transport) == 4000)
+        harness.breakStream()
+        #expect(harness.remaining(.retry) == 2000)
+    }
+
+    @Test func brokenBindAfterARecoveryHasADeadlineOfItsOwn() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(100)
+        harness.advance(3000)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        harness.open()
+        harness.receive("WSOK")
+        harness.breakStream()
+        #expect(harness.takeStatuses() == ["S: DISCONNECTED:TRYING-RECOVERY"])
+        #expect(harness.remaining(.recovery) == 100)
+    }
+
+    @Test func subscriptionsAndMessagesSurviveARecovery() {
+        let harness = Self.busy()
+        harness.sendMessage(1, "m")
+        harness.breakStream()
+        harness.sendMessage(2, "n")
+        harness.subscribe(2, item: "j")
+        harness.advance(100)
+        harness.receive("CONOK,sid,70000,0,*", "MSGDONE,seq,1,ok", "LOOP,0")
+        #expect(harness.takeConversation().filter { $0.hasPrefix("sub") || $0.hasPrefix("msg") }.count == 1)
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        let frames = harness.takeRequests().suffix(2)
+        #expect(frames.first?.contains("LS_subId=2") == true)
+        #expect(frames.last?.contains("LS_message=n") == true)
+        #expect(frames.last?.contains("LS_message=m") == false)
+    }
+
+    @Test func firstRetryIsAShareOfItsMaximum() {
+        for (dice, delay) in [(0.0, 0), (0.5, 50), (0.999_999, 100)] {
+            let harness = SessionHarness.streamingOnSocket()
+            harness.dice = dice
+            harness.breakStream()
+            #expect(harness.remaining(.recovery) == delay)
+        }
+    }
+}

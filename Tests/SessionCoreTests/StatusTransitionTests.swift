@@ -1,0 +1,265 @@
+internal import SessionCore
+internal import Testing
+
+/// Every legal change of status, with what causes it.
+@Suite struct StatusTransitionTests {
+    private static let everyBond: [ForcedTransport] = [.wsStreaming, .httpStreaming, .wsPolling, .httpPolling]
+
+    private static func statusText(_ forced: ForcedTransport) -> String {
+        forced == .wsStreaming || forced == .httpStreaming || forced == .wsPolling || forced == .httpPolling
+            ? "CONNECTED:\(forced.rawValue)" : ""
+    }
+
+    private static var withoutRecovery: ConnectionOptionValues {
+        var options = SessionHarness.officialOptions
+        options.sessionRecoveryTimeout = 0
+        return options
+    }
+
+    @Test func connectLeavesDisconnectedOnly() {
+        let harness = SessionHarness()
+        harness.connect()
+        #expect(harness.status == .connecting)
+        _ = harness.takeTrace()
+        harness.connect()
+        #expect(harness.takeTrace() == [])
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        _ = harness.takeTrace()
+        harness.connect()
+        #expect(harness.takeTrace() == [])
+    }
+
+    @Test func connectWithoutAddressDoesNothing() {
+        let harness = SessionHarness(details: { $0.serverAddress = nil })
+        harness.connect()
+        #expect(harness.takeTrace() == [])
+        #expect(harness.status == .disconnected)
+    }
+
+    @Test func unusableWebSocketAtCreationChangesNoStatus() {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.open()
+        _ = harness.takeTrace()
+        harness.advance(4000)
+        #expect(harness.takeStatuses() == [])
+        #expect(harness.status == .connecting)
+    }
+
+    @Test(arguments: [4, 6, 20, 40, 41, 48])
+    func creationRefusedForNowIsRetried(code: Int) {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.breakStream()
+        harness.advance(1000)
+        _ = harness.takeTrace()
+        harness.receive("CONERR,\(code),later")
+        #expect(harness.takeTrace() == ["close", "S: DISCONNECTED:WILL-RETRY", "T: retry 3000"])
+        harness.advance(3000)
+        #expect(harness.takeRequests()[0].hasSuffix("LS_cause=http.conerr.\(code)"))
+        #expect(harness.status == .connecting)
+    }
+
+    @Test(arguments: [-3, 0, 1, 2, 3, 7, 8, 9, 10, 11, 21, 60, 64, 66, 67, 68, 69, 70, 71, 100])
+    func creationRefusedForGoodDisconnects(code: Int) {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.open()
+        harness.receive("WSOK")
+        _ = harness.takeTrace()
+        harness.receive("CONERR,\(code),no")
+        #expect(harness.takeTrace() == ["close", "S: DISCONNECTED", "error \(code) no"])
+        #expect(harness.timers.isEmpty)
+        #expect(harness.openConnections.isEmpty)
+    }
+
+    @Test(arguments: everyBond)
+    func sensingEndsInTheChosenTransport(forced: ForcedTransport) {
+        let harness = SessionHarness.bound(forced)
+        #expect(harness.status.rawValue == Self.statusText(forced))
+        #expect(harness.status.isConnected)
+    }
+
+    @Test(arguments: everyBond)
+    func brokenConnectionIsRecoveredOrReplaced(forced: ForcedTransport) {
+        let harness = SessionHarness.bound(forced)
+        harness.breakStream()
+        #expect(harness.takeTrace() == ["S: DISCONNECTED:TRYING-RECOVERY", "T: recovery 100"])
+        let other = SessionHarness.bound(forced, Self.withoutRecovery)
+        other.advance(1000)
+        other.breakStream()
+        let delay = forced == .httpPolling ? 3000 : 100
+        #expect(
+            other.takeTrace() == ["S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry \(delay)"]
+        )
+    }
+
+    @Test(arguments: everyBond)
+    func responseThatEndsWithoutLoopCountsAsBroken(forced: ForcedTransport) {
+        let harness = SessionHarness.bound(forced)
+        harness.completeStream()
+        #expect(harness.status == .disconnectedTryingRecovery)
+    }
+
+    @Test func brokenPreflightIsRecoveredOrReplaced() {
+        let harness = SessionHarness.sensing()
+        harness.completeStream()
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(100)
+        #expect(harness.takeRequests()[0].hasSuffix("LS_cause=http.error"))
+        let other = SessionHarness.sensing(Self.withoutRecovery)
+        other.advance(4000)
+        #expect(
+            other.takeTrace().prefix(4) == ["close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry 0"]
+        )
+        #expect(other.status == .connecting)
+    }
+
+    @Test(arguments: everyBond)
+    func disconnectLeavesEveryBond(forced: ForcedTransport) {
+        let harness = SessionHarness.bound(forced)
+        harness.disconnect()
+        let trace = harness.takeTrace()
+        let destroys = trace.first == "> control|LS_reqId=1&LS_op=destroy&LS_close_socket=true&LS_cause=api"
+        #expect(destroys == (forced == .wsStreaming || forced == .wsPolling))
+        #expect(trace.suffix(3) == ["close", "S: DISCONNECTED", "P: sessionId(nil)"])
+        #expect(harness.timers.isEmpty)
+        #expect(harness.openConnections.isEmpty)
+        #expect(harness.legacyEvents.last == .closed)
+    }
+
+    @Test func disconnectLeavesCreationAndPauses() {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.disconnect()
+        #expect(harness.takeStatuses().last == "S: DISCONNECTED")
+        harness.connect()
+        harness.open()
+        harness.receive("WSOK")
+        harness.breakStream()
+        #expect(harness.status == .disconnectedWillRetry)
+        harness.disconnect()
+        #expect(harness.takeStatuses().last == "S: DISCONNECTED")
+        let sensing = SessionHarness.sensing()
+        sensing.disconnect()
+        let recovering = SessionHarness.streamingOnSocket()
+        recovering.breakStream()
+        recovering.disconnect()
+        recovering.connect()
+        recovering.open()
+        // The old session is forgotten.
+        #expect(
+            recovering.takeRequests().last
+                == "> create_session|LS_keepalive_millis=5000&LS_cid=CID&LS_send_sync=false&LS_cause=api"
+        )
+        recovering.disconnect()
+        for client in [harness, sensing, recovering] {
+            #expect(client.status == .disconnected)
+            #expect(client.timers.isEmpty)
+            #expect(client.openConnections.isEmpty)
+        }
+    }
+
+    @Test func disconnectWhileDisconnectedDoesNothing() {
+        let harness = SessionHarness()
+        harness.disconnect()
+        #expect(harness.events.isEmpty)
+    }
+
+    @Test(arguments: ["PROBE", "NOOP,x", "CONS,3.0", "SERVNAME,x", "CLIENTIP,::1", "SYNC,1", "REQOK,9", "U,9,1,x", ""])
+    func everyLineEndsAStall(line: String) {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.advance(7000)
+        #expect(harness.takeStatuses() == ["S: STALLED"])
+        harness.receive(line)
+        let trace = harness.takeTrace()
+        #expect(trace.contains("S: CONNECTED:WS-STREAMING"))
+        #expect(trace.contains("T: liveness 5000"))
+        harness.advance(6999)
+        #expect(harness.status == .connectedWSStreaming)
+        harness.advance(1)
+        #expect(harness.status == .stalled)
+    }
+
+    @Test func stallOfHTTPStreamingEndsInRecovery() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.advance(7000)
+        #expect(harness.status == .stalled)
+        harness.advance(3000)
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(100)
+        #expect(harness.takeRequests()[0].hasSuffix("LS_cause=http.stalled"))
+    }
+
+    @Test func recoveryEndsInTheNextBind() {
+        let harness = SessionHarness.bound(.httpPolling)
+        harness.breakStream()
+        harness.advance(100)
+        harness.receive("CONOK,sid,70000,0,*", "PROG,0", "LOOP,0")
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.receive("CONOK,sid,70000,19000,*")
+        #expect(harness.status == .connectedHTTPPolling)
+    }
+
+    @Test(arguments: ["CONERR,4,x", "CONERR,20,x", "END,41,x", "END,48,x", "PROG,7"])
+    func recoveryMayEndInANewSession(line: String) {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(100)
+        _ = harness.takeTrace()
+        harness.receive(line)
+        #expect(
+            harness.takeTrace() == ["close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry 100"]
+        )
+        harness.advance(100)
+        #expect(harness.status == .connecting)
+    }
+
+    @Test(arguments: ["CONERR,1,x", "CONERR,5,x", "END,31,x", "END,-4,x"])
+    func recoveryMayEndForGood(line: String) {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(100)
+        harness.receive(line)
+        #expect(harness.status == .disconnected)
+    }
+
+    @Test func networkOnlineCutsTheRetryPauseShort() {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.open()
+        harness.receive("WSOK")
+        harness.breakStream()
+        _ = harness.takeTrace()
+        harness.networkOnline()
+        #expect(harness.takeTrace() == ["T: transport 4000", "open ws http://server", "S: CONNECTING"])
+        harness.networkOnline()
+        #expect(harness.takeTrace() == [])
+    }
+
+    @Test func networkOnlineCutsThePauseBetweenRecoveriesShort() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.networkOnline()
+        #expect(harness.remaining(.recovery) == 100)
+        harness.advance(100)
+        harness.breakStream()
+        #expect(harness.remaining(.retry) == 4000)
+        _ = harness.takeTrace()
+        harness.networkOnline()
+        #expect(harness.takeRequests()[0].hasSuffix("LS_cause=recovery.error"))
+        #expect(harness.remaining(.retry) == nil)
+    }
+
+    @Test func identityMismatchIsFatalEverywhere() {
+        for harness in [
+            SessionHarness.streamingOnSocket(), .sensing(), .bound(.httpPolling), .bound(.httpStreaming),
+            .bound(.wsPolling),
+        ] {
+            harness.close(harness.stream, .identityRejected(reason: "pins"))
+            #expect(harness.takeConversation().contains("error 62 Unrecognized server's identity"))
+            #expect(harness.status == .disconnected)
+        }
+    }
+}

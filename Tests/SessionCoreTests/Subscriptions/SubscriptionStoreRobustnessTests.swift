@@ -1,0 +1,87 @@
+internal import SessionCore
+internal import TLCP
+internal import Testing
+
+/// Whatever the server says: no trap, and the promises to the user hold.
+struct SubscriptionStoreRobustnessTests {
+    @Test(arguments: 1...15 as ClosedRange<UInt64>)
+    func randomLinesKeepThePromisesToTheUser(seed: UInt64) throws {
+        var dice = Dice(seed: seed)
+        var bench = StoreBench()
+        var isSubscribed: [SubscriptionToken: Bool] = [:]
+        var tables: [SubscriptionToken: ValueTable] = [:]
+        for step in 0..<1_500 {
+            var effects: [SubscriptionEffect] = []
+            switch dice.roll(20) {
+            case 0:
+                let properties = dice.properties()
+                let token = SubscriptionToken(UInt64(step))
+                effects = bench.store.subscribe(token, properties)
+                tables[token] = ValueTable(properties: properties, recentRows: 3)
+            case 1: effects = bench.store.unsubscribe(SubscriptionToken(UInt64(dice.roll(max(step, 1)))))
+            case 2 where dice.roll(20) == 0: effects = bench.store.sessionEnded()
+            case 3: bench.store.channelLost()
+            case 4, 5: _ = bench.post(atMost: dice.roll(5))
+            case 6: effects = bench.accept(dice.roll(step + 1)) ?? []
+            case 7: effects = bench.refuse(dice.roll(step + 1), 1 - dice.roll(3)) ?? []
+            default:
+                if let line = try? ServerNotification(parsing: Array(dice.line().utf8)[...]) {
+                    effects = bench.receive(line)
+                }
+            }
+            for case .notify(let token, let event) in effects {
+                switch event {
+                case .subscribed:
+                    #expect(isSubscribed[token] != true, "seed \(seed)")
+                    isSubscribed[token] = true
+                case .unsubscribed:
+                    #expect(isSubscribed[token] == true, "seed \(seed)")
+                    isSubscribed[token] = false
+                case .failed: isSubscribed[token] = false
+                default: #expect(isSubscribed[token] == true, "seed \(seed)")
+                }
+                tables[token]?.apply(event)
+            }
+        }
+        for table in tables.values { _ = table.presentState() }
+    }
+}
+
+/// A small seeded generator of things that a server, or a user, might say.
+private struct Dice {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    mutating func roll(_ sides: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state >> 11) % max(sides, 1)
+    }
+
+    mutating func pick<Element>(_ list: [Element]) -> Element { list[roll(list.count)] }
+
+    mutating func properties() -> SubscriptionProperties {
+        pick([.merge(), .plain(.distinct), .plain(.raw), .command(), .twoLevel(), .twoLevel()])
+    }
+
+    mutating func line() -> String {
+        let id = roll(30) + 1
+        let item = roll(12) == 0 ? roll(4) : roll(2) + 1
+        switch roll(14) {
+        case 0: return "SUBOK,\(id),\(pick([1, 2, 2, 2])),\(pick([2, 2, 2, 4]))"
+        case 1: return "SUBCMD,\(id),2,4,3,\(pick([4, 4, 4, 9]))"
+        case 2: return pick(["UNSUB,\(id)", "EOS,\(id),\(item)", "CS,\(id),\(item)", "OV,\(id),\(item),3"])
+        case 3: return "CONF,\(id),\(pick(["1", "2.5", "unlimited"])),filtered"
+        case 4...8: return "U,\(id),\(item),\(field())|\(field())"
+        default:
+            return
+                "U,\(id),\(item),\(field())|\(field())|\(pick(["k1", "k2", "7", ""]))|\(pick(["ADD", "UPDATE", "DELETE", ""]))"
+        }
+    }
+
+    private mutating func field() -> String {
+        pick(["a", "b", "#", "$", "", "c", "d", "[1]", "^Tb", "^P[]", "^1", "^9"])
+    }
+}

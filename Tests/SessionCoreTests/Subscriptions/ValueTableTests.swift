@@ -1,0 +1,199 @@
+internal import SessionCore
+internal import Testing
+
+/// The mirror of present values, fed by a subscription store.
+struct ValueTableTests {
+    private static func table(
+        _ properties: SubscriptionProperties,
+        recentRows: Int = 100,
+        _ lines: String...
+    ) throws -> ValueTable {
+        var bench = StoreBench.added(properties)
+        var table = ValueTable(properties: properties, recentRows: recentRows)
+        for line in lines {
+            let effects = try bench.receive(line)
+            for case .notify(_, let event) in effects { table.apply(event) }
+            _ = bench.send()
+        }
+        return table
+    }
+
+    // MARK: - Reading
+
+    @Test func mergeHoldsTheLastRowOfEachItem() throws {
+        let table = try Self.table(.merge(), "SUBOK,1,2,2", "U,1,1,a|b", "U,1,1,|c", "U,1,2,x|#")
+        #expect(table.value(item: 1, field: 1) == "a")
+        #expect(table.value(item: 1, field: 2) == "c")
+        #expect(table.row(item: 2) == ["x", nil])
+        #expect(table.position(ofItem: "i2") == 2)
+        #expect(table.position(ofField: "f2") == 2)
+        #expect(table.position(ofField: "nope") == nil)
+        #expect([table.itemBound, table.fieldBound] == [2, 2])
+    }
+
+    @Test func nothingOutOfBoundsTraps() throws {
+        let table = try Self.table(.command(), "SUBCMD,1,2,4,3,4", "U,1,1,a|b|k|ADD")
+        for position in [Int.min, -1, 0, 5, .max] {
+            #expect(!FieldSet(all: 4).contains(position))
+            #expect(table.value(item: position, field: 1) == nil)
+            #expect(table.value(item: 1, field: position) == nil)
+            #expect(table.value(item: 1, key: "k", field: position) == nil)
+            #expect(table.presentState(item: position) == [])
+            var copy = table
+            copy.apply(.clearSnapshot(itemPos: position))
+        }
+        #expect(table.value(item: 1, key: "other", field: 1) == nil)
+    }
+
+    @Test func commandHoldsRowsByKeyAndTheRawRow() throws {
+        let table = try Self.table(
+            .command(),
+            "SUBCMD,1,2,4,3,4",
+            "U,1,1,a|b|k2|ADD",
+            "U,1,1,c||k1|ADD",
+            "U,1,1,d||k2|ADD",
+            "U,1,1,x||k1|DELETE"
+        )
+        #expect(table.keys(item: 1) == ["k2"])
+        #expect(table.row(item: 1, key: "k2") == ["d", "b", "k2", "UPDATE"])
+        #expect(table.row(item: 1, key: "k1") == nil)
+        #expect(table.row(item: 1) == ["x", "b", "k1", "DELETE"], "as the server sent it")
+        #expect([table.keyPosition, table.commandPosition] == [3, 4])
+    }
+
+    @Test func keysStandInTheOrderOfTheirArrival() throws {
+        let table = try Self.table(
+            .command(),
+            "SUBCMD,1,2,4,3,4",
+            "U,1,1,a|b|z|ADD",
+            "U,1,1,a|b|m|ADD",
+            "U,1,1,a|b|a|ADD",
+            "U,1,1,||z|DELETE",
+            "U,1,1,||m|UPDATE",
+            "U,1,1,||z|ADD"
+        )
+        #expect(table.keys(item: 1) == ["m", "a", "z"])
+    }
+
+    @Test func secondLevelValuesFollowTheFirstLevel() throws {
+        let table = try Self.table(
+            .twoLevel(),
+            "SUBCMD,1,2,4,3,4",
+            "U,1,1,a|b|k|ADD",
+            "SUBOK,2,1,2",
+            "U,2,1,c|d"
+        )
+        #expect(table.row(item: 1, key: "k") == ["a", "b", "k", "UPDATE", "c", "d"])
+        #expect(table.row(item: 1) == ["a", "b", "k", "ADD"])
+        #expect(table.position(ofField: "f6") == 6)
+        #expect(table.value(item: 1, field: 6) == "d")
+        #expect(table.value(item: 1, key: "k", field: 5) == "c")
+        #expect(table.fieldBound == 6)
+    }
+
+    @Test func endsClearEverything() throws {
+        var table = try Self.table(.merge(), "SUBOK,1,2,2", "U,1,1,a|b", "CONF,1,3,filtered")
+        #expect(table.isSubscribed)
+        #expect(table.realMaxFrequency == .limited(3))
+        table.apply(.unsubscribed(isFinal: false))
+        #expect(!table.isSubscribed)
+        #expect(table.value(item: 1, field: 1) == nil)
+        #expect([table.itemCount, table.fieldCount] == [nil, nil])
+        #expect(table.realMaxFrequency == nil)
+        #expect(table.presentState() == [])
+    }
+
+    @Test func boundsOfGroupsAreKnownOnlyWhileSubscribed() throws {
+        let properties = SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s"))
+        var table = ValueTable(properties: properties)
+        #expect([table.itemBound, table.fieldBound] == [nil, nil])
+        table.apply(.subscribed(itemCount: 3, fieldCount: 5, keyPosition: nil, commandPosition: nil))
+        #expect([table.itemBound, table.fieldBound] == [3, 5])
+    }
+
+    @Test func changeTimeIsThatOfTheItemsLastUpdate() throws {
+        var table = try Self.table(.merge(), "SUBOK,1,2,2", "U,1,1,a|b")
+        guard case .update(let update)? = table.presentState().first else {
+            Issue.record("no update")
+            return
+        }
+        table.apply(.update(update), at: Moment(nanoseconds: 7))
+        #expect(table.changedAt(item: 1) == Moment(nanoseconds: 7))
+        #expect(table.changedAt(item: 2) == nil)
+    }
+
+    // MARK: - Late joiners
+
+    @Test func lateJoinerOfMergeGetsOneSnapshotUpdateForEachItemWithData() throws {
+        let table = try Self.table(.merge(), "SUBOK,1,2,2", "U,1,2,a|b", "U,1,2,|#")
+        #expect(table.presentState().map(\.brief) == ["2* a|# {1 2}"])
+    }
+
+    @Test func lateJoinerOfDistinctGetsTheLastRows() throws {
+        let table = try Self.table(
+            .plain(.distinct),
+            recentRows: 2,
+            "SUBOK,1,2,2",
+            "U,1,1,a|b",
+            "U,1,1,c|",
+            "U,1,1,d|",
+            "EOS,1,1",
+            "U,1,2,x|y"
+        )
+        #expect(table.presentState().map(\.brief) == ["1* c|b {1 2}", "1* d|b {1 2}", "eos 1", "2* x|y {1 2}"])
+    }
+
+    @Test func requestedSnapshotLengthBoundsTheRows() throws {
+        for (snapshot, count) in [(RequestedSnapshot.length(1), 1), (.yes, 3), (.no, 1)] {
+            let table = try Self.table(
+                .plain(.distinct).with { $0.requestedSnapshot = snapshot },
+                "SUBOK,1,2,2",
+                "U,1,1,a|b",
+                "U,1,1,c|",
+                "U,1,1,d|"
+            )
+            let isOver = snapshot == .no
+            #expect(table.presentState().count == count + (isOver ? 1 : 0))
+        }
+    }
+
+    @Test func clearedDistinctListIsEmptyForLateJoiners() throws {
+        let table = try Self.table(.plain(.distinct), "SUBOK,1,2,2", "U,1,1,a|b", "EOS,1,1", "CS,1,1", "U,1,1,|c")
+        #expect(table.presentState().map(\.brief) == ["1* a|c {1 2}", "eos 1"])
+    }
+
+    @Test func lateJoinerOfCommandGetsOneAddForEachKey() throws {
+        let table = try Self.table(
+            .command(),
+            "SUBCMD,1,2,4,3,4",
+            "U,1,1,a|b|k2|ADD",
+            "U,1,1,c||k1|ADD",
+            "EOS,1,1",
+            "U,1,1,d||k2|UPDATE"
+        )
+        #expect(
+            table.presentState().map(\.brief) == ["1* d|b|k2|ADD {1 2 3 4}", "1* c|b|k1|ADD {1 2 3 4}", "eos 1"]
+        )
+    }
+
+    @Test func lateJoinerOfTwoLevelsGetsBoth() throws {
+        let table = try Self.table(.twoLevel(), "SUBCMD,1,2,4,3,4", "U,1,1,a|b|k|ADD", "SUBOK,2,1,2", "U,2,1,c|d")
+        #expect(table.presentState().map(\.brief) == ["1* a|b|k|ADD|c|d {1 2 3 4 5 6}", "eos 1"])
+    }
+
+    @Test func lateJoinerDuringTheSnapshotWaitsForItsEnd() throws {
+        let table = try Self.table(.command(), "SUBCMD,1,2,4,3,4", "U,1,1,a|b|k|ADD")
+        #expect(table.presentState().map(\.brief) == ["1* a|b|k|ADD {1 2 3 4}"])
+    }
+
+    @Test func emptySnapshotThatIsOverIsToldToLateJoiners() throws {
+        let table = try Self.table(.command(), "SUBCMD,1,2,4,3,4", "EOS,1,2")
+        #expect(table.presentState().map(\.brief) == ["eos 2"])
+    }
+
+    @Test func lateJoinerOfRawGetsNothing() throws {
+        let table = try Self.table(.plain(.raw), "SUBOK,1,2,2", "U,1,1,a|b")
+        #expect(table.presentState() == [])
+        #expect(table.value(item: 1, field: 1) == "a")
+    }
+}

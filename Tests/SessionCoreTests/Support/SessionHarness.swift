@@ -1,0 +1,256 @@
+internal import SessionCore
+internal import TLCP
+internal import Testing
+
+/// Runs a session machine against a scripted server and a virtual clock, and writes down what it does.
+///
+/// The trace has one entry for each action: `open ws <address>`, `POST <request> <body>`, `> <WebSocket message>`,
+/// `T: <timer> <milliseconds>`, `S: <status>`, `close`, and so on. Cancelled timers leave no entry.
+final class SessionHarness {
+    private var machine: SessionMachine
+    private(set) var now = Moment.zero
+    /// The random number of every tick.
+    var dice = 0.999_999
+    private(set) var trace: [String] = []
+    private(set) var timers: [TimerID: Moment] = [:]
+    private(set) var orders: [ConnectionID: TransportOrder] = [:]
+    private(set) var openConnections: Set<ConnectionID> = []
+    private(set) var events: [SessionEvent] = []
+    /// The newest WebSocket, stream or poll.
+    private(set) var stream = ConnectionID(0)
+    /// The newest control request.
+    private(set) var control = ConnectionID(0)
+    private var options: ConnectionOptionValues
+
+    /// The options of today's official clients, which the golden traces assume.
+    static var officialOptions: ConnectionOptionValues {
+        var options = ConnectionOptionValues()
+        options.retryDelay = 4
+        options.slowingEnabled = false
+        return options
+    }
+
+    init(
+        _ options: ConnectionOptionValues = SessionHarness.officialOptions,
+        details: (inout ConnectionDetailValues) -> Void = { _ in },
+        configuration: (inout SessionConfiguration) -> Void = { _ in }
+    ) {
+        self.options = options
+        var detailValues = ConnectionDetailValues()
+        detailValues.serverAddress = "http://server"
+        details(&detailValues)
+        var configurationValues = SessionConfiguration()
+        configurationValues.clientIdentifier = "CID"
+        configuration(&configurationValues)
+        machine = SessionMachine(options: options, details: detailValues, configuration: configurationValues)
+    }
+
+    var status: ClientStatus { machine.status }
+    private var tick: Tick { Tick(now: now, dice: dice) }
+
+    // MARK: - The user
+
+    func connect() { perform(machine.connectRequested(at: tick)) }
+    func disconnect() { perform(machine.disconnectRequested(at: tick)) }
+
+    func setOptions(_ change: (inout ConnectionOptionValues) -> Void) {
+        for case .propertyChanged(let property) in events { follow(property) }
+        change(&options)
+        perform(machine.optionsChanged(options, at: tick))
+    }
+
+    func setDetails(_ details: ConnectionDetailValues) { perform(machine.detailsChanged(details, at: tick)) }
+
+    func subscribe(_ number: UInt64, item: String, mode: SubscriptionMode = .merge) {
+        let properties = SubscriptionProperties(mode: mode, items: .list([item]), fields: .list(["f"]))
+        perform(machine.subscribe(SubscriptionToken(number), properties, at: tick))
+    }
+
+    func unsubscribe(_ number: UInt64) { perform(machine.unsubscribe(SubscriptionToken(number), at: tick)) }
+
+    func sendMessage(_ number: UInt64, _ text: String, enqueues: Bool = false) {
+        perform(
+            machine.sendMessage(
+                MessageToken(number),
+                text: text,
+                sequence: "seq",
+                delayTimeout: nil,
+                hasDelegate: true,
+                enqueueWhileDisconnected: enqueues,
+                at: tick
+            )
+        )
+    }
+
+    func changeToken(_ token: String, from previous: String? = nil) {
+        perform(
+            machine.deviceTokenChanged(
+                platform: "Apple",
+                applicationID: "app",
+                token: token,
+                previousToken: previous,
+                at: tick
+            )
+        )
+    }
+
+    func resetBadge() { perform(machine.badgeResetRequested(at: tick)) }
+
+    // MARK: - The server and the network
+
+    /// The WebSocket that was asked for last opens.
+    func open() { perform(machine.transportOpened(stream, at: tick)) }
+
+    /// Lines on the newest stream connection.
+    func receive(_ lines: String...) {
+        for line in lines { receive(line, on: stream) }
+    }
+
+    func receive(_ line: String, on connection: ConnectionID) {
+        perform(machine.received(connection, line: Array(line.utf8)[...], at: tick))
+    }
+
+    /// All lines in one call.
+    func receiveBatch(_ lines: [String]) {
+        perform(machine.received(stream, lines: lines.map { Array($0.utf8)[...] }, at: tick))
+    }
+
+    /// A whole response on the newest control connection.
+    func respond(_ lines: String...) {
+        let connection = control
+        for line in lines { receive(line, on: connection) }
+        close(connection, .completed)
+    }
+
+    func breakStream() { close(stream, .failed(reason: "broken")) }
+    func completeStream() { close(stream, .completed) }
+    func breakControl() { close(control, .failed(reason: "broken")) }
+
+    func close(_ connection: ConnectionID, _ closure: TransportClosure) {
+        openConnections.remove(connection)
+        perform(machine.transportClosed(connection, closure, at: tick))
+    }
+
+    func networkOnline() { perform(machine.networkOnline(at: tick)) }
+
+    /// Lets time pass, and timers fire.
+    func advance(_ milliseconds: Int) {
+        let end = now + .milliseconds(milliseconds)
+        while let (timer, due) = timers.filter({ $0.value <= end }).min(by: { $0.value < $1.value }) {
+            now = max(now, due)
+            timers[timer] = nil
+            perform(machine.timerFired(timer, at: tick))
+        }
+        now = end
+    }
+
+    /// A timer fires that may have been cancelled.
+    func fire(_ timer: TimerID) { perform(machine.timerFired(timer, at: tick)) }
+
+    // MARK: - The trace
+
+    /// What happened since the last call.
+    func takeTrace() -> [String] {
+        defer { trace = [] }
+        return trace
+    }
+
+    /// What happened since the last call, without timers.
+    func takeConversation() -> [String] { takeTrace().filter { !$0.hasPrefix("T: ") } }
+
+    /// The status changes since the last call.
+    func takeStatuses() -> [String] { takeTrace().filter { $0.hasPrefix("S: ") } }
+
+    /// The requests since the last call, on whatever connection.
+    func takeRequests() -> [String] { takeTrace().filter { $0.hasPrefix("> ") || $0.hasPrefix("POST ") } }
+
+    /// Milliseconds until a timer fires; nil: it is not running.
+    func remaining(_ purpose: TimerID.Purpose) -> Int? {
+        let due = timers.first { $0.key.purpose == purpose }?.value
+        return due.map { Int(($0 - now).clampedNanoseconds / 1_000_000) }
+    }
+
+    private func perform(_ actions: [SessionAction]) {
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: SessionAction) {
+        switch action {
+        case .openTransport(let connection, let order):
+            orders[connection] = order
+            openConnections.insert(connection)
+            if order.kind == .httpControl { control = connection } else { stream = connection }
+            trace.append(Self.describe(order))
+        case .send(let connection, let bytes):
+            #expect(openConnections.contains(connection))
+            trace.append("> " + Self.text(bytes))
+        case .closeTransport(let connection):
+            #expect(openConnections.remove(connection) != nil)
+            trace.append("close")
+        case .releaseTransport(let connection):
+            #expect(openConnections.remove(connection) != nil)
+            trace.append("release")
+        case .scheduleTimer(let timer, let delay):
+            timers[timer] = now + delay
+            trace.append("T: \(timer.purpose) \(delay.clampedNanoseconds / 1_000_000)")
+        case .cancelTimer(let timer):
+            timers[timer] = nil
+        case .notify(let event):
+            events.append(event)
+            if let text = Self.describe(event) { trace.append(text) }
+        case .rememberVersion(let version, let address):
+            trace.append("remember \(version) \(address)")
+        case .note(let note):
+            trace.append("note \(note)")
+        }
+    }
+
+    private func follow(_ change: PropertyChange) {
+        switch change {
+        case .keepaliveInterval(let value): options.keepaliveInterval = value
+        case .idleTimeout(let value): options.idleTimeout = value
+        case .pollingInterval(let value): options.pollingInterval = value
+        case .currentConnectTimeout(let value): options.currentConnectTimeout = value
+        default: break
+        }
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)
+            .joined(separator: "|")
+    }
+
+    private static func describe(_ order: TransportOrder) -> String {
+        guard let request = order.request else { return "open ws \(order.address)" }
+        let target = request.target.replacing("/lightstreamer/", with: "").replacing("LS_protocol=TLCP-2.5.0", with: "")
+            .replacing(".txt?", with: "")
+        let address = order.address == "http://server" ? "" : "\(order.address) "
+        return "POST \(address)\(target) \(text(request.body))"
+    }
+
+    private static func describe(_ event: SessionEvent) -> String? {
+        switch event {
+        case .statusChanged(let status): "S: \(status.rawValue)"
+        case .serverError(let code, let message): "error \(code) \(message)"
+        case .propertyChanged(let change): "P: \(change)"
+        case .subscription(let token, let event): "sub\(token.rawValue) \(name(event))"
+        case .message(let token, let outcome): "msg\(token.rawValue) \(outcome)"
+        case .legacy: nil
+        }
+    }
+
+    private static func name(_ event: SubscriptionEvent) -> String {
+        switch event {
+        case .subscribed: "subscribed"
+        case .unsubscribed(let isFinal): isFinal ? "removed" : "unsubscribed"
+        case .update(let update): "update \(update.value(at: 1) ?? "nil")"
+        case .failed(let code, _): "failed \(code)"
+        default: "\(event)"
+        }
+    }
+
+    /// The legacy events so far.
+    var legacyEvents: [LegacyEvent] {
+        events.compactMap { if case .legacy(let event) = $0 { event } else { nil } }
+    }
+}

@@ -1,0 +1,164 @@
+internal import SessionCore
+internal import SessionPool
+internal import Testing
+
+@Suite struct PoolMachineTests {
+    private let first = ClientID("c1")
+    private let second = ClientID("c2")
+
+    private static func configuration(_ change: (inout UpstreamConfiguration) -> Void = { _ in }) -> PoolConfiguration {
+        var upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
+        change(&upstream)
+        var configuration = PoolConfiguration(upstreams: [upstream])
+        configuration.subscriptionLinger = .seconds(5)
+        configuration.sessionLinger = .seconds(30)
+        return configuration
+    }
+
+    private static func key(_ items: [String] = ["item1"], user: String? = nil, upstream: String = "demo") -> SharedKey
+    {
+        SharedKey(
+            session: SessionKey(upstream: upstream, user: user, password: nil),
+            properties: SubscriptionProperties(mode: .merge, items: .list(items), fields: .list(["last_price"]))
+        )
+    }
+
+    private static func at(_ seconds: Int) -> Moment { .zero + .seconds(seconds) }
+
+    private func passed(_ seconds: Int, _ machine: inout PoolMachine) -> [PoolAction] {
+        machine.timePassed(at: Self.at(seconds))
+    }
+
+    private func refusal(_ key: SharedKey, _ client: ClientID, _ machine: inout PoolMachine) -> PoolError? {
+        do {
+            _ = try machine.acquired(key, freshClient: client)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func firstUserOpensASessionAndASubscription() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, actions) = try machine.acquired(Self.key(), freshClient: first)
+        #expect(actions == [.openClient(first, Self.key().session), .openShared(id, Self.key(), on: first)])
+        let figures = machine.figures(of: "demo")
+        #expect([figures.sessions, figures.subscriptions, figures.items, figures.users] == [1, 1, 1, 1])
+    }
+
+    @Test func secondUserOfEqualPropertiesOpensNothing() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        let (again, actions) = try machine.acquired(Self.key(), freshClient: second)
+        #expect(again == id)
+        #expect(actions.isEmpty)
+        let users = machine.figures(of: "demo").users
+        #expect(users == 2)
+    }
+
+    @Test func otherPropertiesShareTheSession() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        _ = try machine.acquired(Self.key(), freshClient: first)
+        let (id, actions) = try machine.acquired(Self.key(["item2"]), freshClient: second)
+        #expect(actions == [.openShared(id, Self.key(["item2"]), on: first)])
+    }
+
+    @Test func otherCredentialsGetASessionOfTheirOwn() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        _ = try machine.acquired(Self.key(), freshClient: first)
+        let (_, actions) = try machine.acquired(Self.key(user: "mia"), freshClient: second)
+        #expect(actions.first == .openClient(second, Self.key(user: "mia").session))
+    }
+
+    @Test func lastLeaverClosesAfterTheLinger() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        _ = try machine.acquired(Self.key(), freshClient: second)
+        machine.released(id, at: Self.at(0))
+        #expect(passed(100, &machine).isEmpty)
+        machine.released(id, at: Self.at(100))
+        #expect(passed(104, &machine).isEmpty)
+        #expect(passed(105, &machine) == [.closeShared(id)])
+        #expect(passed(134, &machine).isEmpty)
+        #expect(passed(135, &machine) == [.closeClient(first)])
+        let figures = machine.figures(of: "demo")
+        #expect([figures.sessions, figures.subscriptions, figures.items, figures.users] == [0, 0, 0, 0])
+    }
+
+    @Test func whoComesBackWithinTheLingerKeepsTheSubscription() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        machine.released(id, at: Self.at(0))
+        let (again, actions) = try machine.acquired(Self.key(), freshClient: second)
+        #expect(again == id)
+        #expect(actions.isEmpty)
+        #expect(machine.timePassed(at: Self.at(1_000)).isEmpty)
+    }
+
+    @Test func refusedSubscriptionIsOpenedAnewForTheNextUser() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        machine.sharedEnded(id, at: Self.at(0))
+        let (again, actions) = try machine.acquired(Self.key(), freshClient: second)
+        #expect(again != id)
+        #expect(actions == [.openShared(again, Self.key(), on: first)])
+    }
+
+    @Test func fullSessionMakesAFurtherOneOpenUpToTheQuota() throws {
+        var machine = PoolMachine(
+            configuration: Self.configuration {
+                $0.maxSessions = 2
+                $0.maxSubscriptionsPerSession = 1
+            }
+        )
+        _ = try machine.acquired(Self.key(["a"]), freshClient: first)
+        let (id, actions) = try machine.acquired(Self.key(["b"]), freshClient: second)
+        #expect(actions == [.openClient(second, Self.key().session), .openShared(id, Self.key(["b"]), on: second)])
+        #expect(
+            refusal(Self.key(["c"]), ClientID("c3"), &machine)
+                == PoolError.overQuota(.sessions(upstream: "demo", limit: 2))
+        )
+    }
+
+    @Test func itemAndSubscriptionQuotasAreNamed() throws {
+        var machine = PoolMachine(
+            configuration: Self.configuration {
+                $0.maxItems = 2
+                $0.maxSubscriptions = 2
+            }
+        )
+        #expect(
+            refusal(Self.key(["a", "b", "c"]), first, &machine)
+                == PoolError.overQuota(.items(upstream: "demo", limit: 2))
+        )
+        _ = try machine.acquired(Self.key(["a"]), freshClient: first)
+        _ = try machine.acquired(Self.key(["b"]), freshClient: first)
+        #expect(
+            refusal(Self.key(["c"]), first, &machine) == PoolError.overQuota(.subscriptions(upstream: "demo", limit: 2))
+        )
+    }
+
+    @Test func unknownUpstreamIsRefused() {
+        var machine = PoolMachine(configuration: Self.configuration())
+        #expect(refusal(Self.key(upstream: "other"), first, &machine) == PoolError.unknownUpstream("other"))
+    }
+
+    @Test func onlyASoleUserMayTakeTheSubscriptionToOtherProperties() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        let isTaken = machine.rekeyed(id, to: Self.key(["item2"]))
+        #expect(isTaken)
+        let (again, _) = try machine.acquired(Self.key(["item2"]), freshClient: second)
+        #expect(again == id)
+        let isTakenAgain = machine.rekeyed(id, to: Self.key(["item3"]))
+        #expect(!isTakenAgain)
+    }
+
+    @Test func closedSessionTakesItsSubscriptionsWithIt() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        _ = try machine.acquired(Self.key(), freshClient: first)
+        machine.clientRemoved(first)
+        let (_, actions) = try machine.acquired(Self.key(), freshClient: second)
+        #expect(actions.first == .openClient(second, Self.key().session))
+    }
+}

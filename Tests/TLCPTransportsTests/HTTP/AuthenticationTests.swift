@@ -1,0 +1,131 @@
+internal import Testing
+
+@testable internal import TLCPTransports
+
+@Suite struct AuthenticationTests {
+    @Test func challengeAnsweredWithAPasswordIsTriedAgainAndRemembered() async throws {
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            while true {
+                let request = try await peer.request()
+                if request.headers["authorization"] == "Basic bWlhOnA6dw==" {
+                    try await peer.respond("200 OK", body: "REQOK\r\n")
+                } else {
+                    try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic realm=\"here\"\r\n")
+                }
+            }
+        }
+        let (challenges, asked) = AsyncStream<AuthenticationChallenge.Kind>.makeStream()
+        try await ScriptedServer.run(script: script) { server in
+            let connector = try SocketConnector(
+                .forTests {
+                    $0.canAuthenticate = { true }
+                    $0.authenticate = { challenge in
+                        asked.yield(challenge.kind)
+                        challenge.answer(.use(.password(user: "mia", password: "p:w")))
+                        challenge.answer(.cancel)
+                    }
+                }
+            )
+            for _ in 1...2 {
+                let (lines, end) = await Opened(connector, .to(server.port)).rest()
+                #expect(lines == ["REQOK"])
+                #expect(end == .completed)
+            }
+            await connector.shutDown()
+        }
+        asked.finish()
+        var kinds: [AuthenticationChallenge.Kind] = []
+        for await kind in challenges { kinds.append(kind) }
+        #expect(kinds == [.server(schemes: ["Basic"], realm: "here")])
+    }
+
+    @Test func withoutAnybodyToAskTheRefusalStands() async throws {
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            _ = try await peer.request()
+            try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let connector = try SocketConnector(.forTests())
+            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401"))
+            await connector.shutDown()
+        }
+    }
+
+    @Test func wrongPasswordsAreAskedForABoundedNumberOfTimes() async throws {
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            _ = try await peer.request()
+            try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")
+        }
+        let (counts, asked) = AsyncStream<Int>.makeStream()
+        try await ScriptedServer.run(script: script) { server in
+            let connector = try SocketConnector(
+                .forTests {
+                    $0.canAuthenticate = { true }
+                    $0.authenticate = { challenge in
+                        asked.yield(challenge.previousFailureCount)
+                        challenge.answer(.use(.password(user: "mia", password: "wrong")))
+                    }
+                }
+            )
+            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401"))
+            await connector.shutDown()
+        }
+        asked.finish()
+        var all: [Int] = []
+        for await count in counts { all.append(count) }
+        #expect(all == [0, 1, 2, 3, 4])
+    }
+
+    @Test func plainRequestsGoThroughAProxyInAbsoluteForm() async throws {
+        let (requests, record) = AsyncStream<Peer.Request>.makeStream()
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            record.yield(try await peer.request())
+            try await peer.respond("200 OK", body: "REQOK\r\n")
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let proxy = ProxySettings(host: "127.0.0.1", port: server.port, user: "u", password: "p")
+            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+            let order = ConnectionOrder.to(8080, host: "push.invalid", target: "/x")
+            #expect(await Opened(connector, order).rest().lines == ["REQOK"])
+            let request = await requests.first { _ in true }
+            #expect(request?.line == "POST http://push.invalid:8080/x HTTP/1.1")
+            #expect(request?.headers["proxy-authorization"] == "Basic dTpw")
+            await connector.shutDown()
+        }
+    }
+
+    @Test func webSocketsGoThroughAProxyByConnect() async throws {
+        let (requests, record) = AsyncStream<Peer.Request>.makeStream()
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            record.yield(try await peer.request())
+            try await peer.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            record.yield(try await peer.acceptWebSocket(then: Peer.frame(1, "WSOK\r\n".utf8)))
+            try await peer.closed()
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
+            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+            let opened = Opened(connector, .to(443, .webSocket, host: "push.invalid"))
+            #expect(await opened.lines() == ["WSOK"])
+            opened.transport.close()
+            var iterator = requests.makeAsyncIterator()
+            #expect(await iterator.next()?.line == "CONNECT push.invalid:443 HTTP/1.1")
+            #expect(await iterator.next()?.line == "GET /lightstreamer HTTP/1.1")
+            await connector.shutDown()
+        }
+    }
+
+    @Test func proxyThatRefusesIsAFailure() async throws {
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            _ = try await peer.request()
+            try await peer.respond("403 Forbidden")
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
+            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+            let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()
+            #expect(end == .failed(reason: "the proxy answered with HTTP status 403"))
+            await connector.shutDown()
+        }
+    }
+}

@@ -1,0 +1,161 @@
+internal import Testing
+
+@testable internal import TLCPTransports
+
+@Suite struct WebSocketTransportTests {
+    /// Runs a script for one WebSocket and the body against it.
+    private func withSocket(
+        host: String = "127.0.0.1",
+        _ settings: SocketSettings = .forTests(),
+        script: @escaping @Sendable (Peer) async throws -> Void,
+        _ body: (Opened) async throws -> Void
+    ) async throws {
+        try await ScriptedServer.run(host: host, script: { _, peer in try await script(peer) }) { server in
+            let connector = try SocketConnector(settings)
+            try await body(Opened(connector, .to(server.port, .webSocket, host: host)))
+            await connector.shutDown()
+        }
+    }
+
+    @Test func handshakeNamesTheSubprotocolAndMessagesAreMasked() async throws {
+        let (requests, record) = AsyncStream<Peer.Request>.makeStream()
+        try await withSocket { peer in
+            record.yield(try await peer.acceptWebSocket())
+            let frame = try await peer.frame()
+            try await peer.send(Peer.frame(1, Array("echo:".utf8) + frame.payload + Array("\r\n".utf8)))
+            try await peer.closed()
+        } _: { opened in
+            #expect(await opened.next() == .opened)
+            opened.transport.send(Array("wsok".utf8))
+            #expect(await opened.lines() == ["echo:wsok"])
+            opened.transport.close()
+            let request = await requests.first { _ in true }
+            #expect(request?.line == "GET /lightstreamer HTTP/1.1")
+            #expect(request?.headers["sec-websocket-protocol"] == "TLCP-2.5.0.lightstreamer.com")
+            #expect(request?.headers["sec-websocket-version"] == "13")
+            #expect(request?.headers["sec-websocket-extensions"] == nil)
+        }
+    }
+
+    @Test func framesThatComeWithTheHandshakeAreNotLost() async throws {
+        try await withSocket { peer in
+            try await peer.acceptWebSocket(
+                then: Peer.frame(1, "WSOK\r\nCONOK,S\r\n".utf8) + Peer.frame(1, "PROBE\r\n".utf8)
+            )
+            try await peer.closed()
+        } _: { opened in
+            var lines: [String] = []
+            while lines.count < 3 { lines += await opened.lines() }
+            #expect(lines == ["WSOK", "CONOK,S", "PROBE"])
+            opened.transport.close()
+        }
+    }
+
+    @Test func fragmentsMakeOneMessageAndItsEndIsTheEndOfALine() async throws {
+        try await withSocket { peer in
+            try await peer.acceptWebSocket()
+            try await peer.send(Peer.frame(1, "U,1,".utf8, isFinal: false))
+            try await peer.send(Peer.frame(9, "hey".utf8))
+            try await peer.send(Peer.frame(0, "1,a\r".utf8, isFinal: false) + Peer.frame(0, "\nLOOP,0".utf8))
+            try await peer.send(Peer.frame(1, "END\r\n".utf8))
+            let pong = try await peer.frame()
+            try await peer.send(Peer.frame(1, Array("\(pong.opcode):".utf8) + pong.payload))
+            try await peer.send(Peer.frame(8, [0x03, 0xE8]))
+            let close = try await peer.frame()
+            try await peer.send("\(close)")
+        } _: { opened in
+            let (lines, end) = await opened.rest()
+            #expect(lines == ["U,1,1,a", "LOOP,0", "END", "10:hey"])
+            #expect(end == .completed)
+        }
+    }
+
+    @Test func closingSendsWhatWasSentBeforeAndAClosingFrame() async throws {
+        let (frames, record) = AsyncStream<[UInt8]>.makeStream()
+        try await withSocket { peer in
+            try await peer.acceptWebSocket()
+            for _ in 1...2 {
+                let frame = try await peer.frame()
+                record.yield([frame.opcode] + frame.payload)
+            }
+            record.finish()
+        } _: { opened in
+            #expect(await opened.next() == .opened)
+            opened.transport.send(Array("destroy".utf8))
+            opened.transport.close()
+            var all: [[UInt8]] = []
+            for await frame in frames { all.append(frame) }
+            #expect(all == [[1] + Array("destroy".utf8), [8, 0x03, 0xE8]])
+        }
+    }
+
+    @Test func socketThatIsClosedWithoutNoticeHasFailed() async throws {
+        try await withSocket { peer in
+            try await peer.acceptWebSocket(then: Peer.frame(1, "WSOK\r\n".utf8))
+        } _: { opened in
+            let (lines, end) = await opened.rest()
+            #expect(lines == ["WSOK"])
+            guard case .failed = end else { return #expect(end == .failed(reason: "any")) }
+        }
+    }
+
+    @Test(arguments: [
+        Peer.frame(2, [1, 2, 3]), Peer.frame(0, [65]), Peer.frame(3, []), [0xC1, 0x01, 0x41],
+        [0x81, 0x81, 0, 0, 0, 0, 65],
+        [0x89, 0x7E, 0x00, 0x80],
+    ])
+    func framesThatBreakTheRulesEndTheConnection(frame: [UInt8]) async throws {
+        try await withSocket { peer in
+            try await peer.acceptWebSocket(then: frame)
+            try await peer.closed()
+        } _: { opened in
+            let (lines, end) = await opened.rest()
+            #expect(lines.isEmpty)
+            guard case .failed = end else { return #expect(end == .failed(reason: "any")) }
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\n",
+        "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n", "garbage\r\n\r\n",
+    ])
+    func refusedHandshakeIsAFailure(answer: String) async throws {
+        try await withSocket { peer in
+            _ = try await peer.request()
+            try await peer.send(answer)
+            try await peer.closed()
+        } _: { opened in
+            guard case .failed = await opened.rest().end else { return #expect(Bool(false), "no failure") }
+        }
+    }
+
+    @Test func cookiesOfTheHandshakeAreKeptAndSent() async throws {
+        let jar = CookieJar()
+        jar.add([Cookie(name: "known", value: "1", domain: "127.0.0.1", isHostOnly: true)])
+        let (requests, record) = AsyncStream<Peer.Request>.makeStream()
+        try await withSocket(SocketSettings(loops: .shared, cookies: jar)) { peer in
+            let cookies = "Set-Cookie: a=1; Path=/\r\nSet-Cookie: b=2; Path=/\r\n"
+            record.yield(try await peer.acceptWebSocket(extra: cookies, then: Peer.frame(1, "WSOK\r\n".utf8)))
+            try await peer.closed()
+        } _: { opened in
+            #expect(await opened.lines() == ["WSOK"])
+            opened.transport.close()
+            #expect(await requests.first { _ in true }?.headers["cookie"] == "known=1")
+            let origin = CookieOrigin(host: "127.0.0.1", path: "/lightstreamer", isSecure: false)
+            #expect(jar.header(for: origin) == "known=1; a=1; b=2")
+        }
+    }
+
+    @Test func literalAddressesOfTheSixthVersionWork() async throws {
+        let (requests, record) = AsyncStream<Peer.Request>.makeStream()
+        try await withSocket(host: "::1") { peer in
+            record.yield(try await peer.acceptWebSocket(then: Peer.frame(1, "WSOK\r\n".utf8)))
+            try await peer.closed()
+        } _: { opened in
+            #expect(await opened.lines() == ["WSOK"])
+            opened.transport.close()
+            #expect(await requests.first { _ in true }?.headers["host"]?.hasPrefix("[::1]:") == true)
+        }
+    }
+}
