@@ -32,7 +32,13 @@ package final class PooledClient: Sendable {
         var streams = 0
         var lastUsed: Moment
         var isClosing = false
+        var reconnectDelay = PooledClient.shortestReconnectDelay
+        var reconnectAt: Moment?
     }
+
+    /// The pause before a pooled client that the server refused or closed connects again; it doubles up to the longest.
+    private static let shortestReconnectDelay = Duration.seconds(1)
+    private static let longestReconnectDelay = Duration.seconds(60)
 
     /// The id that REST shows.
     package let id: ClientID
@@ -46,6 +52,7 @@ package final class PooledClient: Sendable {
     package let watchers = Watchers<ClientSituation>()
 
     private let sink: any PoolSink
+    private let clock: @Sendable () -> Moment
     private let body: Mutex<Body>
 
     init(
@@ -54,14 +61,15 @@ package final class PooledClient: Sendable {
         isDedicated: Bool,
         core: LightstreamerClient,
         sink: any PoolSink,
-        now: Moment
+        clock: @escaping @Sendable () -> Moment
     ) {
         self.id = id
         self.upstream = upstream
         self.isDedicated = isDedicated
         self.core = core
         self.sink = sink
-        body = Mutex(Body(lastUsed: now))
+        self.clock = clock
+        body = Mutex(Body(lastUsed: clock()))
     }
 
     /// The connection as it stands.
@@ -104,6 +112,32 @@ package final class PooledClient: Sendable {
         }
     }
 
+    /// Connects a pooled client again that the server sent away, once its pause is over: its subscriptions wait for it.
+    func reconnectIfDue(at now: Moment) {
+        let isDue = body.withLock { body in
+            guard !body.isClosing, let due = body.reconnectAt, due <= now else { return false }
+            body.reconnectAt = nil
+            return true
+        }
+        // The address is there, since the client was connected before; a refusal comes as an event.
+        if isDue { try? core.connect() }
+    }
+
+    /// Plans the next attempt of a pooled client; dedicated ones belong to whoever made them.
+    private func planReconnect(after status: ClientStatus) {
+        if isDedicated { return }
+        let now = clock()
+        body.withLock { body in
+            if status == .disconnected {
+                body.reconnectAt = now + body.reconnectDelay
+                body.reconnectDelay = min(body.reconnectDelay * 2, Self.longestReconnectDelay)
+            } else {
+                body.reconnectAt = nil
+                if status.isConnected { body.reconnectDelay = Self.shortestReconnectDelay }
+            }
+        }
+    }
+
     /// Counts an update of one of the subscriptions.
     func countUpdate() {
         body.withLock { $0.counters.updates &+= 1 }
@@ -118,6 +152,7 @@ extension PooledClient: ClientDelegate {
             default: break
             }
         }
+        planReconnect(after: status)
         sink.client(id, changedStatus: status)
         if !watchers.isEmpty { watchers.notify(situation) }
     }

@@ -116,7 +116,7 @@ extension SessionPool {
                 isDedicated: false,
                 core: core,
                 sink: sink,
-                now: clock()
+                clock: clock
             )
         } catch {
             throw .invalidValue(property: error.property ?? "upstream", rule: error.rule)

@@ -106,7 +106,7 @@ extension SessionPool {
             isDedicated: isDedicated,
             core: core,
             sink: sink,
-            now: clock()
+            clock: clock
         )
         let limit = configuration.maxDedicatedClients
         try body.withLock { body throws(PoolError) in

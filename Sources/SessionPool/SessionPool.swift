@@ -88,6 +88,7 @@ package final class SessionPool: Sendable {
         let now = clock()
         let actions = body.withLock { $0.machine.timePassed(at: now) }
         for action in actions { perform(action) }
+        for client in clients() { client.reconnectIfDue(at: now) }
         let deadline = now - configuration.clientIdle
         let idle = clients().filter { $0.isDedicated && $0.isIdle(since: deadline) }
         for client in idle { closeClient(client) }

@@ -74,7 +74,7 @@ struct CoverageTests {
         var changes: Set<StatusRules.Change> = []
         var timers: Set<TimerID.Purpose> = []
         for (number, conversation) in Self.conversations().enumerated() {
-            conversation.play([.raw], endingInBreak: true)
+            conversation.play([.raw], lasting: .seconds(20), endingInBreak: true)
             conversation.finish()
             #expect(conversation.witness.violations == [], "conversation \(number)")
             changes.formUnion(conversation.witness.changes)

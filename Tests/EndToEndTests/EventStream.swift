@@ -4,6 +4,13 @@ internal import NIOCore
 internal import TestSupport
 internal import Testing
 
+/// The client of all tests: a stream holds its connection, so many are allowed to one host.
+let httpClient: HTTPClient = {
+    var configuration = HTTPClient.Configuration()
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+}()
+
 /// An open stream of a gateway, read event by event.
 struct EventStream {
     /// An event with its data as JSON.
@@ -32,7 +39,7 @@ struct EventStream {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "Accept", value: "text/event-stream")
         if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
-        response = try await HTTPClient.shared.execute(request, timeout: .minutes(5))
+        response = try await httpClient.execute(request, timeout: .minutes(5))
         body = response.body.makeAsyncIterator()
     }
 
@@ -106,7 +113,7 @@ func call(
         if headers["Content-Type"] == nil { request.headers.add(name: "Content-Type", value: "application/json") }
         request.body = .bytes(ByteBuffer(string: json))
     }
-    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+    let response = try await httpClient.execute(request, timeout: .seconds(60))
     let body = try await response.body.collect(upTo: 16 << 20)
     return Answer(
         status: Int(response.status.code),

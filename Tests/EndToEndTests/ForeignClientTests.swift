@@ -43,7 +43,10 @@ internal import Testing
             Self.python.deletingLastPathComponent().appendingPathComponent("schemathesis"),
             [
                 "run", Self.root.appendingPathComponent("openapi.yaml").path, "--url", addresses.gateway,
-                "--max-examples", "15", "--request-timeout", "10", "--no-color", "--seed", "1",
+                "--phases", "examples,fuzzing", "--max-examples", "10", "--request-timeout", "10", "--no-color",
+                "--seed", "1",
+                // Open responses never end; the stream tests read them.
+                "--exclude-path-regex", "(/events|/v1/stream)$",
             ]
         )
         #expect(status == 0, Comment(rawValue: String(output.suffix(6_000))))

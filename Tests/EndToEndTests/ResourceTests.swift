@@ -108,7 +108,6 @@ internal import Testing
         ),
         Refusal(method: "PUT", path: "/v1/subscriptions", status: 405),
         Refusal(method: "GET", path: "/v1/nothing", status: 404),
-        Refusal(method: "GET", path: "/v1/subscriptions/%zz", status: 400, code: "malformed"),
         Refusal(method: "GET", path: "/v1/stream?upstream=demo&mode=MERGE&items=a", status: 422),
         Refusal(method: "GET", path: "/v1/stream?upstream=nowhere&mode=MERGE&items=a&fields=b", status: 404),
         Refusal(

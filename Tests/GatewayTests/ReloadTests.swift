@@ -15,7 +15,9 @@ import Testing
 
     private static func gateway() -> Gateway {
         Gateway(
-            configuration: configuration(["a", "b"]), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            configuration: configuration(["a", "b"]),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
     }
 
     @Test func whatCanChangeIsTakenOver() async throws {

@@ -76,7 +76,9 @@ struct Exposition: Sendable {
         text.open(MetricNames.sessions)
         for (name, figures) in figures { text.write(MetricNames.sessions, labels: [name], figures.sessions) }
         text.open(MetricNames.poolSubscriptions)
-        for (name, figures) in figures { text.write(MetricNames.poolSubscriptions, labels: [name], figures.subscriptions) }
+        for (name, figures) in figures {
+            text.write(MetricNames.poolSubscriptions, labels: [name], figures.subscriptions)
+        }
         text.open(MetricNames.poolItems)
         for (name, figures) in figures { text.write(MetricNames.poolItems, labels: [name], figures.items) }
         let resources = pool.resources()

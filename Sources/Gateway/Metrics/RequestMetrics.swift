@@ -30,7 +30,9 @@ package final class RequestMetrics: Sendable {
     /// Counts an answer.
     func record(route: String?, method: String?, status: Int, problem: ProblemCode?, took: Duration) {
         let key = Key(
-            route: route ?? "", method: method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other", status: status
+            route: route ?? "",
+            method: method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other",
+            status: status
         )
         let histogram = body.withLock { body in
             body.counts[key, default: 0] &+= 1
@@ -56,7 +58,10 @@ package final class RequestMetrics: Sendable {
         text.open(MetricNames.requestSeconds)
         for (route, histogram) in body.durations.sorted(by: { $0.key < $1.key }) {
             text.write(
-                MetricNames.requestSeconds, labels: [route], bounds: LatencyHistogram.bounds, counts: histogram.counts,
+                MetricNames.requestSeconds,
+                labels: [route],
+                bounds: LatencyHistogram.bounds,
+                counts: histogram.counts,
                 sum: histogram.sum
             )
         }

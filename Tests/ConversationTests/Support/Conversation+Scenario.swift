@@ -4,11 +4,16 @@ internal import SessionCore
 /// The course of a conversation in a test.
 extension Conversation {
     /// Subscribes, connects, lets data flow while troubles strike, lets everything settle, and compares the ends.
-    func play(_ kinds: [DataKind] = DataKind.allCases, endingInBreak breaks: Bool = false) {
+    func play(
+        _ kinds: [DataKind] = DataKind.allCases,
+        lasting time: Duration = .seconds(2),
+        endingInBreak breaks: Bool = false
+    ) {
         publisher.adapters = kinds.reduce(into: []) { $0.formUnion($1.adapters) }
         for kind in kinds { subscribe(kind.properties) }
         connect()
         publish(for: .seconds(2))
+        run(for: time - .seconds(2))
         settle(afterBreak: breaks)
         compare()
     }

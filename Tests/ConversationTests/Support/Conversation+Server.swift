@@ -41,7 +41,7 @@ extension Conversation {
         guard isSplit else { return deliver(.bytes(connection, bytes), on: connection) }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let length = min(rest.count, Int.random(in: 1...9, using: &dice))
+            let length = min(rest.count, Int.random(in: 1...60, using: &dice))
             deliver(.bytes(connection, Array(rest.prefix(length))), on: connection)
             rest = rest.dropFirst(length)
         }

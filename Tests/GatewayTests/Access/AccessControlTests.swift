@@ -65,7 +65,11 @@ import Testing
     ])
     func theHeaderIsReadStrictly(value: String, status: Int) async throws {
         let outcome = try await AccessFixture().perform(
-            "GET", "/v1/clients", "", [HTTPField("Authorization", value)])
+            "GET",
+            "/v1/clients",
+            "",
+            [HTTPField("Authorization", value)]
+        )
         #expect(outcome.status == status)
     }
 
@@ -79,7 +83,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "access_token=lsg_alice", "token=x", "ACCESS_TOKEN=x", "api_key=x", "jwt=a.b.c", "q=lsg_alice", "%61ccess_token=x",
+        "access_token=lsg_alice", "token=x", "ACCESS_TOKEN=x", "api_key=x", "jwt=a.b.c", "q=lsg_alice",
+        "%61ccess_token=x",
     ])
     func tokensInAURLAreRefusedAndSaidSo(query: String) async throws {
         let fixture = try await AccessFixture()

@@ -39,7 +39,8 @@ import Testing
             fixture.perform("PATCH", "/v1/clients/\(client)/details", as: AccessFixture.admin, password)
         ]
         for target in [
-            "/v1/upstreams", "/v1/upstreams/demo", "/v1/clients", "/v1/clients/\(client)", "/v1/clients/\(client)/details",
+            "/v1/upstreams", "/v1/upstreams/demo", "/v1/clients", "/v1/clients/\(client)",
+            "/v1/clients/\(client)/details",
             "/v1/clients/\(client)/options", "/health", "/v1/streams", "/v1/clients?access_token=lsg_admin",
             "/v1/stream?subscription=x&ticket=lst_secret", "/nothing?q=query-secret",
         ] {
@@ -50,7 +51,8 @@ import Testing
         #expect(!lines.all.withLock { $0.isEmpty })
         let texts = lines.all.withLock { $0 } + answers.map { "\($0.headers.lines) \($0.text)" }
         for secret in [
-            "upstream-password", "client-password", "lsg_admin", "lsg_guessed", "lsg_cookie", "lst_secret", "query-secret",
+            "upstream-password", "client-password", "lsg_admin", "lsg_guessed", "lsg_cookie", "lst_secret",
+            "query-secret",
         ] {
             #expect(!texts.contains { $0.contains(secret) }, "\(secret)")
         }
@@ -58,7 +60,9 @@ import Testing
 
     @Test func mistakesInAConfigurationDoNotShowSecrets() {
         var reader = ConfigurationReader(
-            flags: [("auth.jwt.secret", "short-secret"), ("auth.keys.a.hash", "plain-secret-key")], environment: [:])
+            flags: [("auth.jwt.secret", "short-secret"), ("auth.keys.a.hash", "plain-secret-key")],
+            environment: [:]
+        )
         do {
             _ = try reader.read()
             Issue.record("the configuration was taken")

@@ -29,7 +29,8 @@ import Testing
         [("Origin", "https://evil.example")], [("Origin", "null")], [("Sec-Fetch-Site", "cross-site")], [],
         [("Sec-Fetch-Site", "same-site")], [("Origin", "https://gateway.example.evil.example")],
         [("Origin", "https://evil.example/gateway.example")], [("Origin", "https://gateway.example:444")],
-        [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "none")], [("Origin", "")], [("Origin", "gateway.example")],
+        [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "none")], [("Origin", "")],
+        [("Origin", "gateway.example")],
         [("Referer", "https://gateway.example/")],
     ])
     func anotherPageMayNot(headers: [(String, String)]) async throws {
@@ -42,7 +43,11 @@ import Testing
         let fixture = try await fixture(origins: ["https://good.example"])
         #expect(post(fixture, [("Origin", "https://good.example"), ("Sec-Fetch-Site", "cross-site")]) == 201)
         let outcome = fixture.perform(
-            "GET", "/v1/clients", "", [Self.cookie, HTTPField("Origin", "https://good.example")])
+            "GET",
+            "/v1/clients",
+            "",
+            [Self.cookie, HTTPField("Origin", "https://good.example")]
+        )
         #expect(outcome.headers["Access-Control-Allow-Credentials"] == "true")
     }
 

@@ -60,7 +60,12 @@ import Testing
             #expect(fixture.perform("GET", join, as: Self.alice).status == 403)
             #expect(fixture.perform("HEAD", join, as: Self.alice).status == 403)
             #expect(fixture.perform("GET", "/v1/upstreams/\(name)", as: Self.alice).status == 404)
-            let client = fixture.perform("POST", "/v1/clients", as: Self.alice, #"{"upstream":"\#(name)","connect":false}"#)
+            let client = fixture.perform(
+                "POST",
+                "/v1/clients",
+                as: Self.alice,
+                #"{"upstream":"\#(name)","connect":false}"#
+            )
             #expect(client.status == 403)
             let body = #"{"upstream":"\#(name)","mode":"MERGE","items":["item1"],"fields":["f"],"active":false}"#
             #expect(fixture.perform("POST", "/v1/subscriptions", as: Self.alice, body).status == 403)
@@ -106,7 +111,9 @@ import Testing
         for patch in [#"{"items":["secret"]}"#, #"{"items":null,"itemGroup":"secret"}"#] {
             #expect(fixture.perform("PATCH", "/v1/subscriptions/\(id)", as: Self.alice, patch).status == 403)
         }
-        #expect(fixture.perform("PATCH", "/v1/subscriptions/\(id)", as: Self.alice, #"{"items":["own"]}"#).status == 200)
+        #expect(
+            fixture.perform("PATCH", "/v1/subscriptions/\(id)", as: Self.alice, #"{"items":["own"]}"#).status == 200
+        )
     }
 
     @Test func multiplexingReachesNoFurther() async throws {

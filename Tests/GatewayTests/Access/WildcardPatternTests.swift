@@ -8,7 +8,8 @@ import Testing
         ("*", "anything", true), ("*", "", true), ("", "", true), ("", "a", false), ("item1", "item1", true),
         ("item1", "item10", false), ("item1", "xitem1", false), ("item*", "item", true), ("item*", "items", true),
         ("item*", "Item1", false), ("*1", "item1", true), ("*1", "item12", false), ("a*b*c", "axxbyyc", true),
-        ("a*b*c", "acb", false), ("a**b", "ab", true), ("*a*", "bab", true), ("*a", "aab", false), ("a.c", "abc", false),
+        ("a*b*c", "acb", false), ("a**b", "ab", true), ("*a*", "bab", true), ("*a", "aab", false),
+        ("a.c", "abc", false),
         ("a*", "*", false), ("**", "x", true),
     ])
     func namesMatchAsWritten(pattern: String, name: String, expected: Bool) {

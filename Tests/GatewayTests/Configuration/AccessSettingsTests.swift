@@ -73,17 +73,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ([("auth", "none"), ("auth.keys.a.hash", hash)], "auth: is none, but"), ([("auth", "keys")], "auth: asks for API keys"),
+        ([("auth", "none"), ("auth.keys.a.hash", hash)], "auth: is none, but"),
+        ([("auth", "keys")], "auth: asks for API keys"),
         ([("auth", "jwt")], "auth: asks for tokens"), ([("auth", "none,keys")], "auth: must be none alone"),
         ([("auth", "magic")], "auth: must be one of"), ([("auth.keys.a.items", "x")], "auth.keys.a.hash: is required"),
         ([("auth.keys.a.hash", "sha256:12")], "auth.keys.a.hash: must be sha256:"),
         ([("auth.keys.a.hash", hash), ("auth.keys.b.hash", hash)], "auth.keys.b.hash: is that of another key"),
-        ([("auth.keys.a.hash", hash), ("auth.keys.a.operations", "read, fly")], "auth.keys.a.operations: must be one of"),
-        ([("auth.keys.a b.hash", hash)], "auth.keys.a b: must be named"), ([("auth.jwt.secret", "short")], "auth.jwt.secret:"),
+        (
+            [("auth.keys.a.hash", hash), ("auth.keys.a.operations", "read, fly")],
+            "auth.keys.a.operations: must be one of"
+        ),
+        ([("auth.keys.a b.hash", hash)], "auth.keys.a b: must be named"),
+        ([("auth.jwt.secret", "short")], "auth.jwt.secret:"),
         ([("auth.jwt.jwks", "{}")], "auth.jwt.jwks:"), ([("auth.cookie", "a;b")], "auth.cookie: must be"),
         ([("cors.origins", "example.com")], "cors.origins:"), ([("cors.origins", "https://a/b")], "cors.origins:"),
-        ([("limits.rate", "-1")], "limits.rate: must be"), ([("auth.ticketLifetime", "7200")], "auth.ticketLifetime: must be"),
-        ([("http.tls.key", "x")], "http.tls.certificate: is required"), ([("http.tls.certificate", "x")], "http.tls.certificate:"),
+        ([("limits.rate", "-1")], "limits.rate: must be"),
+        ([("auth.ticketLifetime", "7200")], "auth.ticketLifetime: must be"),
+        ([("http.tls.key", "x")], "http.tls.certificate: is required"),
+        ([("http.tls.certificate", "x")], "http.tls.certificate:"),
     ])
     func mistakesAreNamed(flags: [(String, String)], expected: String) {
         let mistakes = Self.mistakes(flags.map { (key: $0.0, value: $0.1) })

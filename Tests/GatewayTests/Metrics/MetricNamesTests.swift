@@ -31,8 +31,11 @@ import Testing
 
     private func exposition(_ fixture: AccessFixture, _ tallies: PoolTallies = PoolTallies()) -> Exposition {
         Exposition(
-            requests: fixture.requests, tallies: tallies, pool: fixture.services.pool,
-            hub: EventHub(epoch: "e", clock: Moment.monotonic), streams: fixture.services.streams,
+            requests: fixture.requests,
+            tallies: tallies,
+            pool: fixture.services.pool,
+            hub: EventHub(epoch: "e", clock: Moment.monotonic),
+            streams: fixture.services.streams,
             daemon: { DaemonFigures() }
         )
     }
@@ -111,7 +114,9 @@ import Testing
 
     @Test func theProcessIsKnown() {
         let figures = ProcessFigures()
-        #expect(figures.cpuSeconds > 0 && figures.residentBytes > 1 << 20 && figures.virtualBytes > figures.residentBytes)
+        #expect(
+            figures.cpuSeconds > 0 && figures.residentBytes > 1 << 20 && figures.virtualBytes > figures.residentBytes
+        )
         #expect(figures.openFiles > 2 && figures.maxFiles >= UInt64(figures.openFiles))
         #expect(abs(ProcessFigures.startedAt - WallTime.secondsSince1970()) < 86_400)
     }

@@ -16,7 +16,8 @@ import Testing
                 a_total{x="1",y="2"} 3
                 a_total{x="1",y="3"} 4.5
 
-                """)
+                """
+        )
     }
 
     /// Label values may come from a configuration or a server: they must not be able to start a line of their own.
@@ -40,6 +41,8 @@ import Testing
                 h_seconds_sum 7.25
                 h_seconds_count 5
 
-                """))
+                """
+            )
+        )
     }
 }

@@ -36,7 +36,9 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
         guard digits.count == 64 else { return nil }
         var digest: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1]) else { return nil }
+            guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1]) else {
+                return nil
+            }
             digest.append(high << 4 | low)
         }
         self.digest = digest

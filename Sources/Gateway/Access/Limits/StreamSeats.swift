@@ -28,5 +28,7 @@ final class StreamSeats: Sendable {
     }
 
     /// The number of seats that a caller has.
-    func count(_ caller: Caller) -> Int { caller.identity.map { identity in taken.withLock { $0[identity, default: 0] } } ?? 0 }
+    func count(_ caller: Caller) -> Int {
+        caller.identity.map { identity in taken.withLock { $0[identity, default: 0] } } ?? 0
+    }
 }

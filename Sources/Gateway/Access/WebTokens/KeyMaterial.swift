@@ -63,7 +63,8 @@ struct KeyMaterial: Sendable {
             guard let value = value(of: key) else {
                 throw Mistake(
                     member: "jwks",
-                    rule: "keys[\(index)] must be a public key: RSA of 2048 bits or more for RS256, or EC P-256 for ES256"
+                    rule:
+                        "keys[\(index)] must be a public key: RSA of 2048 bits or more for RS256, or EC P-256 for ES256"
                 )
             }
             materials.append(KeyMaterial(identifier: key["kid"]?.string, value: value))

@@ -23,7 +23,8 @@ import Testing
         #expect(hash.description == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         #expect(try #require(KeyHash(hash.description)) == hash)
         #expect(try #require(KeyHash(hash.description.uppercased().replacing("SHA256", with: "sha256"))) == hash)
-        for text in ["", "sha256:", "abc", "md5:00", hash.description + "0", String(hash.description.dropLast()) + "g"] {
+        for text in ["", "sha256:", "abc", "md5:00", hash.description + "0", String(hash.description.dropLast()) + "g"]
+        {
             #expect(KeyHash(text) == nil)
         }
     }

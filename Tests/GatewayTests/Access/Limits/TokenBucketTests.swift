@@ -58,7 +58,8 @@ import Testing
 
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1"), ("2001:db8:1:2:3:4:5:6", "20010db800010002/64"),
-        ("2001:db8:1:2:ffff::1", "20010db800010002/64"), ("2001:db8:1:3::1", "20010db800010003/64"), ("", ""), ("a:b", "a:b"),
+        ("2001:db8:1:2:ffff::1", "20010db800010002/64"), ("2001:db8:1:3::1", "20010db800010003/64"), ("", ""),
+        ("a:b", "a:b"),
     ])
     func addressesOfOneNetworkAreOneName(address: String, name: String) {
         #expect(PeerNetwork.name(of: address) == name)

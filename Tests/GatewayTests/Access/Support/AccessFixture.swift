@@ -48,7 +48,10 @@ struct AccessFixture {
             clock: { time.moment }
         )
         host = HTTPHost(
-            services: services, middlewares: HTTPHost.guards(services), requests: requests, logger: logger
+            services: services,
+            middlewares: HTTPHost.guards(services),
+            requests: requests,
+            logger: logger
         )
     }
 
@@ -62,7 +65,8 @@ struct AccessFixture {
     static func keys() -> AccessConfiguration {
         var access = AccessConfiguration()
         let limited = Rights(
-            operations: Set(Right.allCases), upstreams: [WildcardPattern("demo")],
+            operations: Set(Right.allCases),
+            upstreams: [WildcardPattern("demo")],
             items: [WildcardPattern("item*"), WildcardPattern("own")]
         )
         access.keys = [

@@ -30,7 +30,9 @@ enum TokenForge {
         case .es256(let key): signature = Array(try key.signature(for: bytes).rawRepresentation)
         case .rs256:
             guard let key = rsaKey else { throw CancellationError() }
-            signature = Array(try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5).rawRepresentation)
+            signature = Array(
+                try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5).rawRepresentation
+            )
         case .nothing: signature = []
         }
         return input + "." + Base64URL.encode(signature)
@@ -40,7 +42,8 @@ enum TokenForge {
     static func token(_ claims: String = "", subject: String = "carol", expiry: Double) throws -> String {
         let more = claims.isEmpty ? "" : ",\(claims)"
         return try token(
-            header: #"{"alg":"HS256","typ":"JWT"}"#, claims: #"{"sub":"\#(subject)","exp":\#(expiry)\#(more)}"#,
+            header: #"{"alg":"HS256","typ":"JWT"}"#,
+            claims: #"{"sub":"\#(subject)","exp":\#(expiry)\#(more)}"#,
             .hs256(secret)
         )
     }

@@ -96,7 +96,9 @@ import Testing
 
     @Test func ellipticAndRSAKeysVerify() async throws {
         let elliptic = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(TokenForge.ellipticKey))
-        #expect(try await refusal(elliptic) { $0.publicKey = TokenForge.ellipticKey.publicKey.pemRepresentation } == nil)
+        #expect(
+            try await refusal(elliptic) { $0.publicKey = TokenForge.ellipticKey.publicKey.pemRepresentation } == nil
+        )
         let key = try #require(TokenForge.rsaKey)
         let rsa = try forge(header: #"{"alg":"RS256"}"#, Self.claims, .rs256)
         #expect(try await refusal(rsa) { $0.publicKey = key.publicKey.pemRepresentation } == nil)
@@ -123,8 +125,10 @@ import Testing
         (#"{"sub":"c","exp":null}"#, .malformed), (#"{"sub":"c","exp":1e400}"#, .malformed),
         (#"{"sub":"c","exp":1800000000,"nbf":1700000001}"#, .early), (#"{"exp":1800000000}"#, .subject),
         (#"{"sub":"","exp":1800000000}"#, .subject), (#"{"sub":7,"exp":1800000000}"#, .subject),
-        (#"{"sub":"c","exp":1800000000,"aud":"x"}"#, .audience), (#"{"sub":"c","sub":"d","exp":1800000000}"#, .malformed),
-        (#"{"sub":"c","exp":1800000000,"items":7}"#, .claim), (#"{"sub":"c","exp":1800000000,"items":["a",7]}"#, .claim),
+        (#"{"sub":"c","exp":1800000000,"aud":"x"}"#, .audience),
+        (#"{"sub":"c","sub":"d","exp":1800000000}"#, .malformed),
+        (#"{"sub":"c","exp":1800000000,"items":7}"#, .claim),
+        (#"{"sub":"c","exp":1800000000,"items":["a",7]}"#, .claim),
         (#"{"sub":"c","exp":1800000000,"streams":-1}"#, .claim), (#"{"sub":"c","exp":1800000000,"rate":0}"#, .claim),
         (#"["sub"]"#, .malformed), ("", .malformed),
     ])
@@ -133,7 +137,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"alg":"HS256","crit":["exp"],"exp":1}"#, #"{"alg":"HS256","crit":[]}"#, #"{"alg":"HS256","typ":"logout+jwt"}"#,
+        #"{"alg":"HS256","crit":["exp"],"exp":1}"#, #"{"alg":"HS256","crit":[]}"#,
+        #"{"alg":"HS256","typ":"logout+jwt"}"#,
         #"{"alg":"HS256","typ":7}"#,
     ])
     func unknownHeadersAreRefused(header: String) async throws {
@@ -157,7 +162,9 @@ import Testing
         #expect(try await refusal(bare) { $0.issuer = "g" } == .issuer)
     }
 
-    @Test(arguments: ["", ".", "..", "...", "a.b.c", "e30.e30.", "e30.e30.e30.e30", "e30=.e30.e30", " e30.e30.e30", "é.é.é"])
+    @Test(arguments: [
+        "", ".", "..", "...", "a.b.c", "e30.e30.", "e30.e30.e30.e30", "e30=.e30.e30", " e30.e30.e30", "é.é.é",
+    ])
     func whatIsNoTokenIsRefused(text: String) async throws {
         let refusal = try await refusal(text)
         #expect(refusal == .malformed || refusal == .algorithm)
@@ -178,12 +185,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("short", nil, nil, "secret"), (nil, "no PEM", nil, "publicKey"), (nil, nil, "{}", "jwks"),
-        (nil, nil, #"{"keys":[]}"#, "jwks"), (nil, nil, #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, "jwks"),
-        (nil, nil, #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#, "jwks"),
-        (nil, nil, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#, "jwks"),
-    ] as [(String?, String?, String?, String)])
+    @Test(
+        arguments: [
+            ("short", nil, nil, "secret"), (nil, "no PEM", nil, "publicKey"), (nil, nil, "{}", "jwks"),
+            (nil, nil, #"{"keys":[]}"#, "jwks"),
+            (nil, nil, #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, "jwks"),
+            (nil, nil, #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#, "jwks"),
+            (nil, nil, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#, "jwks"),
+        ] as [(String?, String?, String?, String)]
+    )
     func weakAndBrokenKeysAreMistakes(secret: String?, pem: String?, set: String?, member: String) {
         var configuration = WebTokenConfiguration()
         (configuration.secret, configuration.publicKey, configuration.keySet) = (secret, pem, set)

@@ -1,0 +1,44 @@
+internal import DemoServer
+internal import SessionCore
+internal import Testing
+
+/// As long as the session lives every message is processed, once, and in the order of its sequence.
+struct MessageDeliveryTests {
+    private static func expectDelivery(_ transport: ForcedTransport, _ troubles: [Int: [Trouble]], _ comment: Comment) {
+        let conversation = Conversation(seed: 1, transport: transport)
+        conversation.troubles = troubles
+        conversation.publisher.adapters = DataKind.raw.adapters
+        conversation.subscribe(DataKind.chat)
+        conversation.subscribe(DataKind.raw.properties)
+        conversation.connect()
+        for number in 0..<12 {
+            conversation.send("CHAT|say \(number)", sequence: [nil, "a", "b"][number % 3], enqueues: true)
+            conversation.publish(for: .milliseconds(120))
+        }
+        // What a WebSocket lost is sent again on the next one, before the server tires of waiting for it.
+        conversation.run(for: .seconds(5))
+        conversation.breakStream()
+        conversation.settle()
+        let outcomes = conversation.witness.messages.values
+        #expect(outcomes.allSatisfy { $0 == .processed(response: "") }, comment)
+        #expect(conversation.witness.cycles == [1, 1], comment)
+        conversation.finish()
+        #expect(conversation.witness.violations == [], comment)
+    }
+
+    @Test(arguments: BrokenLinkTests.transports)
+    func brokenConnectionLosesNoMessage(transport: ForcedTransport) {
+        for line in 2...40 { Self.expectDelivery(transport, [line: [.link(.drop)]], "line \(line)") }
+    }
+
+    @Test(
+        arguments: BrokenLinkTests.transports,
+        [FaultEffect.ignore, .loseAnswer, .delay(.seconds(1)), .duplicateAnswer, .lateAnswers]
+    )
+    func troubleWithTheAnswersLosesNoMessage(transport: ForcedTransport, effect: FaultEffect) {
+        for line in stride(from: 2, through: 30, by: 4) {
+            let fault = Fault(effect, at: .request(.message), times: 2)
+            Self.expectDelivery(transport, [line: [.server([fault])]], "line \(line)")
+        }
+    }
+}
