@@ -128,6 +128,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ConversationTests",
+            dependencies: ["SessionCore", "TLCP", "DemoServer", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ContractTests",
             dependencies: [
                 "Gateway", "EventHub", "JSONText", "SessionCore", "SessionPool", logging,
