@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Gateway
 
 /// The program: its commands, and nothing else.
 @main
@@ -7,7 +8,7 @@ struct GatewayCommand: AsyncParsableCommand {
         commandName: "lightstreamer-gateway",
         abstract: "Live Lightstreamer data as plain HTTP: REST and Server-Sent Events.",
         discussion: "Try it: lightstreamer-gateway demo, then open http://127.0.0.1:8080/ in a browser.",
-        version: "0.1.0",
+        version: GatewayVersion.text,
         subcommands: [
             ServeCommand.self, DemoCommand.self, DemoServerCommand.self, WatchCommand.self, CheckCommand.self,
             HealthCommand.self, KeyCommand.self,

@@ -69,9 +69,3 @@ struct HealthResource: Sendable {
         json.endObject()
     }
 }
-
-/// The version of this program, which is also that of the contract.
-enum GatewayVersion {
-    /// The version.
-    static let text = "1.0.0"
-}
