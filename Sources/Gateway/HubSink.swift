@@ -41,6 +41,10 @@ struct HubSink: PoolSink {
         hub.publish(.legacy(LegacyStreamEvent(event)), to: .client(client.rawValue))
     }
 
+    func client(_ client: ClientID, receivedBytes count: Int) {
+        hub.publish(.legacy(.bytesReceived(count)), to: .client(client.rawValue))
+    }
+
     func subscriptionAdded(_ resource: SubscriptionResource) {
         hub.addSubscription(resource.id.rawValue, properties: resource.properties)
     }

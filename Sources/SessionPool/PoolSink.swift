@@ -19,6 +19,8 @@ package protocol PoolSink: Sendable {
     func client(_ client: ClientID, message: String, ended outcome: MessageOutcome)
     /// Something that only legacy listeners are told.
     func client(_ client: ClientID, emittedLegacy event: LegacyEvent)
+    /// This many bytes came from the client's server.
+    func client(_ client: ClientID, receivedBytes count: Int)
 
     /// A subscription resource exists from now on.
     func subscriptionAdded(_ resource: SubscriptionResource)

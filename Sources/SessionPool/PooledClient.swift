@@ -144,30 +144,40 @@ package final class PooledClient: Sendable {
     }
 }
 
-extension PooledClient: ClientDelegate {
-    package func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
-        body.withLock { body in
-            switch status {
-            case .disconnectedWillRetry, .disconnectedTryingRecovery: body.counters.reconnects &+= 1
-            default: break
-            }
+extension PooledClient: ClientObserver {
+    package func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
+        switch event {
+        case .status(let status): changed(status)
+        case .serverError(let code, let message): received(UpstreamRefusal(code: code, message: message))
+        case .property(let property): changed(property: property)
+        case .legacy(let event): sink.client(id, emittedLegacy: event)
+        case .bytesReceived(let count): sink.client(id, receivedBytes: count)
+        case .subscription, .message: break  // Told to the subscription's and the message's own delegate.
+        }
+    }
+
+    private func changed(_ status: ClientStatus) {
+        switch status {
+        case .disconnectedWillRetry, .disconnectedTryingRecovery:
+            body.withLock { $0.counters.reconnects &+= 1 }
+        default: break
         }
         planReconnect(after: status)
         sink.client(id, changedStatus: status)
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
-    package func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {
+    private func received(_ refusal: UpstreamRefusal) {
         body.withLock { body in
             body.counters.serverErrors &+= 1
-            body.lastServerError = UpstreamRefusal(code: code, message: message)
+            body.lastServerError = refusal
         }
-        sink.client(id, receivedServerError: code, message: message)
+        sink.client(id, receivedServerError: refusal.code, message: refusal.message)
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
-    package func client(_ client: LightstreamerClient, didChangeProperty property: String) {
-        if property == "sessionId", client.connectionDetails.sessionId != nil {
+    private func changed(property: String) {
+        if property == "sessionId", core.connectionDetails.sessionId != nil {
             body.withLock { $0.counters.sessions &+= 1 }
         }
         sink.client(self, changedProperty: property)

@@ -125,7 +125,7 @@ extension SessionPool {
     /// Makes the client known and listens to it.
     func start(_ client: PooledClient) {
         sink.clientAdded(client)
-        client.core.addDelegate(client)
+        client.core.addObserver(client)
     }
 
     func closeClient(_ client: PooledClient) {

@@ -72,6 +72,23 @@ internal import Testing
         }
     }
 
+    @Test func legacyListenersAreToldWhatTheClientLived() async throws {
+        try await DemoFixture.run { demo in
+            let made = try await call("POST", demo.url + "/v1/clients", json: #"{"upstream":"demo","connect":false}"#)
+            let location = try #require(made.header("Location"))
+            var stream = try await EventStream(demo.url + location + "/events?legacy=true")
+            _ = try await stream.first("stream")
+            _ = try await call("POST", demo.url + location + "/connect")
+            _ = try await stream.first("connection-established")
+            let start = try await stream.first("session-started")
+            #expect(start["polling"] == .bool(false))
+            let bytes = try await stream.first("bytes-received")
+            #expect(bytes["bytes"] != nil)
+            _ = try await call("POST", demo.url + location + "/disconnect")
+            _ = try await stream.first("connection-closed")
+        }
+    }
+
     @Test func commandModeCarriesKeysAndSecondLevelFields() async throws {
         try await DemoFixture.run { demo in
             let body = """
