@@ -37,12 +37,9 @@ extension SessionPool {
         guard resource.startDeletion() else { return }
         deactivate(resource)
         body.withLock { body in
-            body.resources[resource.id] = nil
-            body.resourceOrder.removeAll { $0 == resource.id }
             body.holders[resource.id] = nil
-            if case .pooled(let session) = resource.home, resource.isImplicit {
-                body.implicit[SharedKey(session: session, properties: resource.properties)] = nil
-            }
+            if resource.isImplicit { _ = withdraw(resource, from: &body) }
+            body.resources[resource.id] = nil
         }
         sink.subscriptionRemoved(resource.id)
     }
@@ -62,7 +59,7 @@ extension SessionPool {
     }
 
     private func dropIfVacant(_ resource: SubscriptionResource) {
-        guard resource.isImplicit, body.withLock({ ($0.holders[resource.id] ?? 0) <= 0 }) else { return }
+        guard resource.isImplicit, body.withLock({ withdraw(resource, from: &$0) }) else { return }
         deleteResource(resource)
     }
 

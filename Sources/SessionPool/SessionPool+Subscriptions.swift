@@ -4,7 +4,7 @@ package import SessionCore
 extension SessionPool {
     /// All subscription resources, oldest first.
     package func resources() -> [SubscriptionResource] {
-        body.withLock { body in body.resourceOrder.compactMap { body.resources[$0] } }
+        body.withLock { Array($0.resources.values) }.sorted { $0.ordinal < $1.ordinal }
     }
 
     /// The resource of an id.
@@ -23,31 +23,29 @@ extension SessionPool {
         case .dedicated(let id):
             _ = try usedClient(id)
         }
-        return try addResource(home: home, isImplicit: false, properties: properties)
+        return try addResource(home: home, properties: properties)
     }
 
     /// Joins the one implicit resource of these properties, making it if there is none. Give it back by
     /// `leaveImplicit`, once for each join.
-    package func joinImplicit(
-        _ key: SharedKey
-    ) throws(PoolError) -> SubscriptionResource {
-        let present = body.withLock { body in
-            let resource = body.implicit[key]
-            if let resource { body.holders[resource.id, default: 0] += 1 }
-            return resource
-        }
-        let resource: SubscriptionResource
-        if let present {
-            resource = present
-        } else {
-            resource = try addResource(home: .pooled(key.session), isImplicit: true, properties: key.properties)
-            body.withLock { body in
+    package func joinImplicit(_ key: SharedKey) throws(PoolError) -> SubscriptionResource {
+        let (resource, isLingering) = try body.withLock { body throws(PoolError) in
+            let resource: SubscriptionResource
+            if let present = body.implicit[key] {
+                resource = present
+            } else {
+                resource = try insert(home: .pooled(key.session), isImplicit: true, key.properties, into: &body)
                 body.implicit[key] = resource
-                body.holders[resource.id] = 1
             }
+            let holders = (body.holders[resource.id] ?? 0) + 1
+            body.holders[resource.id] = holders
+            guard holders == 1, let shared = resource.carrier?.id else { return (resource, true) }
+            return (resource, body.machine.reclaimed(shared))
         }
         do {
-            if !resource.state.isActive { try activateIfInactive(resource) } else { reclaim(resource) }
+            // Its linger has just ended: it is carried anew.
+            if !isLingering { deactivate(resource) }
+            if !resource.state.isActive { try activateIfInactive(resource) }
         } catch {
             leaveImplicit(resource)
             throw error
@@ -57,18 +55,16 @@ extension SessionPool {
 
     /// A reader of an implicit resource is gone; after the last one it goes too, after the linger.
     package func leaveImplicit(_ resource: SubscriptionResource) {
-        let isVacant = body.withLock { body in
+        let now = clock()
+        let isOver = body.withLock { body in
             let holders = (body.holders[resource.id] ?? 1) - 1
             body.holders[resource.id] = holders
-            return holders <= 0
+            guard holders <= 0 else { return false }
+            guard let shared = resource.carrier?.id else { return withdraw(resource, from: &body) }
+            body.machine.released(shared, at: now)
+            return false
         }
-        guard isVacant else { return }
-        if let shared = resource.carrier, let id = shared.id {
-            let now = clock()
-            body.withLock { $0.machine.released(id, at: now) }
-        } else {
-            deleteResource(resource)
-        }
+        if isOver { deleteResource(resource) }
     }
 
     /// Subscribes. Throws `lifecycle` if the resource is active, and over quota.
@@ -140,24 +136,42 @@ extension SessionPool {
 extension SessionPool {
     private func addResource(
         home: SubscriptionHome,
-        isImplicit: Bool,
         properties: SubscriptionProperties
     ) throws(PoolError) -> SubscriptionResource {
+        try body.withLock { body throws(PoolError) in
+            try insert(home: home, isImplicit: false, properties, into: &body)
+        }
+    }
+
+    /// Makes a resource known. The sink is told under the lock: who finds the resource finds it there as well.
+    private func insert(
+        home: SubscriptionHome,
+        isImplicit: Bool,
+        _ properties: SubscriptionProperties,
+        into body: inout Body
+    ) throws(PoolError) -> SubscriptionResource {
+        if body.isStopping { throw .stopping }
+        let limit = configuration.maxSubscriptionResources
+        if body.resources.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
         let resource = SubscriptionResource(
             id: ResourceID(RandomID.make(prefix: "s")),
             home: home,
             isImplicit: isImplicit,
+            ordinal: body.nextResource,
             properties: properties
         )
-        let limit = configuration.maxSubscriptionResources
-        try body.withLock { body throws(PoolError) in
-            if body.isStopping { throw .stopping }
-            if body.resources.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
-            body.resources[resource.id] = resource
-            body.resourceOrder.append(resource.id)
-        }
+        body.nextResource += 1
+        body.resources[resource.id] = resource
         sink.subscriptionAdded(resource)
         return resource
+    }
+
+    /// Takes an implicit resource without readers away from those who would join it; false if it has readers.
+    func withdraw(_ resource: SubscriptionResource, from body: inout Body) -> Bool {
+        guard (body.holders[resource.id] ?? 0) <= 0, case .pooled(let session) = resource.home else { return false }
+        let key = SharedKey(session: session, properties: resource.properties)
+        if body.implicit[key] === resource { body.implicit[key] = nil }
+        return true
     }
 
     /// Another joiner may activate the same implicit resource at the same time; one of them is enough.
@@ -167,12 +181,5 @@ extension SessionPool {
         } catch .lifecycle {
             return
         }
-    }
-
-    /// A vacant implicit resource is used again: its linger ends.
-    private func reclaim(_ resource: SubscriptionResource) {
-        guard let id = resource.carrier?.id else { return }
-        let isFirst = body.withLock { $0.holders[resource.id] == 1 }
-        if isFirst { body.withLock { $0.machine.reclaimed(id) } }
     }
 }

@@ -13,7 +13,7 @@ package final class SessionPool: Sendable {
         var clientOrder: [ClientID] = []
         var shared: [SharedID: SharedSubscription] = [:]
         var resources: [ResourceID: SubscriptionResource] = [:]
-        var resourceOrder: [ResourceID] = []
+        var nextResource: UInt64 = 1
         var implicit: [SharedKey: SubscriptionResource] = [:]
         var holders: [ResourceID: Int] = [:]
         var isStopping = false

@@ -34,15 +34,24 @@ package final class SubscriptionResource: Sendable {
     package let home: SubscriptionHome
     /// Made by streams that name properties, not by a POST: it lives as long as somebody reads it.
     package let isImplicit: Bool
+    /// Its place among all resources, by the time of their making.
+    let ordinal: UInt64
     /// Those who wait for a state.
     package let watchers = Watchers<SubscriptionState>()
 
     private let body: Mutex<Body>
 
-    init(id: ResourceID, home: SubscriptionHome, isImplicit: Bool, properties: SubscriptionProperties) {
+    init(
+        id: ResourceID,
+        home: SubscriptionHome,
+        isImplicit: Bool,
+        ordinal: UInt64,
+        properties: SubscriptionProperties
+    ) {
         self.id = id
         self.home = home
         self.isImplicit = isImplicit
+        self.ordinal = ordinal
         body = Mutex(Body(properties: properties))
     }
 

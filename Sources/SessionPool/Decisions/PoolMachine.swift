@@ -106,6 +106,7 @@ package struct PoolMachine: ~Copyable {
     private var shared: [SharedID: Shared] = [:]
     private var byKey: [SharedKey: SharedID] = [:]
     private var nextShared: UInt64 = 1
+    private var figures: [String: PoolFigures] = [:]
 
     /// A machine with nothing open.
     package init(configuration: PoolConfiguration) {
@@ -137,6 +138,7 @@ package struct PoolMachine: ~Copyable {
         if let id = byKey[key], shared[id] != nil {
             shared[id]?.users += 1
             shared[id]?.closesAt = nil
+            figures[key.session.upstream, default: PoolFigures()].users += 1
             return (id, [])
         }
         try checkQuotas(key)
@@ -148,6 +150,7 @@ package struct PoolMachine: ~Copyable {
             client = freshClient
             sessions[client] = Session(key: key.session)
             sessionOrder.append(client)
+            figures[key.session.upstream, default: PoolFigures()].sessions += 1
             actions.append(.openClient(client, key.session))
         }
         let id = SharedID(nextShared)
@@ -156,6 +159,7 @@ package struct PoolMachine: ~Copyable {
         byKey[key] = id
         sessions[client]?.shared += 1
         sessions[client]?.closesAt = nil
+        figures[key.session.upstream, default: PoolFigures()].opened(key)
         actions.append(.openShared(id, key, on: client))
         return (id, actions)
     }
@@ -164,16 +168,19 @@ package struct PoolMachine: ~Copyable {
     package mutating func released(_ id: SharedID, at now: Moment) {
         guard var entry = shared[id] else { return }
         entry.users -= 1
+        figures[entry.key.session.upstream]?.users -= 1
         if entry.users == 0 { entry.closesAt = now + subscriptionLinger }
         shared[id] = entry
     }
 
-    /// Somebody reads again what had no reader left: the linger ends.
-    package mutating func reclaimed(_ id: SharedID) {
-        guard var entry = shared[id], entry.users == 0 else { return }
-        entry.users = 1
+    /// Somebody reads again what had no reader left: the linger ends. False if it is over already.
+    package mutating func reclaimed(_ id: SharedID) -> Bool {
+        guard var entry = shared[id] else { return false }
+        entry.users += 1
         entry.closesAt = nil
         shared[id] = entry
+        figures[entry.key.session.upstream]?.users += 1
+        return true
     }
 
     /// The only user wants other properties, which the running subscription can take on; false if others use it as
@@ -183,24 +190,33 @@ package struct PoolMachine: ~Copyable {
         byKey[entry.key] = nil
         byKey[key] = id
         shared[id] = Shared(key: key, client: entry.client)
+        figures[key.session.upstream]?.items += key.itemCount - entry.key.itemCount
         return true
     }
 
     /// The server refused or removed the subscription: nobody may join it any more.
     package mutating func sharedEnded(_ id: SharedID, at now: Moment) {
-        guard let entry = shared.removeValue(forKey: id) else { return }
-        if byKey[entry.key] == id { byKey[entry.key] = nil }
+        guard let entry = shared[id] else { return }
+        forget(id, entry)
         vacate(entry.client, at: now)
+    }
+
+    private mutating func forget(_ id: SharedID, _ entry: Shared) {
+        shared[id] = nil
+        if byKey[entry.key] == id { byKey[entry.key] = nil }
+        figures[entry.key.session.upstream]?.closed(entry.key, users: entry.users)
+    }
+
+    private mutating func forgetSession(_ client: ClientID) {
+        guard let session = sessions.removeValue(forKey: client) else { return }
+        figures[session.key.upstream]?.sessions -= 1
     }
 
     /// A session was closed from outside: all that it carried is gone.
     package mutating func clientRemoved(_ client: ClientID) {
-        sessions[client] = nil
+        forgetSession(client)
         sessionOrder.removeAll { $0 == client }
-        for (id, entry) in shared where entry.client == client {
-            shared[id] = nil
-            if byKey[entry.key] == id { byKey[entry.key] = nil }
-        }
+        for (id, entry) in shared where entry.client == client { forget(id, entry) }
     }
 
     /// Time has passed: closes what has lingered long enough, subscriptions before the sessions that carried them.
@@ -213,22 +229,14 @@ package struct PoolMachine: ~Copyable {
         }
         for client in sessionOrder where sessions[client]?.closesAt.map({ $0 <= now }) ?? false {
             actions.append(.closeClient(client))
-            sessions[client] = nil
+            forgetSession(client)
         }
         sessionOrder.removeAll { sessions[$0] == nil }
         return actions
     }
 
     /// The figures of one upstream: open sessions, subscriptions, items and users.
-    package func figures(of upstream: String) -> PoolFigures {
-        let entries = shared.values.filter { $0.key.session.upstream == upstream }
-        return PoolFigures(
-            sessions: sessions.values.count { $0.key.upstream == upstream },
-            subscriptions: entries.count,
-            items: entries.reduce(0) { $0 + $1.key.itemCount },
-            users: entries.reduce(0) { $0 + $1.users }
-        )
-    }
+    package func figures(of upstream: String) -> PoolFigures { figures[upstream] ?? PoolFigures() }
 
     private func checkQuotas(_ key: SharedKey) throws(PoolError) {
         let upstream = key.session.upstream
@@ -248,7 +256,7 @@ package struct PoolMachine: ~Copyable {
             guard let session = sessions[client] else { return false }
             return session.key == key && session.shared < limit.maxSubscriptionsPerSession
         }
-        if open == nil, sessions.values.count(where: { $0.key.upstream == key.upstream }) >= limit.maxSessions {
+        if open == nil, figures(of: key.upstream).sessions >= limit.maxSessions {
             throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
         }
         return open
@@ -260,16 +268,4 @@ package struct PoolMachine: ~Copyable {
         if session.shared == 0 { session.closesAt = now + sessionLinger }
         sessions[client] = session
     }
-}
-
-/// What an upstream's pool holds at a moment.
-package struct PoolFigures: Equatable, Sendable {
-    /// Open pooled sessions.
-    package let sessions: Int
-    /// Shared upstream subscriptions, lingering ones included.
-    package let subscriptions: Int
-    /// Items of those, a group counted as one.
-    package let items: Int
-    /// Users of those.
-    package let users: Int
 }

@@ -95,6 +95,35 @@ internal import Testing
         #expect(machine.timePassed(at: Self.at(1_000)).isEmpty)
     }
 
+    @Test func lingerEndsForAReaderWhoComesInTimeOnly() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        machine.released(id, at: Self.at(0))
+        let isInTime = machine.reclaimed(id)
+        #expect(isInTime)
+        #expect(passed(100, &machine).isEmpty)
+        machine.released(id, at: Self.at(100))
+        #expect(passed(105, &machine) == [.closeShared(id)])
+        let isLate = machine.reclaimed(id)
+        #expect(!isLate)
+    }
+
+    @Test func figuresFollowWhatIsOpen() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(["a", "b"]), freshClient: first)
+        _ = try machine.acquired(Self.key(["a", "b"]), freshClient: first)
+        _ = try machine.acquired(Self.key(["c"]), freshClient: first)
+        machine.released(id, at: Self.at(0))
+        let open = machine.figures(of: "demo")
+        #expect(open == PoolFigures(sessions: 1, subscriptions: 2, items: 3, users: 2))
+        _ = machine.rekeyed(id, to: Self.key(["d"]))
+        let rekeyed = machine.figures(of: "demo")
+        #expect(rekeyed == PoolFigures(sessions: 1, subscriptions: 2, items: 2, users: 2))
+        machine.clientRemoved(first)
+        let closed = machine.figures(of: "demo")
+        #expect(closed == PoolFigures())
+    }
+
     @Test func refusedSubscriptionIsOpenedAnewForTheNextUser() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let (id, _) = try machine.acquired(Self.key(), freshClient: first)
