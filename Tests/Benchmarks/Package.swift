@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that what is measured and what measures never reach the other one. `Rooms` is a link to the
+// sources of the outer package: compiled in here, they can be used with `package` access.
+//
+// `FanOut` needs no dependency; everything else needs the client, and by it SwiftNIO.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A room of the outer package.
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], at path: String? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Rooms/\(path ?? name)", swiftSettings: strict)
+}
+
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v15)],
+    targets: [
+        room("JSONText"),
+        room("TLCP", ["JSONText"]),
+        room("SessionCore", ["TLCP"]),
+        room("EventHub", ["SessionCore", "JSONText"]),
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            path: "Rooms/CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]
+        ),
+        room("MicroHTTPD", ["CMicroHTTPD"]),
+        room("GatewayStreaming", ["EventHub", "MicroHTTPD", "SessionCore"], at: "Gateway/Streaming"),
+
+        .executableTarget(
+            name: "HubServer",
+            dependencies: ["EventHub", "GatewayStreaming", "MicroHTTPD", "SessionCore"],
+            swiftSettings: strict
+        ),
+        .executableTarget(name: "BareSender", cSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(name: "LoadGenerator", cSettings: [.treatAllWarnings(as: .error)]),
+    ]
+)

@@ -1,0 +1,70 @@
+internal import EventHub
+internal import Glibc
+internal import MicroHTTPD
+internal import SessionCore
+
+/// Publishes updates at a rate, to one topic and item after the other. Each carries the moment of its publication.
+struct Publisher {
+    private let hub: EventHub
+    private let options: ServerOptions
+    private let properties: SubscriptionProperties
+    private let layout: SubscriptionLayout
+    private let changed = FieldSet(all: 2)
+    private var count = 0
+
+    /// A publisher whose topics are there and subscribed.
+    init(hub: EventHub, options: ServerOptions) {
+        self.hub = hub
+        self.options = options
+        let names = (1...options.items).map { "item\($0)" }
+        let fields = ["last_price", "at"]
+        properties = SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(fields))
+        layout = SubscriptionLayout(itemNames: names, fieldNames: fields, fieldCount: fields.count)
+        hub.addClient("c1", status: .connectedWSStreaming)
+        for topic in 0..<options.topics {
+            let id = "s\(topic)"
+            hub.addSubscription(id, properties: properties)
+            hub.carry(subscription: id, by: "c1", present: ValueTable(properties: properties))
+            let subscribed = SubscriptionEvent.subscribed(
+                itemCount: names.count,
+                fieldCount: fields.count,
+                keyPosition: nil,
+                commandPosition: nil
+            )
+            hub.publish(.subscription(subscribed), to: .subscription(id))
+        }
+    }
+
+    /// Publishes for ever. What is long overdue is not made up for.
+    mutating func run() -> Never {
+        var next = StreamTime.now()
+        while true {
+            guard options.rate > 0 else {
+                sleep(1)
+                continue
+            }
+            var moment = timespec(
+                tv_sec: Int(next.nanoseconds / 1_000_000_000),
+                tv_nsec: Int(next.nanoseconds % 1_000_000_000)
+            )
+            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nil)
+            for _ in 0..<options.burst { publish() }
+            let now = StreamTime.now()
+            next.nanoseconds += UInt64(options.burst) * 1_000_000_000 / UInt64(options.rate)
+            if now.nanoseconds > next.nanoseconds + 100_000_000 { next = now }
+        }
+    }
+
+    private mutating func publish() {
+        let topic = count % options.topics
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: count / options.topics % options.items + 1,
+            isSnapshot: false,
+            values: ["\(count % 90 + 10).25", "@\(StreamTime.now().nanoseconds)"],
+            changed: changed
+        )
+        count += 1
+        hub.publish(.subscription(.update(update)), to: .subscription("s\(topic)"))
+    }
+}

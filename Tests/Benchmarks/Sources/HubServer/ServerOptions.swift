@@ -1,0 +1,38 @@
+internal import Glibc
+
+/// What the server is told on its command line.
+struct ServerOptions {
+    /// Events a second, all topics together; 0: none.
+    var rate = 20
+    /// Subscriptions.
+    var topics = 1
+    /// Items of each subscription.
+    var items = 1
+    /// How many events come at once.
+    var burst = 1
+
+    /// Reads pairs of names and numbers.
+    init(_ arguments: some Sequence<String>) {
+        var name: String?
+        for argument in arguments {
+            guard let present = name else {
+                name = argument
+                continue
+            }
+            set(present, Int(argument))
+            name = nil
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: Int?) {
+        switch (name, value) {
+        case ("--rate", let value?): rate = max(0, value)
+        case ("--topics", let value?): topics = max(1, value)
+        case ("--items", let value?): items = max(1, value)
+        case ("--burst", let value?): burst = max(1, value)
+        default:
+            print("what is \(name)?")
+            exit(2)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// The product's own way from a published event to a socket: hub, streams, front end. Events come from here, at a rate.
+//
+//     HubServer --rate EVENTS_PER_SECOND --topics N --items N --burst N
+//
+// `GET /stream/7` carries topic 7, `GET /stream/0-9` ten of them. The first line of output is the port.
+
+internal import EventHub
+internal import GatewayStreaming
+internal import Glibc
+internal import MicroHTTPD
+internal import SessionCore
+
+let options = ServerOptions(CommandLine.arguments.dropFirst())
+let hub = EventHub(epoch: "bench") { Moment(nanoseconds: Int64(clamping: StreamTime.now().nanoseconds)) }
+let streams = StreamRegistry(hub: hub)
+var publisher = Publisher(hub: hub, options: options)
+var configuration = DaemonConfiguration()
+configuration.connectionLimit = 60_000
+let daemon = Daemon(configuration: configuration, handler: StreamHandler(streams: streams)) { loop in
+    streams.makeFeed(for: loop)
+}
+do {
+    print("port \(try daemon.start())")
+    fflush(nil)
+    publisher.run()
+} catch {
+    print("cannot listen: \(error)")
+    exit(1)
+}

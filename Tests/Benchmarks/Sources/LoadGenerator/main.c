@@ -1,0 +1,194 @@
+/* Opens many event streams, reads them for a while, and prints one line of JSON: what came, how late, and what the server
+   spent on it. Time and CPU are taken from the same clock, over the same window. */
+
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "consumer.h"
+#include "options.h"
+#include "process.h"
+
+enum { MOST_EVENTS = 512 };
+
+/* How often the slow ones drink, and how much. */
+static const uint64_t sip_interval = 100000000;
+static const size_t sip_size = 100;
+
+static struct options options;
+static struct consumer *consumers;
+static struct findings findings;
+static int poller;
+static int publisher = -1;
+static uint64_t next_publication;
+static uint64_t next_sip;
+static uint64_t published;
+
+/* Posts an event as long as the others', for servers that have none of their own. A server that does not read its
+   requests gets no more of them. */
+static void
+publish (void)
+{
+  char body[512];
+  char request[1024];
+  int waiting = 0;
+  int length = snprintf (body, sizeof (body),
+                         "{\"client\":\"c1\",\"subscription\":\"s0\",\"item\":\"item1\",\"itemPos\":1,\"snapshot\":false,"
+                         "\"fields\":{\"last_price\":\"%" PRIu64 ".25\",\"at\":\"@%" PRIu64 "\"}}",
+                         published++ % 90 + 10, monotonic_now ());
+
+  if (ioctl (publisher, SIOCOUTQ, &waiting) != 0 || waiting > 32768)
+    return;
+  length = snprintf (request, sizeof (request), "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s",
+                     options.publish_path, length, body);
+  if (send (publisher, request, (size_t) length, MSG_NOSIGNAL) != length)
+    {
+      perror ("publish");
+      exit (1);
+    }
+}
+
+static void
+connect_publisher (void)
+{
+  struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons ((uint16_t) options.port),
+                                 .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+  struct epoll_event event = { .events = EPOLLIN, .data.fd = -1 };
+  int on = 1;
+
+  publisher = socket (AF_INET, SOCK_STREAM, 0);
+  if (connect (publisher, (struct sockaddr *) &address, sizeof (address)) != 0)
+    {
+      perror ("connect");
+      exit (1);
+    }
+  setsockopt (publisher, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
+  epoll_ctl (poller, EPOLL_CTL_ADD, publisher, &event);
+  next_publication = monotonic_now ();
+}
+
+/* What has to be done at certain times. */
+static void
+act (uint64_t now)
+{
+  static char answers[65536];
+
+  while (publisher >= 0 && now >= next_publication)
+    {
+      publish ();
+      while (recv (publisher, answers, sizeof (answers), MSG_DONTWAIT) > 0)
+        ;
+      next_publication += 1000000000u / (uint64_t) options.publish_rate;
+      if (now > next_publication + 100000000u)
+        next_publication = now;
+    }
+  if (options.slow_streams > 0 && now >= next_sip)
+    {
+      next_sip = now + sip_interval;
+      for (int index = 0; index < options.slow_streams; index++)
+        consumer_sip (&consumers[options.streams + index], sip_size);
+    }
+}
+
+static void
+read_until (uint64_t end)
+{
+  struct epoll_event events[MOST_EVENTS];
+  uint64_t now;
+
+  while ((now = monotonic_now ()) < end)
+    {
+      int wait = publisher >= 0 || options.slow_streams > 0 ? 1 : (int) ((end - now) / 1000000u) + 1;
+      int count = epoll_wait (poller, events, MOST_EVENTS, wait);
+
+      for (int index = 0; index < count; index++)
+        {
+          struct consumer *consumer;
+
+          if (events[index].data.fd < 0)
+            continue;
+          consumer = &consumers[events[index].data.fd];
+          if (!consumer_read (consumer, &options, &findings))
+            {
+              findings.closed_count++;
+              epoll_ctl (poller, EPOLL_CTL_DEL, consumer->descriptor, NULL);
+            }
+        }
+      act (monotonic_now ());
+    }
+}
+
+/* Opens all streams, a few at a time, and waits for their heads. */
+static void
+open_all (void)
+{
+  uint64_t patience = monotonic_now () + 60000000000u;
+
+  for (int index = 0; index < options.streams + options.slow_streams; index++)
+    {
+      struct epoll_event event = { .events = EPOLLIN, .data.fd = index };
+
+      consumer_open (&consumers[index], &options, index);
+      if (index < options.streams)
+        epoll_ctl (poller, EPOLL_CTL_ADD, consumers[index].descriptor, &event);
+      if (index % 64 == 63)
+        read_until (monotonic_now () + 1000000u);
+    }
+  while (findings.open_count < options.streams && monotonic_now () < patience)
+    read_until (monotonic_now () + 10000000u);
+}
+
+static void
+report (uint64_t cpu, uint64_t time, uint64_t own_cpu, uint64_t memory_before)
+{
+  uint64_t least = UINT64_MAX;
+
+  for (int index = 0; index < options.streams; index++)
+    if (consumers[index].events < least)
+      least = consumers[index].events;
+  printf ("{\"events\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"seconds\": %.6f, \"cpu\": %.6f, \"loadCPU\": %.6f, ",
+          findings.events, findings.bytes, (double) time / 1e9, (double) cpu / 1e9, (double) own_cpu / 1e9);
+  printf ("\"p50\": %.4f, \"p99\": %.4f, \"p999\": %.4f, ", histogram_milliseconds (&findings.latency, 0.5),
+          histogram_milliseconds (&findings.latency, 0.99), histogram_milliseconds (&findings.latency, 0.999));
+  printf ("\"least\": %" PRIu64 ", \"open\": %d, \"closed\": %d, ", least, findings.open_count, findings.closed_count);
+  printf ("\"memoryBefore\": %" PRIu64 ", \"memory\": %" PRIu64 "}\n", memory_before, process_memory (options.pid));
+}
+
+int
+main (int count, char **arguments)
+{
+  struct rlimit descriptors;
+  uint64_t memory_before;
+  uint64_t cpu;
+  uint64_t own_cpu;
+  uint64_t start;
+
+  options = read_options (count, arguments);
+  getrlimit (RLIMIT_NOFILE, &descriptors);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  setrlimit (RLIMIT_NOFILE, &descriptors);
+  poller = epoll_create1 (0);
+  consumers = calloc ((size_t) (options.streams + options.slow_streams) + 1, sizeof (struct consumer));
+  memory_before = process_memory (options.pid);
+  open_all ();
+  if (options.publish_path != NULL)
+    connect_publisher ();
+  read_until (monotonic_now () + (uint64_t) (options.warm_up * 1e9));
+
+  findings.is_measuring = 1;
+  start = monotonic_now ();
+  cpu = process_cpu (options.pid);
+  own_cpu = process_cpu (getpid ());
+  read_until (start + (uint64_t) (options.seconds * 1e9));
+  report (process_cpu (options.pid) - cpu, monotonic_now () - start, process_cpu (getpid ()) - own_cpu, memory_before);
+  return 0;
+}

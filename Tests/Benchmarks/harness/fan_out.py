@@ -1,0 +1,56 @@
+"""one event to many streams; CPU of the server per delivered event, and latency, beside `bare` (one send an event) and nchan"""
+
+from processes import build, has_nchan, nchan, server
+from results import interleaved, median, ratio, table
+
+CASES = [(100, 200), (1000, 20), (5000, 5), (10000, 2), (5000, 200), (1000, 1000)]
+
+
+def contenders(streams, rate, options):
+    """What is measured in one case."""
+
+    def measure(make, **load):
+        with make as running:
+            found = running.load(streams=streams, seconds=options.seconds, path="/stream/0", **load)
+            found["kib"] = (found["memory"] - found["memoryBefore"]) / streams
+            return found
+
+    found = {
+        "bare": lambda: measure(server("BareSender", rate=rate)),
+        "gateway": lambda: measure(server("HubServer", rate=rate)),
+    }
+    if has_nchan():
+        found["nchan"] = lambda: measure(nchan(), publish_path="/publish", publish_rate=rate)
+    return found
+
+
+def run(options):
+    """Measures all cases."""
+    build("BareSender", "HubServer", "LoadGenerator")
+    if not has_nchan():
+        print("nchan is left out: libnginx-mod-nchan is not installed\n")
+    rows = []
+    for streams, rate in CASES:
+        name = f"{streams} × {rate}/s"
+        if options.only not in name:
+            continue
+        results = interleaved(options.runs, contenders(streams, rate, options))
+        rows += [row(name, contender, runs, results["bare"]) for contender, runs in results.items()]
+    heads = ["case", "server", "events/s", "µs/event", "CPU", "p50", "p99", "p99.9", "p99, ms", "KiB/stream"]
+    table(heads, rows)
+
+
+def row(name, contender, runs, bare):
+    """The figures of a contender: ratios to `bare`, but where a unit is told."""
+    return [
+        name,
+        contender,
+        f"{median(runs, 'rate'):,.0f}",
+        f"{median(runs, 'cost'):.2f}",
+        f"{ratio(runs, bare, 'cost'):.2f}",
+        f"{ratio(runs, bare, 'p50'):.2f}",
+        f"{ratio(runs, bare, 'p99'):.2f}",
+        f"{ratio(runs, bare, 'p999'):.2f}",
+        f"{median(runs, 'p99'):.2f}",
+        f"{median(runs, 'kib'):.1f}",
+    ]

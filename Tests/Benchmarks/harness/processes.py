@@ -1,0 +1,149 @@
+"""Builds, starts and stops what is measured, each process on one core."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SERVER_CORE = 0
+LOAD_CORE = min(1, (os.cpu_count() or 1) - 1)
+NCHAN = "/usr/lib/nginx/modules/ngx_nchan_module.so"
+
+
+def build(*products):
+    """Builds products of this package for release."""
+    for product in products:
+        command = ["swift", "build", "-c", "release", "--package-path", FOLDER, "--product", product]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            raise SystemExit(done.stdout)
+
+
+def binary(product):
+    """Where a product was built."""
+    return os.path.join(FOLDER, ".build", "release", product)
+
+
+def pinned(core, *command):
+    """The command, run on one core only."""
+    return ["taskset", "-c", str(core), *map(str, command)]
+
+
+class Server:
+    """A running server: its port, and the process to measure."""
+
+    def __init__(self, port, pid):
+        self.port = port
+        self.pid = pid
+
+    def load(self, **options):
+        """Runs the load generator against it; what it found out."""
+        arguments = []
+        for name, value in dict(options, port=self.port, pid=self.pid).items():
+            if value is not None:
+                arguments += ["--" + name.replace("_", "-"), value]
+        command = pinned(LOAD_CORE, binary("LoadGenerator"), *arguments)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if done.returncode != 0:
+            raise SystemExit(done.stderr)
+        found = json.loads(done.stdout)
+        found["rate"] = found["events"] / found["seconds"]
+        found["cost"] = found["cpu"] / max(1, found["events"]) * 1e6
+        return found
+
+
+def stop(process):
+    """Ends a process and waits for it."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def server(product, core=SERVER_CORE, **options):
+    """One of our servers, which tell their port in their first line."""
+    arguments = []
+    for name, value in options.items():
+        arguments += ["--" + name, value]
+    process = subprocess.Popen(pinned(core, binary(product), *arguments), stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline().split()
+        if len(line) != 2:
+            raise SystemExit(f"{product} did not start")
+        yield Server(int(line[1]), process.pid)
+    finally:
+        stop(process)
+
+
+def has_nchan():
+    """Whether nginx and its nchan module are installed."""
+    return shutil.which("nginx") is not None and os.path.exists(NCHAN)
+
+
+NGINX_CONFIGURATION = """
+load_module {module};
+daemon off;
+user {user};
+worker_processes 1;
+worker_rlimit_nofile 20000;
+pid {folder}/pid;
+error_log {folder}/errors;
+events {{ worker_connections 16000; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000000;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    tcp_nodelay on;
+    server {{
+        listen 127.0.0.1:{port} backlog=4096;
+        location = /publish {{ nchan_publisher; nchan_channel_id bench; nchan_message_timeout 10s; }}
+        location = /stream/0 {{ nchan_subscriber eventsource; nchan_channel_id bench; }}
+    }}
+}}
+"""
+
+
+@contextlib.contextmanager
+def nchan():
+    """nginx with nchan: one worker, a configuration of our own, a port that was free."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "nginx.conf")
+    user = "root" if os.geteuid() == 0 else os.environ.get("USER", "nobody")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(NGINX_CONFIGURATION.format(module=NCHAN, user=user, folder=folder, port=port))
+    command = pinned(SERVER_CORE, "nginx", "-c", path, "-e", os.path.join(folder, "errors"))
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield Server(port, worker(process.pid, port))
+    finally:
+        stop(process)
+        shutil.rmtree(folder)
+
+
+def worker(master, port):
+    """The process id of nginx's only worker, once it listens."""
+    for _ in range(100):
+        time.sleep(0.05)
+        try:
+            with open(f"/proc/{master}/task/{master}/children", encoding="ascii") as file:
+                children = file.read().split()
+            with socket.create_connection(("127.0.0.1", port), 1):
+                return int(children[0])
+        except (OSError, IndexError):
+            continue
+    raise SystemExit("nginx did not start")
