@@ -49,7 +49,7 @@ internal import Testing
                 "--exclude-path-regex", "(/events|/v1/stream)$",
             ]
         )
-        #expect(status == 0, Comment(rawValue: String(output.suffix(6_000))))
+        #expect(status == 0, Comment(rawValue: String(output.suffix(20_000))))
         await process.stop()
     }
 }

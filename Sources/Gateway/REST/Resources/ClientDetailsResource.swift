@@ -49,8 +49,8 @@ struct ClientDetailsResource: Sendable {
     private func pins(_ reader: ObjectReader) -> [String]? {
         guard let value = reader.object["certificatePins"] else { return nil }
         if value.isNull { return [] }
-        guard let elements = value.array else {
-            reader.refuse("certificatePins", "A list of strings or null is expected.")
+        guard let elements = value.array, elements.count <= 100 else {
+            reader.refuse("certificatePins", "A list of at most 100 strings, or null, is expected.")
             return nil
         }
         let probe = try? LightstreamerClient()

@@ -58,10 +58,10 @@ extension SubscriptionResource {
 /// The rule of the class reference for server addresses.
 enum ServerAddressRule {
     /// The rule.
-    static let sentence = "An http or https URL without a query is expected."
+    static let sentence = "An http or https URL without a query, of at most 2048 characters, is expected."
 
     /// Whether an address obeys it.
     static func admits(_ address: String) -> Bool {
-        (try? LightstreamerClient(serverAddress: address)) != nil
+        address.utf8.count <= 2048 && (try? LightstreamerClient(serverAddress: address)) != nil
     }
 }

@@ -50,6 +50,18 @@ import Testing
         #expect(fixture.perform("PATCH", path, #"{"serverAddress":"http://x.example"}"#).code == "upstream-not-allowed")
     }
 
+    @Test func listsAndAddressesOfADetailsPatchAreBounded() {
+        let path = "/v1/clients/\(fixture.makeClient())/details"
+        let pin = #""sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=""#
+        func patch(_ count: Int) -> String {
+            #"{"certificatePins":[\#(Array(repeating: pin, count: count).joined(separator: ","))]}"#
+        }
+        #expect(fixture.perform("PATCH", path, patch(100)).status == 200)
+        #expect(fixture.perform("PATCH", path, patch(101)).pointers == ["/certificatePins"])
+        let long = "http://demo.example/" + String(repeating: "a", count: 2048)
+        #expect(fixture.perform("PATCH", path, #"{"serverAddress":"\#(long)"}"#).pointers == ["/serverAddress"])
+    }
+
     @Test func connectWithoutAnAddressIsAConflict() {
         let path = "/v1/clients/\(fixture.makeClient())"
         #expect(fixture.perform("PATCH", path + "/details", #"{"serverAddress":null}"#).status == 200)
