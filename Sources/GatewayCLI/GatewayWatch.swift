@@ -24,11 +24,17 @@ struct GatewayWatch {
         if let adapter = command.dataAdapter {
             url.queryItems?.append(URLQueryItem(name: "dataAdapter", value: adapter))
         }
+        // A plus stands for itself in the items and fields, but in a query it is a space.
+        url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
         guard let text = url.string else { throw ValidationError("--gateway \(address): must be a URL") }
-        let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: text), timeout: .hours(24 * 365))
+        var request = HTTPClientRequest(url: text)
+        if let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"] {
+            request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        }
+        let response = try await HTTPClient.shared.execute(request, timeout: .hours(24 * 365))
         guard response.status == .ok else {
             let body = try await response.body.collect(upTo: 1 << 20)
-            StandardError.write("\(response.status.code): \(String(buffer: body))\n")
+            StandardError.write("\(response.status.code) \(String(buffer: body).trimmingCharacters(in: .newlines))\n")
             throw ExitCode.failure
         }
         try await printEvents(of: response.body)
@@ -54,6 +60,7 @@ struct GatewayWatch {
         guard case .object(let members) = event, case .string(let name)? = members["event"],
             case .object(let data)? = members["data"]
         else { return false }
+        if name == "heartbeat" { return false }
         guard name == "update" else {
             StandardError.write("\(name) \(members["data"]?.text ?? "")\n")
             return false

@@ -10,7 +10,6 @@ struct ServerWatch {
     func run() async throws {
         let client = try LightstreamerClient(serverAddress: address, adapterSet: command.adapterSet)
         client.connectionDetails.setUser(command.user)
-        // A password on the command line would be seen by everybody on the machine.
         client.connectionDetails.setPassword(ProcessInfo.processInfo.environment["LIGHTSTREAMER_PASSWORD"])
         guard let mode = SubscriptionMode(rawValue: command.mode.uppercased()) else { return }
         let subscription = try Subscription(

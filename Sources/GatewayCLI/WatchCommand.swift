@@ -9,6 +9,9 @@ struct WatchCommand: AsyncParsableCommand {
         discussion: """
             From a server:   watch --server http://127.0.0.1:8090 --adapter-set DEMO --items item1 --fields last_price
             From a gateway:  watch --gateway http://127.0.0.1:8080 --upstream demo --items item1 --fields last_price
+
+            What proves who you are comes from the environment, since everybody on a machine can read its command \
+            lines: LIGHTSTREAMER_PASSWORD goes to a server, GATEWAY_TOKEN (an API key or a JWT) to a gateway.
             """
     )
 

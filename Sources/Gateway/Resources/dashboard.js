@@ -184,7 +184,7 @@ function start() {
   table.tBodies[0].replaceChildren();
   drawHead();
   problem.hidden = true;
-  document.getElementById("curl").textContent = `curl -N '${location.origin}${url}'`;
+  document.getElementById("curl").textContent = `curl -N '${location.origin}${url.replaceAll("%2C", ",")}'`;
   showStatus("opening", "warn");
   source = new EventSource(url);
   stopButton.disabled = false;
