@@ -27,9 +27,9 @@ package struct DaemonConfiguration: Sendable {
     package var connectionLimit = 20_000
     /// Connections at a time from one address; 0 for no limit. Default 0.
     package var connectionLimitPerAddress = 0
-    /// What the library may use for one connection, bytes: a head has to fit with 56 bytes beside each header line and
-    /// each part of the query. Only what is really used costs memory. Beyond 32 KiB each connection takes pages of its
-    /// own from the system. Default 32 KiB.
+    /// What the library may use for one connection, bytes: a head has to fit with 56 bytes beside each header line.
+    /// Only what is really used costs memory. Beyond 32 KiB each connection takes pages of its own from the system.
+    /// Never less than the limits of target and headers need together. Default 32 KiB.
     package var connectionMemory = 32 * 1024
     /// The longest request target, bytes. Default 16 KiB. One beyond the connection's memory gets the library's own
     /// words instead of the handler's.
@@ -66,9 +66,10 @@ package struct DaemonConfiguration: Sendable {
         corrected.shards = min(max(1, shards), 256)
         corrected.connectionLimit = max(1, connectionLimit)
         corrected.connectionLimitPerAddress = max(0, connectionLimitPerAddress)
-        corrected.connectionMemory = min(max(4096, connectionMemory), 1024 * 1024)
-        corrected.targetLimit = max(1, targetLimit)
-        corrected.headerLimit = max(1, headerLimit)
+        corrected.targetLimit = min(max(1, targetLimit), 1024 * 1024)
+        corrected.headerLimit = min(max(1, headerLimit), 1024 * 1024)
+        let heads = corrected.targetLimit + corrected.headerLimit + 4096
+        corrected.connectionMemory = min(max(heads, connectionMemory), 4 * 1024 * 1024)
         corrected.bodyLimit = max(0, bodyLimit)
         corrected.bodyDiscardLimit = max(0, bodyDiscardLimit)
         corrected.idleTimeout = max(.seconds(1), idleTimeout)

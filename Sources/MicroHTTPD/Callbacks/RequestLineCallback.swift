@@ -1,4 +1,5 @@
 internal import CMicroHTTPD
+internal import Glibc
 
 /// Called on the loop's thread when a request line has been read, with the front, before anything in it is decoded.
 /// What it returns becomes the request's context: the new exchange, retained until `completedCallback`.
@@ -10,5 +11,6 @@ func requestLineCallback(
     guard let front = FrontBox.front(at: context), let target, let connection,
         let record = ConnectionBox.record(at: cmhd_socket_context(connection))
     else { return nil }
-    return RequestBox.retain(front.requestBegan(target: String(validatingCString: target), connection, record))
+    let line = TargetText(taking: target)
+    return RequestBox.retain(front.requestBegan(target: line, connection, record))
 }

@@ -32,8 +32,8 @@ final class Exchange {
     let record: ConnectionRecord
     /// How far it has come.
     var phase = Phase.head
-    /// The request target as sent, until the head is checked; nil if it is not UTF-8.
-    var target: String?
+    /// The request target as sent, until the head is checked.
+    var target: TargetText?
     /// The checked head, until the handler has it.
     var head: RequestHead?
     /// The body so far, until the handler has it.
@@ -47,7 +47,7 @@ final class Exchange {
     /// The stream that the library reads, while it is open.
     var secureStream: SecureStreamWriter?
 
-    init(id: UInt64, front: Front, connection: OpaquePointer, record: ConnectionRecord, target: String?) {
+    init(id: UInt64, front: Front, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
         self.id = id
         self.front = front
         self.connection = connection

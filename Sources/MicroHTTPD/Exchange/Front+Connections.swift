@@ -26,7 +26,7 @@ extension Front {
     }
 
     /// A request line has been read.
-    func requestBegan(target: String?, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
+    func requestBegan(target: TargetText, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
         driver.requestTimes.requestBegan(record)
         return driver.beginExchange(on: self, target: target, connection, record)
     }

@@ -12,7 +12,13 @@ extension Front {
     ) -> MHD_Result {
         switch exchange.phase {
         case .head:
-            return headArrived(exchange, method: String(cString: method), isOld: strcmp(version, "HTTP/1.0") == 0)
+            let isWhole = exchange.target?.fills(from: method, to: version) ?? false
+            return headArrived(
+                exchange,
+                method: String(cString: method),
+                target: isWhole ? exchange.target?.text : nil,
+                isOld: strcmp(version, "HTTP/1.0") == 0
+            )
         case .body:
             return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
         case .discarding:
@@ -28,15 +34,16 @@ extension Front {
         }
     }
 
-    private func headArrived(_ exchange: Exchange, method: String, isOld: Bool) -> MHD_Result {
+    /// The head is there; the target is nil if the request line holds what it must not.
+    private func headArrived(_ exchange: Exchange, method: String, target: String?, isOld: Bool) -> MHD_Result {
         exchange.wantsOnlyHead = method == "HEAD"
         exchange.isOldVersion = isOld
-        defer { exchange.target = nil }
+        exchange.target = nil
         let head: RequestHead
         do {
             head = try RequestHead(
                 method: method,
-                target: exchange.target,
+                target: target,
                 version: isOld ? .http10 : .http11,
                 headers: HeaderCollection.collect(from: exchange.connection),
                 limits: driver.configuration

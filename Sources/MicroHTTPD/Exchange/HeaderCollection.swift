@@ -43,6 +43,14 @@ extension UInt8 {
         }
     }
 
+    /// What the host and port of an `http` URL are made of (RFC 3986, section 3.2), user names left out.
+    var isHostCharacter: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "-._~%!$&'()*+,;=:[]".utf8.contains(self)
+        }
+    }
+
     /// Space or tab.
     var isBlank: Bool { self == 0x20 || self == 0x09 }
 

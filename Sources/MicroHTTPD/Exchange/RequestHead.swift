@@ -21,7 +21,7 @@ struct RequestHead {
 
     /// Checks the parts of a head against what libmicrohttpd lets through and against the limits.
     ///
-    /// - Parameter target: The request target as sent; nil if it was not UTF-8.
+    /// - Parameter target: The request target as sent; nil if it was not UTF-8, or not all of the request line.
     init(
         method: String,
         target: String?,
@@ -35,9 +35,10 @@ struct RequestHead {
         guard target.utf8.count <= limits.targetLimit else { throw .targetTooLong }
         guard headers.byteCount <= limits.headerLimit else { throw .headersTooLarge }
 
-        let hosts = headers.fields.values(of: "Host").count
-        if hosts > 1 { throw .duplicateHost }
-        if hosts == 0 && version == .http11 { throw .missingHost }
+        let hosts = headers.fields.values(of: "Host")
+        if hosts.count > 1 { throw .duplicateHost }
+        if hosts.isEmpty && version == .http11 { throw .missingHost }
+        guard hosts.allSatisfy({ $0.utf8.allSatisfy(\.isHostCharacter) }) else { throw .malformedHead }
 
         body = try Self.body(headers.fields, version)
         (rawPath, rawQuery) = Self.split(target)

@@ -235,7 +235,7 @@ extension LoopDriver {
     /// A request line was read.
     func beginExchange(
         on front: Front,
-        target: String?,
+        target: TargetText,
         _ connection: OpaquePointer,
         _ record: ConnectionRecord
     ) -> Exchange {

@@ -22,6 +22,33 @@ internal import Testing
         #expect(try server.client().exchange("GET \(good)a HTTP/1.1\r\nHost: x\r\n\r\n").status == 414)
     }
 
+    @Test func queryOfManyPartsIsTaken() throws {
+        let server = try TestServer()
+        let query = (0..<2_000).map { "a\($0)=1" }.joined(separator: "&")
+        let response = try server.client().exchange("GET /?\(query) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(response.status == 200)
+        #expect(response.text.split(separator: "\n")[2] == query)
+    }
+
+    @Test func limitsBeyondTheDefaultsHold() throws {
+        let server = try TestServer(
+            configuration {
+                $0.targetLimit = 60_000
+                $0.headerLimit = 50_000
+            }
+        )
+        let target = "/?" + String(repeating: "a", count: 59_998)
+        let value = String(repeating: "b", count: 49_900)
+        func request(_ target: String, _ value: String) -> String {
+            "GET \(target) HTTP/1.1\r\nHost: x\r\nA: \(value)\r\n\r\n"
+        }
+        #expect(try server.client().exchange(request(target, value)).status == 200)
+        let longer = try server.client().exchange(request(target + "a", value))
+        #expect(longer.text == "{\"code\":\"targetTooLong\"}")
+        let larger = try server.client().exchange(request(target, value + value))
+        #expect(larger.status == 431)
+    }
+
     @Test func headBeyondAllMemoryIsRefusedByTheLibrary() throws {
         let server = try TestServer()
         let huge = String(repeating: "a", count: 100_000)

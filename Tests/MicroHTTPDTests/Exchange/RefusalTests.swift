@@ -17,6 +17,13 @@ internal import Testing
         ("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
         ("G{T / HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
         ("GET / HTTP/1.1\r\nHost: x\r\nA: \u{1}\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: user@x\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x/y\r\n\r\n", .malformedHead),
+        ("GET /a\0/b HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("GET /a?b\0c HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("GET\0X /a HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("GET   /a HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
     ])
     func badHeadIsRefusedInTheHandlersWordsAndTheConnectionCloses(request: String, refusal: RequestRefusal) throws {
         let server = try TestServer()
