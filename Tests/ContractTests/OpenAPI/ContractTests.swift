@@ -36,6 +36,19 @@ import Testing
         }
     }
 
+    @Test func headersThatOperationsHonourAreDeclared() throws {
+        for (path, item) in try pairs(contract.root["paths"]) {
+            for (method, operation) in try pairs(item) where operation["operationId"] != nil {
+                let declared = (operation["parameters"]?.array ?? []).map(contract.resolve)
+                    .filter { $0["in"]?.string == "header" }.compactMap { $0["name"]?.string }
+                let statuses = Set((operation["responses"]?.object ?? JSONObject()).map(\.name))
+                #expect(declared.contains("Idempotency-Key") == (method == "post"), "\(method) \(path)")
+                #expect(declared.contains("If-Match") == statuses.contains("412"), "\(method) \(path)")
+                #expect(declared.contains("If-None-Match") == statuses.contains("304"), "\(method) \(path)")
+            }
+        }
+    }
+
     @Test func problemCodesAreTheSameOnBothSides() {
         let schema = contract.root["components"]?["schemas"]?["ProblemCode"]
         let documented = (schema?["enum"]?.array ?? []).compactMap(\.string)
