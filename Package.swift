@@ -143,7 +143,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "GatewayCLI", "Gateway", "SessionPool", "DemoServer", "JSONText", "TestSupport", logging,
+                "GatewayCLI", "Gateway", "SessionPool", "SessionCore", "DemoServer", "JSONText", "TestSupport", logging,
                 asyncHTTPClient,
                 nioCore,
             ],

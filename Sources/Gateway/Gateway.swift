@@ -1,4 +1,5 @@
 package import EventHub
+internal import LightstreamerClient
 package import Logging
 internal import MicroHTTPD
 internal import SessionCore
@@ -32,7 +33,9 @@ package final class Gateway: Sendable {
             clock: Moment.monotonic
         )
         let sink = HubSink(hub: hub, owners: access.owners, tallies: tallies)
-        pool = SessionPool(configuration: configuration.pool, sink: sink, logger: logger)
+        var client = ClientConfiguration()
+        client.logger = logger
+        pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
         streams = StreamRegistry(hub: hub)
         let exposition = Exposition(
             requests: requests,
@@ -61,6 +64,7 @@ package final class Gateway: Sendable {
     package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
         let (streams, configuration) = (streams, configuration)
         _ = try await access.load(configuration.access)
+        configuration.pool.sessionLimit.apply()
         let daemon = Daemon(configuration: configuration.http, handler: host) { loop in
             streams.makeFeed(for: loop)
         }
@@ -99,6 +103,7 @@ package final class Gateway: Sendable {
         }
         let isRevoked = try await access.load(newer.access)
         pool.reload(newer.pool)
+        newer.pool.sessionLimit.apply()
         current.replace(by: newer.keeping(older))
         for stream in streams.list() where isRevoked(stream.owner.identity) {
             streams.close(stream.summary.id, reason: "revoked")

@@ -23,7 +23,7 @@ public struct ClientConfiguration: Sendable {
 
     /// The network threads. Default: those of the process.
     public var eventLoops = EventLoops.shared
-    /// The log: `trace` and `debug` only, never a password. Default: silent.
+    /// The log: `trace` and `debug`, a refused control link as a warning, never a password. Default: silent.
     public var logger = Logger(label: "lightstreamer.client") { _ in SwiftLogNoOpLogHandler() }
     /// How `https` servers are recognised.
     public var tls = TLSSettings()

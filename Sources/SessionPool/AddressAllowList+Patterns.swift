@@ -1,6 +1,12 @@
 package import SessionCore
 
 extension AddressAllowList {
+    /// This list, and with it the server of an address, which has to be understandable.
+    func adding(_ address: String) -> AddressAllowList {
+        guard let server = ServerAddress(address) else { return self }
+        return AddressAllowList(entries + [Entry(host: server.host, port: server.effectivePort)])
+    }
+
     /// Reads one `HOST:PORT`, with `[…]` around an IPv6 literal; `*` stands for any host or any port. Nil where the
     /// text has another shape or the port is out of range.
     package static func entry(_ pattern: String) -> Entry? {

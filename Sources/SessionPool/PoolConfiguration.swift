@@ -1,3 +1,4 @@
+package import LightstreamerClient
 package import SessionCore
 
 /// What the pool is told at its start.
@@ -6,6 +7,10 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var upstreams: [UpstreamConfiguration]
     /// The addresses that requests may name instead of an upstream; none by default.
     package var allowedAddresses = AddressAllowList([])
+    /// The edition of the class reference that the defaults of options are those of. Default `new`.
+    package var edition = ClientConfiguration.Edition.new
+    /// How many sessions one server gets from this process. Default: the client library's.
+    package var sessionLimit = SessionLimit()
     /// How long an upstream subscription outlives its last user. Default 5 s.
     package var subscriptionLinger: Duration = .seconds(5)
     /// How long a pooled session outlives its last subscription. Default 30 s.

@@ -26,6 +26,8 @@ package enum PoolQuota: Equatable, Sendable {
     case subscriptions(upstream: String, limit: Int)
     /// Too many items on the upstream.
     case items(upstream: String, limit: Int)
+    /// The server has as many sessions as the policy `BLOCK` lets it have.
+    case sessionsPerServer(upstream: String, limit: Int)
     /// Too many dedicated clients.
     case dedicatedClients(limit: Int)
     /// Too many subscription resources.

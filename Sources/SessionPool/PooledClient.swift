@@ -119,8 +119,13 @@ package final class PooledClient: Sendable {
             body.reconnectAt = nil
             return true
         }
-        // The address is there, since the client was connected before; a refusal comes as an event.
-        if isDue { try? core.connect() }
+        guard isDue else { return }
+        do throws(ClientError) {
+            try core.connect()
+        } catch {
+            // The server has all sessions that it may have; perhaps one of them ends.
+            planReconnect(after: .disconnected)
+        }
     }
 
     /// Plans the next attempt of a pooled client; dedicated ones belong to whoever made them.

@@ -90,10 +90,23 @@ extension SessionPool {
         }
         if let newClient {
             start(newClient)
-            try? newClient.connect()
+            do throws(ClientError) {
+                try newClient.connect()
+            } catch {
+                discard(newClient)
+                guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
+                let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
+                throw .overQuota(.sessionsPerServer(upstream: key.session.upstream, limit: limit))
+            }
         }
         if isNew { subscribe(shared) }
         return shared
+    }
+
+    /// Forgets a pooled client that must not connect, with what it was to carry.
+    private func discard(_ client: PooledClient) {
+        closeClient(client)
+        body.withLock { body in body.shared = body.shared.filter { $0.value.client !== client } }
     }
 
     private func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
@@ -102,7 +115,7 @@ extension SessionPool {
             let core = try LightstreamerClient(
                 serverAddress: upstream.serverAddress,
                 adapterSet: upstream.adapterSet,
-                configuration: clientConfiguration
+                configuration: configuration(of: id, for: upstream)
             )
             core.connectionDetails.setUser(session.user)
             core.connectionDetails.setPassword(session.password)

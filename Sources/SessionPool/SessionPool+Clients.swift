@@ -49,16 +49,17 @@ extension SessionPool {
         prepare: (LightstreamerClient) throws -> Void = { _ in }
     ) throws -> PooledClient {
         let (upstream, address) = try resolve(order.target)
+        let id = ClientID(RandomID.make(prefix: "c"))
         let core = try LightstreamerClient(
             serverAddress: address,
             adapterSet: order.adapterSet ?? upstream?.adapterSet,
-            configuration: configuration(forAddress: upstream == nil)
+            configuration: configuration(of: id, for: upstream)
         )
         core.connectionDetails.setUser(order.user ?? upstream?.user)
         core.connectionDetails.setPassword(order.password ?? upstream?.password)
         if let upstream { try core.connectionOptions.update { $0 = upstream.options } }
         try prepare(core)
-        return try add(core, id: ClientID(RandomID.make(prefix: "c")), upstream: upstream?.name, isDedicated: true)
+        return try add(core, id: id, upstream: upstream?.name, isDedicated: true)
     }
 
     /// Disconnects a client and forgets it and its subscriptions; its last events still come.
@@ -88,9 +89,19 @@ extension SessionPool {
         }
     }
 
-    private func configuration(forAddress isFree: Bool) -> ClientConfiguration {
+    /// What a client is told. Whatever its address becomes, and whatever its server names as its own, it connects to the
+    /// allowed addresses only, and to the one that its upstream is configured with.
+    func configuration(of id: ClientID, for upstream: UpstreamConfiguration?) -> ClientConfiguration {
+        let pool = self.configuration
         var configuration = clientConfiguration
-        if isFree { configuration.allowedAddresses = self.configuration.allowedAddresses }
+        configuration.edition = pool.edition
+        configuration.logger[metadataKey: "client"] = "\(id)"
+        configuration.allowedAddresses = pool.allowedAddresses
+        if let upstream {
+            var allowed = pool.allowedAddresses.adding(upstream.serverAddress)
+            allowed.entries += upstream.controlLinks.entries
+            configuration.allowedAddresses = allowed
+        }
         return configuration
     }
 

@@ -12,6 +12,8 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     package var user: String?
     /// The password that goes with the user. Never shown.
     package var password: String?
+    /// The addresses beside its own, and beside those that requests may name, that its control links may name.
+    package var controlLinks = AddressAllowList([])
     /// The connection options of every client of this upstream.
     package var options = ConnectionOptionValues()
     /// How many pooled sessions may be open at a time. Default 8.

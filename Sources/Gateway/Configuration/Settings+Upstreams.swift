@@ -4,7 +4,7 @@ internal import SessionPool
 
 extension Settings {
     /// The keys of each upstream; `*` is its name.
-    static let upstreams: [Setting] = servers + quotas + options
+    static let upstreams: [Setting] = servers + network + quotas + options
 
     private static let servers: [Setting] = [
         Setting("upstreams.*.serverAddress", "an http or https URL", default: "required", "The Lightstreamer server.") {
@@ -34,13 +34,47 @@ extension Settings {
         Setting(
             "upstreams.*.edition",
             "new, old",
-            default: "new",
-            "The edition of the class reference whose option defaults hold; read before the options."
+            default: "that of edition",
+            "The edition of the class reference whose option defaults hold for its clients."
         ) { all, name, text throws(SettingError) in
             let edition: ClientConfiguration.Edition = try SettingValue.choice(text)
             all.pool.upstream(name) { $0.options = edition.defaultOptions }
         },
     ]
+
+    private static let network: [Setting] = [
+        Setting(
+            "upstreams.*.controlLinks",
+            "a list of HOST:PORT, * for any",
+            default: "none",
+            "The addresses beside its own, and those of pool.allowUpstream, that the server may send clients to."
+        ) { all, name, text throws(SettingError) in
+            let entries = try AddressAllowList.entries(text)
+            all.pool.upstream(name) { $0.controlLinks.entries = entries }
+        },
+        Setting(
+            "upstreams.*.options.httpExtraHeaders",
+            "Name: value, one a line",
+            default: "none",
+            "The connection option httpExtraHeaders of the class reference.",
+            isSecret: true
+        ) { all, name, text throws(SettingError) in
+            let headers = try headers(text)
+            all.pool.upstream(name) { $0.options.httpExtraHeaders = headers }
+        },
+    ]
+
+    private static func headers(_ text: String) throws(SettingError) -> [String: String] {
+        var headers: [String: String] = [:]
+        for line in text.split(whereSeparator: \.isNewline) where !line.trimmed.isEmpty {
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, headers.updateValue(String(parts[1].trimmed), forKey: String(parts[0])) == nil
+            else {
+                throw SettingError(rule: "must be lines of Name: value, each name once")
+            }
+        }
+        return headers
+    }
 
     private static let quotas: [Setting] = [
         Setting("upstreams.*.maxSessions", "number", default: "8", "Pooled sessions at a time.") {
@@ -99,6 +133,12 @@ extension Settings {
         option("reverseHeartbeatInterval", "seconds", "0", seconds: \.reverseHeartbeatInterval, zeroAllowed: true),
         option("sessionRecoveryTimeout", "seconds", "15", seconds: \.sessionRecoveryTimeout, zeroAllowed: true),
         option("stalledTimeout", "seconds", "2", seconds: \.stalledTimeout),
+        option(
+            "httpExtraHeadersOnSessionCreationOnly",
+            "true, false",
+            "false",
+            boolean: \.httpExtraHeadersOnSessionCreationOnly
+        ),
         option("earlyWSOpenEnabled", "true, false", "true", boolean: \.earlyWSOpenEnabled),
         option("serverInstanceAddressIgnored", "true, false", "false", boolean: \.serverInstanceAddressIgnored),
         option("slowingEnabled", "true, false", "true", boolean: \.slowingEnabled),
@@ -152,6 +192,7 @@ extension PoolConfiguration {
     mutating func upstream<Result>(_ name: String, _ change: (inout UpstreamConfiguration) -> Result) -> Result {
         if let index = upstreams.firstIndex(where: { $0.name == name }) { return change(&upstreams[index]) }
         var upstream = UpstreamConfiguration(name: name, serverAddress: "")
+        upstream.options = edition.defaultOptions
         defer { upstreams.append(upstream) }
         return change(&upstream)
     }

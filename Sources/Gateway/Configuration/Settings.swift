@@ -1,10 +1,11 @@
+internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
 
 /// The table of all keys: the one place that says which settings exist, what they mean and what they do.
 package enum Settings {
     /// All keys, in the order of the documentation.
-    package static let all: [Setting] = http + tls + streams + pool + upstreams + access + operation
+    package static let all: [Setting] = http + tls + streams + edition + pool + upstreams + access + operation
 
     private static let http: [Setting] = [
         Setting("http.host", "an address or name", default: "127.0.0.1", "The address to listen on.") { all, _, text in
@@ -134,6 +135,18 @@ package enum Settings {
         },
     ]
 
+    /// Read before the upstreams, whose options it begins with.
+    private static let edition: [Setting] = [
+        Setting(
+            "edition",
+            "new, old",
+            default: "new",
+            "The edition of the class reference that the defaults of connection options are those of."
+        ) { all, _, text throws(SettingError) in
+            all.pool.edition = try SettingValue.choice(text)
+        }
+    ]
+
     private static let pool: [Setting] = [
         Setting(
             "pool.subscriptionLinger",
@@ -175,9 +188,26 @@ package enum Settings {
             "pool.allowUpstream",
             "a list of HOST:PORT, * for any",
             default: "none",
-            "The addresses that requests, and control links of such clients, may name."
+            "The addresses that requests, and the control links of servers, may name."
         ) { all, _, text throws(SettingError) in
-            for pattern in SettingValue.list(text) { try all.pool.allow(pattern) }
+            all.pool.allowedAddresses.entries += try AddressAllowList.entries(text)
+        },
+        Setting(
+            "pool.maxConcurrentSessionsPerServer",
+            "0 … 6",
+            default: "3",
+            "HTTP streaming sessions of this process with one server, as in the class reference."
+        ) { all, _, text throws(SettingError) in
+            let ceiling = ConnectionOptions.maxConcurrentSessionsPerServerCeiling
+            all.pool.sessionLimit.maxConcurrentSessionsPerServer = try SettingValue.integer(text, 0...ceiling)
+        },
+        Setting(
+            "pool.maxConcurrentSessionsPerServerExceededPolicy",
+            "NONE, USE-POLLING, BLOCK",
+            default: "NONE",
+            "What a client does that would be one too many: nothing, polling, or not connect."
+        ) { all, _, text throws(SettingError) in
+            all.pool.sessionLimit.policy = try SettingValue.choice(text)
         },
     ]
 
@@ -199,12 +229,16 @@ package enum Settings {
     ]
 }
 
-extension PoolConfiguration {
-    /// Adds one `HOST:PORT` to the addresses that requests may name.
-    mutating func allow(_ pattern: String) throws(SettingError) {
-        guard let entry = AddressAllowList.entry(pattern) else {
-            throw SettingError(rule: "\"\(pattern)\" must be HOST:PORT, with * for any host or any port")
+extension AddressAllowList {
+    /// The entries of a list of `HOST:PORT`.
+    static func entries(_ text: String) throws(SettingError) -> [Entry] {
+        var entries: [Entry] = []
+        for pattern in SettingValue.list(text) {
+            guard let entry = entry(pattern) else {
+                throw SettingError(rule: "\"\(pattern)\" must be HOST:PORT, with * for any host or any port")
+            }
+            entries.append(entry)
         }
-        allowedAddresses.entries.append(entry)
+        return entries
     }
 }

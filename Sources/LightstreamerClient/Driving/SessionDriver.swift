@@ -178,5 +178,14 @@ final class SessionDriver {
         delivery.deliver(event)
     }
 
-    private func log(_ note: SessionNote) { logger.debug("session", metadata: ["note": "\(note)"]) }
+    private func log(_ note: SessionNote) {
+        switch note {
+        case .controlLinkRefused(let address):
+            logger.warning(
+                "control link not followed: it is not an allowed address",
+                metadata: ["address": "\(address)"]
+            )
+        default: logger.debug("session", metadata: ["note": "\(note)"])
+        }
+    }
 }

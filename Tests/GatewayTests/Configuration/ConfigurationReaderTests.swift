@@ -86,6 +86,35 @@ internal import Testing
         #expect(upstream.options.sessionRecoveryTimeout == 3)
     }
 
+    @Test func oneEditionHoldsForAllUpstreamsThatNameNoOther() throws {
+        let file =
+            "edition: old\n" + Self.demo + "\n  other:\n    serverAddress: http://127.0.0.1:1\n    edition: new\n"
+        let pool = try Self.read(file: file).pool
+        #expect(pool.edition == .old)
+        #expect(pool.upstreams.map(\.options.retryDelay) == [5, 2])
+    }
+
+    @Test func sessionsPerServerAreLimitedAsConfigured() throws {
+        let file = """
+            pool:
+              maxConcurrentSessionsPerServer: 2
+              maxConcurrentSessionsPerServerExceededPolicy: USE-POLLING
+            """
+        let limit = try Self.read(file: file).pool.sessionLimit
+        #expect(limit.maxConcurrentSessionsPerServer == 2)
+        #expect(limit.policy == .usePolling)
+        #expect(Self.mistakes { try Self.read(flags: [("pool.maxConcurrentSessionsPerServer", "7")]) }.count == 1)
+    }
+
+    @Test func extraHeadersAreLinesAndMayBeInAFile() throws {
+        let file = Self.demo + "\n    options:\n      httpExtraHeadersFile: /run/secrets/headers\n"
+        let good = try Self.read(file: file, files: ["/run/secrets/headers": "X-A: 1\nAuthorization: Bearer a:b\n"])
+        #expect(good.pool.upstreams.first?.options.httpExtraHeaders == ["X-A": "1", "Authorization": "Bearer a:b"])
+        for bad in ["X-A", "X-A: 1\nX-A: 2", "a b: 1"] {
+            #expect(Self.mistakes { try Self.read(file: file, files: ["/run/secrets/headers": bad]) }.count == 1)
+        }
+    }
+
     @Test func everyMistakeIsNamedWithItsLine() {
         let file = """
             http:

@@ -47,7 +47,7 @@ enum ProblemDetails {
         json.member("title", problem.code.title)
         json.member("status", status)
         if let detail = problem.detail { json.member("detail", detail) }
-        if !requestID.isEmpty { json.member("instance", requestID) }
+        json.member("instance", requestID)
         json.member("code", problem.code.rawValue)
         if !problem.entries.isEmpty { write(problem.entries, to: &json) }
         if let upstream = problem.upstream {
@@ -158,6 +158,8 @@ extension ProblemDetails {
             "The upstream \(upstream) carries its maximum of \(limit) subscriptions."
         case .items(let upstream, let limit):
             "The upstream \(upstream) carries its maximum of \(limit) items."
+        case .sessionsPerServer(let upstream, let limit):
+            "The server of the upstream \(upstream) has its maximum of \(limit) concurrent sessions."
         case .dedicatedClients(let limit):
             "The gateway has its maximum of \(limit) dedicated clients."
         case .subscriptionResources(let limit):

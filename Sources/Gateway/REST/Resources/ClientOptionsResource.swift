@@ -27,6 +27,6 @@ struct ClientOptionsResource: Sendable {
     }
 
     private func defaults(_ client: PooledClient) -> ConnectionOptionValues {
-        client.upstream.flatMap { services.pool.upstream($0) }?.options ?? Services.defaultOptions
+        client.upstream.flatMap { services.pool.upstream($0) }?.options ?? services.defaultOptions
     }
 }

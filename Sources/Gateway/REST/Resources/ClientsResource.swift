@@ -100,6 +100,6 @@ struct ClientsResource: Sendable {
         if case .upstream(let name) = order?.target, let upstream = services.pool.upstream(name) {
             return upstream.options
         }
-        return Services.defaultOptions
+        return services.defaultOptions
     }
 }

@@ -41,6 +41,9 @@ struct UpstreamsResource: Sendable {
         json.member("subscriptions", upstream.maxSubscriptions)
         json.member("items", upstream.maxItems)
         json.endObject()
+        let limit = services.pool.configuration.sessionLimit
+        json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
+        json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)
         json.endObject()
     }
 }

@@ -1,3 +1,4 @@
+internal import LightstreamerClient
 internal import Logging
 internal import SessionCore
 internal import SessionPool
@@ -31,5 +32,5 @@ extension Services {
     var configuration: GatewayConfiguration { current.value }
 
     /// What null restores in the options of a client by address.
-    static let defaultOptions = ConnectionOptionValues()
+    var defaultOptions: ConnectionOptionValues { pool.configuration.edition.defaultOptions }
 }

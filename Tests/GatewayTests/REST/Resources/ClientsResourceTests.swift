@@ -1,3 +1,4 @@
+import SessionCore
 import Testing
 
 @testable import Gateway
@@ -35,6 +36,17 @@ import Testing
         let changed = fixture.perform("PATCH", path, #"{"retryDelay":9,"httpExtraHeaders":{"X-A":"1"}}"#)
         #expect(changed.json["requested"]?["retryDelay"]?.number?.intValue == 9)
         #expect(changed.json["httpExtraHeaders"]?["X-A"]?.string == "1")
+    }
+
+    @Test func nullRestoresTheDefaultsOfTheConfiguredEdition() throws {
+        let fixture = Fixture {
+            $0.pool.edition = .old
+            $0.pool.allowedAddresses = AddressAllowList([.init(host: "a.example", port: nil)])
+        }
+        let body = #"{"serverAddress":"http://a.example","connect":false,"options":{"retryDelay":7}}"#
+        let path = try #require(fixture.perform("POST", "/v1/clients", body).headers["Location"]) + "/options"
+        #expect(fixture.perform("GET", path).json["sessionRecoveryTimeout"]?.number?.intValue == 0)
+        #expect(fixture.perform("PATCH", path, #"{"retryDelay":null}"#).json["retryDelay"]?.number?.intValue == 5)
     }
 
     @Test func thePasswordIsNeverShown() {

@@ -14,11 +14,12 @@ struct Fixture {
     let services: Services
     let host: HTTPHost
 
-    init(upstreams: [String] = ["demo"]) {
+    init(upstreams: [String] = ["demo"], configure: (inout GatewayConfiguration) -> Void = { _ in }) {
         var configuration = GatewayConfiguration()
         configuration.pool.upstreams = upstreams.map {
             UpstreamConfiguration(name: $0, serverAddress: "http://127.0.0.1:9", adapterSet: "DEMO")
         }
+        configure(&configuration)
         let hub = EventHub(epoch: "e", clock: Moment.monotonic)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         services = Services(
