@@ -29,7 +29,8 @@ struct CORSPolicy: Middleware {
         headers.append("Access-Control-Allow-Origin", origins.contains("*") ? "*" : origin)
         headers.append(
             "Access-Control-Expose-Headers",
-            "ETag, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, X-Request-Id"
+            "Accept-Patch, Allow, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, "
+                + "RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
         )
     }
 

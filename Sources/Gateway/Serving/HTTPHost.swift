@@ -69,8 +69,11 @@ package final class HTTPHost: HTTPHandler {
 
     /// Watches the time for requests that wait, until cancelled; then answers all of them.
     package func run() async {
-        _ = services.docs.html
-        await services.deadlines.run()
+        let services = services
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { services.docs.render() }
+            await services.deadlines.run()
+        }
     }
 
     /// Refuses new streams, turns not ready, and answers everybody who waits.
@@ -117,8 +120,11 @@ package final class HTTPHost: HTTPHandler {
     /// The answer to a request that the front end refuses.
     package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: refusal)
+        let id = RequestIdentity.make()
         requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, took: .zero)
-        return ProblemDetails.answer(problem, requestID: "", status: refusal.status).response
+        logger.debug("request refused", metadata: ["request": "\(id)", "status": "\(refusal.status)"])
+        let answer = ProblemDetails.answer(problem, requestID: id, status: refusal.status)
+        return answer.with("X-Request-Id", id).response
     }
 
     // MARK: - Steps

@@ -5,8 +5,11 @@ enum RequestIdentity {
     /// The id of a request.
     static func id(of request: HTTPRequest) -> String {
         if let given = request.headers["X-Request-Id"], isHarmless(given) { return given }
-        return "r" + String(UInt64.random(in: .min ... .max), radix: 16)
+        return make()
     }
+
+    /// A new id.
+    static func make() -> String { "r" + String(UInt64.random(in: .min ... .max), radix: 16) }
 
     /// The trace id of a `traceparent` (W3C Trace Context); nil without one that makes sense.
     static func trace(of request: HTTPRequest) -> String? {

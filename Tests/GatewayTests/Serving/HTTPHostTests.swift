@@ -89,12 +89,26 @@ import Testing
         #expect(stranger.headers["Access-Control-Allow-Origin"] == nil)
     }
 
+    @Test func refusalsOfTheFrontEndHaveAnIdAsWell() throws {
+        let response = fixture.host.refusal(for: .duplicateHost)
+        let id = try #require(response.headers["X-Request-Id"])
+        #expect(Fixture.outcome(response).json["instance"]?.string == id)
+    }
+
     @Test func theContractAndThePagesAreServed() {
         #expect(fixture.perform("GET", "/openapi.yaml").text.hasPrefix("openapi: 3.1"))
         let page = fixture.perform("GET", "/")
         #expect(page.headers["Content-Type"]?.hasPrefix("text/html") == true)
         #expect(fixture.perform("GET", "/assets/dashboard.js").status == 200)
         #expect(fixture.perform("GET", "/assets/none.js").status == 404)
+    }
+
+    @Test func whoComesBeforeTheDocumentationIsMadeWaitsForIt() async {
+        let answers = AsyncStream.makeStream(of: HTTPResponse.self)
+        #expect(fixture.perform("GET", "/docs") { answers.continuation.yield($0) }.isWaiting)
+        fixture.services.docs.render()
+        var iterator = answers.stream.makeAsyncIterator()
+        #expect(await iterator.next()?.status == 200)
         let docs = fixture.perform("GET", "/docs")
         #expect(docs.text.contains("id=\"invalid-value\""))
         let tag = docs.headers["ETag"] ?? ""

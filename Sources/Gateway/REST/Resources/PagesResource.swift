@@ -9,8 +9,12 @@ struct PagesResource: Sendable {
 
     /// `GET /docs`.
     func docs(_ call: Call) throws -> Reply {
-        let bytes = services.docs.html
-        return page(.bytes(bytes), "text/html; charset=utf-8", EntityTag(of: bytes), call)
+        let bytes = services.docs.html { call.port.answer(docs($0, call)) }
+        return bytes.map { .answer(docs($0, call)) } ?? .later
+    }
+
+    private func docs(_ html: [UInt8], _ call: Call) -> Answer {
+        page(.bytes(html), "text/html; charset=utf-8", EntityTag(of: html), call)
     }
 
     /// `GET /`.
@@ -30,10 +34,10 @@ struct PagesResource: Sendable {
         guard let file = EmbeddedFiles.shared[name] else {
             throw Problem(.notFound, detail: "There is no file \"\(name)\".")
         }
-        return page(.shared(file.bytes), file.mediaType, file.tag, call)
+        return .answer(page(.shared(file.bytes), file.mediaType, file.tag, call))
     }
 
-    private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Reply {
+    private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Answer {
         var answer = Answer(status: 200)
         answer.headers.append("Content-Type", type)
         answer.headers.append("X-Content-Type-Options", "nosniff")
@@ -42,6 +46,6 @@ struct PagesResource: Sendable {
             "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
         )
         answer.body = body
-        return .answer(answer.tagged(tag, ifNoneMatch: call.header("If-None-Match")))
+        return answer.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
     }
 }
