@@ -3,7 +3,8 @@ package import Logging
 /// An embedded TLCP 2.5.0 server with seeded data, and with misbehaviour on demand.
 ///
 /// It runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` tells where. All the other
-/// methods may be called from anywhere at any time; what is asked before the server listens is done when it does.
+/// methods may be called from anywhere at any time, and return when what they ask for is done; what is asked before the
+/// server listens is done before it takes its first connection.
 package final class DemoServer: Sendable {
     /// What the server was made with.
     package let configuration: DemoServerConfiguration
@@ -38,13 +39,13 @@ package final class DemoServer: Sendable {
     }
 
     /// Puts misbehaviour in place, in addition to what is there already.
-    package func install(_ faults: [Fault]) {
-        stage.perform { $0.install(faults) }
+    package func install(_ faults: [Fault]) async {
+        await stage.perform { $0.install(faults) }
     }
 
     /// Takes all misbehaviour away that has not happened yet; mute, stalled and half-open connections stay so.
-    package func clearFaults() {
-        stage.perform { $0.clearFaults() }
+    package func clearFaults() async {
+        await stage.perform { $0.clearFaults() }
     }
 
     /// Makes a hand-driven feed publish.
@@ -52,8 +53,8 @@ package final class DemoServer: Sendable {
     /// - Parameters:
     ///   - order: What happens; ignored if the feed has no such item or too many values are given.
     ///   - adapter: Name of a feed of `DemoServerConfiguration.manualFeeds`; orders for others are ignored.
-    package func publish(_ order: FeedOrder, to adapter: String) {
-        stage.perform { $0.publish(order, to: adapter) }
+    package func publish(_ order: FeedOrder, to adapter: String) async {
+        await stage.perform { $0.publish(order, to: adapter) }
     }
 
     /// Closes the sessions with `END`, as an administrator would.
@@ -61,8 +62,8 @@ package final class DemoServer: Sendable {
     /// - Parameters:
     ///   - code: Session code to tell; 32 means closed on the server side, 48 asks for a new session.
     ///   - message: Text to tell.
-    package func endSessions(code: Int, message: String) {
-        install([Fault(.end(code: code, message: message), at: .now)])
+    package func endSessions(code: Int, message: String) async {
+        await install([Fault(.end(code: code, message: message), at: .now)])
     }
 
     /// How much the server holds at this moment; all zero while it does not run.

@@ -41,7 +41,7 @@ struct DemoServerTests {
                 #expect(head.contains("Access-Control-Allow-Credentials: true"))
                 let start = try await connection.read(upTo: "CONF,1,unlimited,filtered\r\n")
                 #expect(start.contains("CONOK,S"))
-                server.publish(.publish(item: "a", values: ["caffè"]), to: "HAND")
+                await server.publish(.publish(item: "a", values: ["caffè"]), to: "HAND")
                 let update = try await connection.read(upTo: "U,1,1,caffè\r\n")
                 #expect(update.contains("\r\n"))
             }
@@ -65,7 +65,7 @@ struct DemoServerTests {
                 try await connection.sendFrame("control\nLS_reqId=1&", isFinal: false)
                 try await connection.sendFrame(Self.add, opcode: 0)
                 _ = try await connection.readLine(startingWith: "CONF,1")
-                server.publish(.publish(item: "a", values: [String(repeating: "x", count: 40_000)]), to: "HAND")
+                await server.publish(.publish(item: "a", values: [String(repeating: "x", count: 40_000)]), to: "HAND")
                 var pieces = [try await connection.readFrame()]
                 while pieces.last?.isFinal == false { pieces.append(try await connection.readFrame()) }
                 #expect(pieces.map(\.opcode) == [1, 0, 0])
@@ -168,7 +168,7 @@ struct DemoServerTests {
 
     @Test func faultsReachTheSocket() async throws {
         try await withServer { server, port in
-            server.install([Fault(.status(503)), Fault(.drop, at: .data(2))])
+            await server.install([Fault(.status(503)), Fault(.drop, at: .data(2))])
             try await RawConnection.open(port: port) { connection in
                 #expect(try await connection.shakeHands().hasPrefix("HTTP/1.1 503"))
                 _ = try await connection.readToEnd()

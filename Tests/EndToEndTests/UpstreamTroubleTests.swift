@@ -50,7 +50,7 @@ internal import Testing
         try await DemoFixture.run { demo in
             var stream = try await EventStream(demo.url + Self.quotes)
             _ = try await stream.first("update")
-            demo.server.endSessions(code: 48, message: "refresh")
+            await demo.server.endSessions(code: 48, message: "refresh")
             _ = try await stream.first("unsubscribed")
             _ = try await stream.first("subscribed")
             let update = try await stream.first("update")

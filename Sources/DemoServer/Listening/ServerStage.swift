@@ -63,8 +63,11 @@ final class ServerStage: Sendable {
         for waiter in waiters.values { waiter.resume(throwing: DemoServerError.ended) }
     }
 
-    /// Has something done on the event loop, once the server listens; nothing is done once it is over.
-    func perform(_ order: @escaping Order) {
+    /// Has something done on the event loop and waits for it; before the server listens it waits in turn instead, and
+    /// nothing is done once it is over.
+    ///
+    /// Merely handing it over would not keep the order: the loop reads its sockets before it does what it was handed.
+    func perform(_ order: @escaping Order) async {
         let driver: NIOLoopBound<ServerDriver>? = state.withLock { state in
             switch state.phase {
             case .waiting, .starting:
@@ -76,7 +79,9 @@ final class ServerStage: Sendable {
                 return nil
             }
         }
-        driver?.eventLoop.execute { driver.map { order($0.value) } }
+        guard let driver else { return }
+        // Fails only when the loop has ended, and the server with it.
+        try? await driver.eventLoop.submit { order(driver.value) }.get()
     }
 
     /// Waits for the server to listen.

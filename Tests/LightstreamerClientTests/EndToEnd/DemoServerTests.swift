@@ -57,7 +57,7 @@ internal import Testing
             try await wait(statuses) { if case .status(status) = $0 { () } else { nil } }
             for try await event in updates {
                 switch event {
-                case .subscribed: server.publish(.publish(item: "b", values: ["1", nil]), to: "MANUAL")
+                case .subscribed: await server.publish(.publish(item: "b", values: ["1", nil]), to: "MANUAL")
                 case .update(let update):
                     #expect(update.itemName == "b")
                     #expect(try update.value(withFieldName: "x") == "1")
@@ -117,7 +117,7 @@ internal import Testing
             let events = client.events(bufferedUpTo: 10_000)
             try client.connect()
             try await wait(events) { if case .status(.connectedWSStreaming) = $0 { () } else { nil } }
-            server.endSessions(code: 32, message: "maintenance")
+            await server.endSessions(code: 32, message: "maintenance")
             let code = try await wait(events) { if case .serverError(let code, _) = $0 { code } else { nil } }
             #expect(code == 32)
             #expect(client.status == .disconnected)

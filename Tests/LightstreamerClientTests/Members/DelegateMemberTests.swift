@@ -15,7 +15,7 @@ internal import Testing
     @Test func everyStatusChangeIsToldOnce() async throws {
         try await MemberBench.run { bench in
             try await bench.connect()
-            bench.server.install([Fault(.drop)])
+            await bench.server.install([Fault(.drop)])
             await bench.log.until("status DISCONNECTED:TRYING-RECOVERY")
             await bench.log.until("status CONNECTED:WS-STREAMING")
             let statuses = bench.log.entries.filter { $0.hasPrefix("status") }
@@ -31,7 +31,7 @@ internal import Testing
     @Test(arguments: [-3, 1, 2, 7, 8, 9, 10, 11, 60, 61, 66, 68, 71])
     func refusedSessionIsAServerErrorWithItsCode(code: Int) async throws {
         try await MemberBench.run { bench in
-            bench.server.install([Fault(.refuse(code: code, message: "no"), at: .request(.create))])
+            await bench.server.install([Fault(.refuse(code: code, message: "no"), at: .request(.create))])
             try bench.client.connect()
             let passed = await bench.log.until("error")
             #expect(passed.suffix(2) == ["status DISCONNECTED", "error \(code) no"])
@@ -42,7 +42,7 @@ internal import Testing
     func endOfTheSessionIsAServerErrorWithItsCode(code: Int, told: Int) async throws {
         try await MemberBench.run { bench in
             try await bench.connect()
-            bench.server.endSessions(code: code, message: "no")
+            await bench.server.endSessions(code: code, message: "no")
             let passed = await bench.log.until("error")
             #expect(passed.suffix(2) == ["status DISCONNECTED", "error \(told) no"])
         }
@@ -64,7 +64,7 @@ internal import Testing
     @Test func connectMayBeCalledFromTheErrorEvent() async throws {
         try await MemberBench.run { bench in
             bench.client.addDelegate(Reconnecting())
-            bench.server.install([Fault(.refuse(code: 8, message: "full"), at: .request(.create))])
+            await bench.server.install([Fault(.refuse(code: 8, message: "full"), at: .request(.create))])
             try bench.client.connect()
             await bench.log.until("error 8")
             await bench.log.until("status CONNECTED:WS-STREAMING")
@@ -76,7 +76,7 @@ internal import Testing
             let (first, second) = (Answering(), Answering())
             bench.client.addDelegate(first)
             bench.client.addDelegate(second)
-            bench.server.install([Fault(.status(401), at: .request(.create))])
+            await bench.server.install([Fault(.status(401), at: .request(.create))])
             try bench.client.connectionOptions.setForcedTransport(.http)
             try bench.client.connectionOptions.setRetryDelay(0.05)
             try bench.client.connect()

@@ -6,7 +6,7 @@ internal import Testing
     @Test func updateTellsItsItemAndItsValues() async throws {
         try await MemberBench.run { bench in
             try await bench.connect()
-            bench.publish("item1", "Acme", nil, to: "QUOTES")
+            await bench.publish("item1", "Acme", nil, to: "QUOTES")
             _ = try await bench.quote()
             let update = try await bench.log.nextUpdate()
             #expect(update.itemName == "item1" && update.itemPos == 1 && update.isSnapshot)
@@ -23,9 +23,9 @@ internal import Testing
         try await MemberBench.run { bench in
             try await bench.connect()
             _ = try await bench.quote()
-            bench.publish("item1", "Acme", "7", to: "QUOTES")
+            await bench.publish("item1", "Acme", "7", to: "QUOTES")
             #expect(try await bench.log.nextUpdate().changedFields.count == 2)
-            bench.publish("item1", "Acme", "8", to: "QUOTES")
+            await bench.publish("item1", "Acme", "8", to: "QUOTES")
             let update = try await bench.log.nextUpdate()
             #expect(!update.isSnapshot)
             #expect(try !update.isValueChanged(withFieldPos: 1))
@@ -43,7 +43,7 @@ internal import Testing
             try subscription.setItemGroup("events")
             try subscription.setFieldSchema("text")
             try await bench.subscribe(subscription, to: "EVENTS")
-            bench.publish("events", "hello", to: "EVENTS")
+            await bench.publish("events", "hello", to: "EVENTS")
             let update = try await bench.log.nextUpdate()
             #expect(update.itemName == nil)
             #expect(throws: ClientError.self) { try update.value(withFieldName: "text") }
@@ -58,9 +58,9 @@ internal import Testing
             let subscription = try Subscription(mode: .merge, item: "document", fields: ["text", "size"])
             try await bench.subscribe(subscription, to: "DOCUMENTS")
             let list = (1...40).map(String.init).joined(separator: ",")
-            bench.publish("document", #"{"list":[\#(list)],"a":1}"#, "1", to: "DOCUMENTS")
+            await bench.publish("document", #"{"list":[\#(list)],"a":1}"#, "1", to: "DOCUMENTS")
             #expect(try await bench.log.nextUpdate().valueAsJSONPatchIfAvailable(withFieldName: "text") == nil)
-            bench.publish("document", #"{"list":[\#(list)],"a":2}"#, "1", to: "DOCUMENTS")
+            await bench.publish("document", #"{"list":[\#(list)],"a":2}"#, "1", to: "DOCUMENTS")
             let update = try await bench.log.nextUpdate()
             let patch = try #require(try update.valueAsJSONPatchIfAvailable(withFieldPos: 1))
             #expect(patch.contains("/a"))

@@ -34,7 +34,7 @@ internal import Testing
             try bench.client.connectionOptions.setKeepaliveInterval(0.05)
             try bench.client.connectionOptions.setStalledTimeout(0.05)
             try await bench.connect()
-            bench.server.install([Fault(.mute(.milliseconds(300)))])
+            await bench.server.install([Fault(.mute(.milliseconds(300)))])
             await listener.log.until("warning true")
             await listener.log.until("warning false")
         }
@@ -43,7 +43,7 @@ internal import Testing
     @Test func brokenConnectionIsToldAndMadeGood() async throws {
         try await Self.run { bench, listener in
             try await bench.connect()
-            bench.server.install([Fault(.drop)])
+            await bench.server.install([Fault(.drop)])
             await listener.log.until("connection failure")
             await listener.log.until("established")
         }
@@ -52,14 +52,14 @@ internal import Testing
     @Test func endOfTheSessionIsToldWithItsCause() async throws {
         try await Self.run { bench, listener in
             try await bench.connect()
-            bench.server.endSessions(code: 33, message: "sorry")
+            await bench.server.endSessions(code: 33, message: "sorry")
             await listener.log.until("ended 33")
         }
     }
 
     @Test func refusalIsAServerFailure() async throws {
         try await Self.run { bench, listener in
-            bench.server.install([Fault(.refuse(code: 7, message: "full"), at: .request(.create))])
+            await bench.server.install([Fault(.refuse(code: 7, message: "full"), at: .request(.create))])
             try bench.client.connect()
             await listener.log.until("server failure 7 full")
         }
@@ -68,7 +68,7 @@ internal import Testing
     @Test func nonsenseIsADataError() async throws {
         try await Self.run { bench, listener in
             try await bench.connect()
-            bench.server.install([Fault(.inject(["U,one,1,a"]))])
+            await bench.server.install([Fault(.inject(["U,one,1,a"]))])
             await listener.log.until("data error")
             await bench.log.until("error 61")
         }

@@ -65,8 +65,8 @@ struct MemberBench: Sendable {
         return subscription
     }
 
-    func publish(_ item: String, _ values: String?..., to adapter: String) {
-        server.publish(.publish(item: item, values: values), to: adapter)
+    func publish(_ item: String, _ values: String?..., to adapter: String) async {
+        await server.publish(.publish(item: item, values: values), to: adapter)
     }
 
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

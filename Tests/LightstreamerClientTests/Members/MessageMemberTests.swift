@@ -44,7 +44,7 @@ internal import Testing
     @Test func messageOvertakenIsDiscarded() async throws {
         try await MemberBench.run { bench in
             try await bench.connect()
-            bench.server.install([Fault(.refuse(code: 38, message: "late"), at: .request(.message))])
+            await bench.server.install([Fault(.refuse(code: 38, message: "late"), at: .request(.message))])
             try bench.client.sendMessage("hello", withSequence: "s", delegate: bench.log)
             await bench.log.until("broken hello")
             try bench.client.sendMessage("FAIL|38|late", withSequence: "t", delegate: bench.log)

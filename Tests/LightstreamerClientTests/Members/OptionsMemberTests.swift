@@ -75,7 +75,7 @@ internal import Testing
             try options.setForcedTransport(.httpPolling)
             await bench.log.until("status CONNECTED:HTTP-POLLING")
             #expect(options.idleTimeout == 30 && options.requested.idleTimeout == 60)
-            bench.server.install([Fault(.loop(delayMilliseconds: 20))])
+            await bench.server.install([Fault(.loop(delayMilliseconds: 20))])
             await bench.log.until("property pollingInterval")
         }
     }
@@ -107,9 +107,9 @@ internal import Testing
             try await bench.subscribe(subscription, to: "EVENTS")
             await listener.log.until("established")
             await listener.log.until("established")
-            bench.publish("events", String(repeating: "x", count: 3_000), to: "EVENTS")
+            await bench.publish("events", String(repeating: "x", count: 3_000), to: "EVENTS")
             await listener.log.until("established")
-            bench.publish("events", "after", to: "EVENTS")
+            await bench.publish("events", "after", to: "EVENTS")
             await bench.log.until("update 1 after")
             #expect(!bench.log.entries.contains { $0.hasPrefix("status DISCONNECTED") })
         }
@@ -160,7 +160,7 @@ internal import Testing
             try options.setFirstRetryMaxDelay(0.01)
             try await bench.connect()
             let session = bench.client.connectionDetails.sessionId
-            bench.server.install([Fault(.halfOpen)])
+            await bench.server.install([Fault(.halfOpen)])
             await bench.log.until("status STALLED")
             await bench.log.until("status DISCONNECTED:TRYING-RECOVERY")
             await bench.log.until("status CONNECTED:WS-STREAMING")
@@ -173,7 +173,7 @@ internal import Testing
             try bench.client.connectionOptions.setSessionRecoveryTimeout(0)
             try await bench.connect()
             let session = bench.client.connectionDetails.sessionId
-            bench.server.install([Fault(.drop)])
+            await bench.server.install([Fault(.drop)])
             await bench.log.until("status DISCONNECTED:WILL-RETRY")
             await bench.log.until("status CONNECTED:WS-STREAMING")
             #expect(bench.client.connectionDetails.sessionId != session)
@@ -186,7 +186,7 @@ internal import Testing
             try options.setForcedTransport(.httpStreaming)
             try options.setConnectTimeout(.seconds(0.05))
             try options.setRetryDelay(0.06)
-            bench.server.install([Fault(.ignore, at: .request(.create))])
+            await bench.server.install([Fault(.ignore, at: .request(.create))])
             let clock = ContinuousClock()
             let start = clock.now
             try await bench.connect(until: .connectedHTTPStreaming)

@@ -14,7 +14,7 @@ internal import Testing
         try await MemberBench.run { bench in
             try await bench.connect()
             let subscription = try await bench.quote()
-            bench.publish("item1", "Acme", "7", to: "QUOTES")
+            await bench.publish("item1", "Acme", "7", to: "QUOTES")
             await bench.log.until("update 1 Acme|7")
             try bench.client.unsubscribe(subscription)
             await bench.log.until("unsubscribed")
@@ -42,7 +42,7 @@ internal import Testing
     @Test func wrongCountsAreARefusalOfOurOwn() async throws {
         try await MemberBench.run { bench in
             try await bench.connect()
-            bench.server.install([Fault(.wrongCounts(items: 1, fields: 0))])
+            await bench.server.install([Fault(.wrongCounts(items: 1, fields: 0))])
             let subscription = try Subscription(mode: .merge, item: "item1", fields: ["name"])
             try subscription.setDataAdapter("QUOTES")
             subscription.addDelegate(bench.log)
@@ -54,13 +54,13 @@ internal import Testing
     @Test func snapshotEndsAndIsCleared() async throws {
         try await MemberBench.run { bench in
             try await bench.connect()
-            bench.publish("news", "old", to: "NEWS")
+            await bench.publish("news", "old", to: "NEWS")
             let subscription = try Subscription(mode: .distinct, item: "news", fields: ["headline"])
             try await bench.subscribe(subscription, to: "NEWS")
             await bench.log.until("update 1 old")
             #expect(bench.log.updates.last?.isSnapshot == true)
             await bench.log.until("end of snapshot news 1")
-            bench.server.publish(.clear(item: "news"), to: "NEWS")
+            await bench.server.publish(.clear(item: "news"), to: "NEWS")
             await bench.log.until("clear snapshot news 1")
         }
     }
@@ -82,7 +82,7 @@ internal import Testing
             try await bench.connect()
             let subscription = try Subscription(mode: .raw, item: "events", fields: ["text"])
             try await bench.subscribe(subscription, to: "EVENTS")
-            bench.server.publish(.lose(item: "events", count: 3), to: "EVENTS")
+            await bench.server.publish(.lose(item: "events", count: 3), to: "EVENTS")
             await bench.log.until("lost 3 events 1")
         }
     }
@@ -92,8 +92,8 @@ internal import Testing
             try await bench.connect()
             let subscription = try Self.twoLevels()
             try await bench.subscribe(subscription, to: "PORTFOLIO")
-            bench.publish("item1", "Acme", "7", to: "QUOTES")
-            bench.publish("portfolio1", "item1", "ADD", "3", to: "PORTFOLIO")
+            await bench.publish("item1", "Acme", "7", to: "QUOTES")
+            await bench.publish("portfolio1", "item1", "ADD", "3", to: "PORTFOLIO")
             await bench.log.until("update 1 item1|ADD|3")
             await bench.log.until("update 1 item1|UPDATE|3|Acme|7")
             #expect(try subscription.commandValueWithItemPos(1, key: "item1", fieldName: "price") == "7")
@@ -105,9 +105,9 @@ internal import Testing
         try await MemberBench.run { bench in
             try await bench.connect()
             try await bench.subscribe(try Self.twoLevels(), to: "PORTFOLIO")
-            bench.publish("portfolio1", "two words", "ADD", "1", to: "PORTFOLIO")
+            await bench.publish("portfolio1", "two words", "ADD", "1", to: "PORTFOLIO")
             await bench.log.until("failed 14 below two words")
-            bench.publish("portfolio1", "nothing", "ADD", "1", to: "PORTFOLIO")
+            await bench.publish("portfolio1", "nothing", "ADD", "1", to: "PORTFOLIO")
             await bench.log.until("failed 21 below nothing")
         }
     }
@@ -118,10 +118,10 @@ internal import Testing
             let subscription = try Self.twoLevels()
             try subscription.setRequestedMaxFrequency(.unfiltered)
             try await bench.subscribe(subscription, to: "PORTFOLIO")
-            bench.publish("item1", "Acme", "7", to: "QUOTES")
-            bench.publish("portfolio1", "item1", "ADD", "3", to: "PORTFOLIO")
+            await bench.publish("item1", "Acme", "7", to: "QUOTES")
+            await bench.publish("portfolio1", "item1", "ADD", "3", to: "PORTFOLIO")
             await bench.log.until("update 1 item1|UPDATE|3|Acme|7")
-            bench.server.publish(.lose(item: "item1", count: 2), to: "QUOTES")
+            await bench.server.publish(.lose(item: "item1", count: 2), to: "QUOTES")
             await bench.log.until("lost 2 below item1")
         }
     }
