@@ -22,11 +22,20 @@ final class StreamBook: Sendable {
         var madeAt: Moment
         /// The identity of whoever made it; nil where nobody has to say who they are.
         var owner: String?
+        /// Its place among all streams, by the time of their making.
+        fileprivate var ordinal: UInt64 = 0
+
+        /// An entry that holds nothing yet.
+        init(prepared: StreamRequest? = nil, madeAt: Moment, owner: String? = nil) {
+            self.prepared = prepared
+            self.madeAt = madeAt
+            self.owner = owner
+        }
     }
 
     private struct Body {
         var entries: [String: Entry] = [:]
-        var order: [String] = []
+        var nextOrdinal: UInt64 = 1
     }
 
     private let body = Mutex(Body())
@@ -46,13 +55,18 @@ final class StreamBook: Sendable {
     func entry(_ id: String) -> Entry? { body.withLock { $0.entries[id] } }
 
     /// The ids of all streams, oldest first.
-    var ids: [String] { body.withLock { $0.order } }
+    var ids: [String] {
+        let entries = body.withLock { $0.entries }
+        return entries.sorted { $0.value.ordinal < $1.value.ordinal }.map(\.key)
+    }
 
     /// Notes a stream.
     func add(_ id: String, _ entry: Entry) {
         body.withLock { body in
+            var entry = entry
+            entry.ordinal = body.nextOrdinal
+            body.nextOrdinal += 1
             body.entries[id] = entry
-            body.order.append(id)
         }
     }
 
@@ -71,7 +85,6 @@ final class StreamBook: Sendable {
         body.withLock { body in
             guard let entry = body.entries[id], condition(entry) else { return nil }
             body.entries[id] = nil
-            body.order.removeAll { $0 == id }
             return entry
         }
     }
