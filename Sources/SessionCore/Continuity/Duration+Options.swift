@@ -1,8 +1,9 @@
 extension Duration {
-    /// A time that an option gives in seconds; negative and impossible values count as 0, and what exceeds ten years
-    /// as ten years.
+    /// A time that an option gives in seconds, to the nearest microsecond; negative and impossible values count as 0,
+    /// and what exceeds ten years as ten years.
     init(optionSeconds seconds: Double) {
-        self = seconds > 0 ? .seconds(Swift.min(seconds, 315_360_000)) : .zero
+        // Half of all decimal fractions lie below what was written: cut off, they would lack a millisecond.
+        self = seconds > 0 ? .microseconds(Int64((Swift.min(seconds, 315_360_000) * 1_000_000).rounded())) : .zero
     }
 
     /// The whole milliseconds of a duration, for the wire.
