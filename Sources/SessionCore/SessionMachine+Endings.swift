@@ -4,7 +4,7 @@ internal import TLCP
 extension SessionMachine {
     mutating func disconnect(at tick: Tick) {
         guard !state.isIdle else { return }
-        destroySessionOnSocket(cause: "api")
+        destroySessionOnSocket()
         terminate(at: tick)
         tellLegacy(.closed)
     }
@@ -49,8 +49,8 @@ extension SessionMachine {
     }
 
     /// Over HTTP the server finds out by itself; on a WebSocket it is told.
-    mutating func destroySessionOnSocket(cause: String? = nil) {
+    mutating func destroySessionOnSocket() {
         guard case .socket(let socket) = state.controlRoute else { return }
-        emit(.send(socket, destroyRequest(cause: cause).webSocketMessage))
+        emit(.send(socket, destroyRequest().webSocketMessage))
     }
 }

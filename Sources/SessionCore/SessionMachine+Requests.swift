@@ -49,8 +49,8 @@ extension SessionMachine {
         )
     }
 
-    mutating func destroyRequest(cause: String?) -> ClientRequest {
-        let operation = ControlOperation.destroy(DestroyRequest(closesSocket: true, cause: cause))
+    mutating func destroyRequest() -> ClientRequest {
+        let operation = ControlOperation.destroy(DestroyRequest(closesSocket: true, cause: "api"))
         return .control(ControlRequest(requestID: requestIDs.next(), operation: operation))
     }
 

@@ -143,7 +143,8 @@ internal import Testing
         #expect(trace[0].hasPrefix("note "))
         #expect(
             trace[1...4].elementsEqual([
-                "> control|LS_reqId=1&LS_op=destroy&LS_close_socket=true", "close", "S: DISCONNECTED", trace[4],
+                "> control|LS_reqId=1&LS_op=destroy&LS_close_socket=true&LS_cause=api", "close", "S: DISCONNECTED",
+                trace[4],
             ])
         )
         #expect(trace[4].hasPrefix("error 61 "))
