@@ -93,7 +93,8 @@ public final class LightstreamerClient: Sendable {
     ///
     /// - Parameters:
     ///   - text: the message.
-    ///   - sequence: messages of one sequence are processed in order; ASCII letters, digits and underscores. Nil: none.
+    ///   - sequence: messages of one sequence are processed in order; ASCII letters, digits and underscores. Nil, or
+    ///     `UNORDERED_MESSAGES`: none.
     ///   - delayTimeout: how many seconds the server may wait for missing earlier messages of the sequence; nil or
     ///     negative: as the server likes.
     ///   - delegate: told the outcome; nil: the outcome is not asked for.

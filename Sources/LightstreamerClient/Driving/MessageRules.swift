@@ -1,11 +1,9 @@
 /// What `sendMessage` admits.
 enum MessageRules {
-    /// The name that the protocol keeps for itself.
-    private static let reservedSequence = "UNORDERED_MESSAGES"
-
-    /// The refusal of a sequence name or timeout; nil for admitted ones.
+    /// The refusal of a sequence name or timeout; nil for admitted ones. The name that the protocol keeps for itself,
+    /// `UNORDERED_MESSAGES`, is admitted and means no sequence.
     static func violation(sequence: String?, delayTimeout: Double?) -> ClientError? {
-        if let sequence, sequence.isEmpty || sequence == reservedSequence || !sequence.utf8.allSatisfy(isWordByte) {
+        if let sequence, sequence.isEmpty || !sequence.utf8.allSatisfy(isWordByte) {
             return ClientError(
                 .invalidValue,
                 property: "sequence",

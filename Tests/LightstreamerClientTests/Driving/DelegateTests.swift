@@ -132,11 +132,19 @@ internal import Testing
         #expect(recorder.all.filter { $0.hasPrefix("aborted late") }.count == 1)
     }
 
-    @Test(arguments: ["", "a b", "\u{E9}", "a-b", "UNORDERED_MESSAGES"])
+    @Test(arguments: ["", "a b", "\u{E9}", "a-b"])
     func badSequenceNamesAreRefusedInEveryState(name: String) async throws {
         let stage = try Stage(address: nil)
         let error = #expect(throws: ClientError.self) { try stage.client.sendMessage("x", withSequence: name) }
         #expect(error?.code == .invalidValue)
+        await stage.client.shutdown()
+    }
+
+    @Test func reservedSequenceNameIsNoSequence() async throws {
+        let stage = try Stage()
+        let link = try await stage.connected()
+        try stage.client.sendMessage("hello", withSequence: "UNORDERED_MESSAGES", delegate: Recorder())
+        #expect(try #require(await link.heard()).hasSuffix("LS_message=hello&LS_msg_prog=1"))
         await stage.client.shutdown()
     }
 
