@@ -72,7 +72,7 @@ public final class LightstreamerClient: Sendable {
     public func connect() throws(ClientError) { try core.connect() }
 
     /// Ends the session. Active subscriptions stay active, and are subscribed to again by the next session.
-    public func disconnect() { core.send(.disconnect) }
+    public func disconnect() { core.disconnect() }
 
     // MARK: - Subscriptions
 

@@ -30,7 +30,9 @@ extension ClientCore {
     // MARK: - Connecting
 
     func connect() throws(ClientError) {
-        let (address, isShutDown) = state.withLock { ($0.details.serverAddress, $0.isShutDown) }
+        let (address, isShutDown, isIdle) = state.withLock {
+            ($0.details.serverAddress, $0.isShutDown, $0.status == .disconnected || $0.pendingDisconnects > 0)
+        }
         if isShutDown { throw Self.shutDownError }
         guard let address, let server = ServerAddress(address) else {
             throw ClientError(
@@ -39,6 +41,12 @@ extension ClientCore {
                 rule: "Configure the server address before trying to connect"
             )
         }
+        if isIdle { try followSessionLimit(of: server) }
+        send(.connect)
+    }
+
+    /// What the limit of sessions means for a connection that is about to be made.
+    private func followSessionLimit(of server: ServerAddress) throws(ClientError) {
         switch SessionCensus.shared.policyIfExceeded(server: server.censusKey) {
         case nil, .some(.none): break
         case .usePolling:
@@ -54,7 +62,14 @@ extension ClientCore {
                 rule: "The maximum number of concurrent sessions for this server is reached"
             )
         }
-        send(.connect)
+    }
+
+    func disconnect() {
+        state.withLock { state in
+            guard !state.isShutDown else { return }
+            state.pendingDisconnects += 1
+            mailbox.put(.disconnect)
+        }
     }
 
     // MARK: - Subscriptions

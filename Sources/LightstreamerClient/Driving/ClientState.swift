@@ -14,6 +14,8 @@ struct ClientState {
     /// The client; nil once it is released.
     weak var client: LightstreamerClient?
     var status = ClientStatus.disconnected
+    /// Calls of `disconnect()` that have not reached the driver: the status does not show them yet.
+    var pendingDisconnects = 0
     var session = Session()
     var details = ConnectionDetailValues()
     var certificatePins: [String] = []

@@ -56,7 +56,9 @@ final class SessionDriver {
     private func handle(_ input: DriverInput) {
         switch input {
         case .connect: perform(machine.connectRequested(at: tick))
-        case .disconnect: perform(machine.disconnectRequested(at: tick))
+        case .disconnect:
+            perform(machine.disconnectRequested(at: tick))
+            core.state.withLock { $0.pendingDisconnects -= 1 }
         case .subscribe(let subscription, let token, let properties):
             delivery.began(subscription, token)
             perform(machine.subscribe(token, properties, at: tick))

@@ -222,7 +222,11 @@ internal import Testing
                 ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
                 let error = #expect(throws: ClientError.self) { try second.connect() }
                 #expect(error?.code == .tooManySessions)
+                // A client that is connected already asks for nothing.
+                try bench.client.connect()
                 ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .usePolling
+                try bench.client.connect()
+                #expect(bench.client.connectionOptions.forcedTransport == .httpStreaming)
                 let log = MemberLog()
                 second.addDelegate(log)
                 try second.connect()
