@@ -1,4 +1,4 @@
-// MSGDONE,<sequence or *>,<progressive>,<response>
+// MSGDONE,<sequence or *>,<progressive>[,<response>]       servers of older versions send no response
 // MSGFAIL,<sequence or *>,<progressive>,<code>,<message>
 extension ServerNotification {
     static func parseMessage(_ tag: Tag, _ arguments: inout ArgumentReader) throws(TLCPError) -> ServerNotification {
@@ -6,7 +6,8 @@ extension ServerNotification {
         let sequence = name == "*" ? nil : name
         let progressive = try arguments.count()
         if tag == .msgDone {
-            return .msgDone(sequence: sequence, progressive: progressive, response: try arguments.lastText())
+            let response = arguments.isAtEnd ? "" : try arguments.lastText()
+            return .msgDone(sequence: sequence, progressive: progressive, response: response)
         }
         return .msgFail(
             sequence: sequence,

@@ -1,7 +1,7 @@
 // U,<sub>,<item>,<field list>
 // SUBOK,<sub>,<items>,<fields>     SUBCMD,<sub>,<items>,<fields>,<key position>,<command position>
 // UNSUB,<sub>    EOS,<sub>,<item>    CS,<sub>,<item>    OV,<sub>,<item>,<lost>
-// CONF,<sub>,<frequency>,filtered|unfiltered
+// CONF,<sub>,<frequency>[,filtered|unfiltered]       nobody needs the last word, so nobody insists on it
 extension ServerNotification {
     /// The update on a line that is known to start with `U,`; the path of nearly every line, hence one of its own.
     static func parseUpdate(_ line: ArraySlice<UInt8>) throws(TLCPError) -> ServerNotification {
@@ -42,7 +42,8 @@ extension ServerNotification {
             return .ov(subscription, item: try arguments.ordinal(), lost: try arguments.count())
         case .conf:
             let frequency = try arguments.value(GrantedFrequency.init(wire:))
-            return .conf(subscription, frequency, isFiltered: try arguments.lastText() != "unfiltered")
+            let isFiltered = arguments.isAtEnd ? true : try arguments.lastText() != "unfiltered"
+            return .conf(subscription, frequency, isFiltered: isFiltered)
         case .update:
             return .update(
                 subscription,
