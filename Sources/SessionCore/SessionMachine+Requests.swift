@@ -68,7 +68,8 @@ extension SessionMachine {
                     platform: device.platform,
                     appID: device.applicationID,
                     deviceToken: device.token,
-                    newDeviceToken: device.newToken
+                    newDeviceToken: device.newToken,
+                    cause: device.cause
                 )
             )
         case .badgeReset(let deviceID):

@@ -189,10 +189,18 @@ internal import Testing
         #expect(
             harness.takeRequests().last
                 == "> control|LS_reqId=3&LS_op=register&PN_type=Apple&PN_appId=app&PN_deviceToken=new"
+                + "&LS_cause=restore.token"
         )
         let count = harness.legacyEvents.count
         harness.receive("MPNREG,dev,ADAPTER")
         #expect(harness.legacyEvents.count == count)
+        harness.changeToken("newer", from: "new")
+        #expect(
+            harness.takeRequests() == [
+                "> control|LS_reqId=4&LS_op=register&PN_type=Apple&PN_appId=app&PN_deviceToken=new"
+                    + "&PN_newDeviceToken=newer&LS_cause=refresh.token"
+            ]
+        )
     }
 
     @Test func refusedDeviceIsTold() {

@@ -10,6 +10,8 @@ struct DeviceRegistration {
         var token: String
         /// The token that replaces `token`; nil: none.
         var newToken: String?
+        /// The `LS_cause` of a registration that is not the first; nil: it is.
+        var cause: String?
     }
 
     private enum State: Equatable {
@@ -32,7 +34,11 @@ struct DeviceRegistration {
     }
 
     /// The token is known or has changed.
-    mutating func tokenChanged(_ device: Device) { state = .wanted(device, isAnnounced: true) }
+    mutating func tokenChanged(_ device: Device) {
+        var device = device
+        if case .registered = state { device.cause = "refresh.token" }
+        state = .wanted(device, isAnnounced: true)
+    }
 
     /// The badge is to be reset. Nil: not now, for the device is not registered yet.
     mutating func badgeResetRequested() -> RequestLedger.Purpose? {
@@ -51,6 +57,7 @@ struct DeviceRegistration {
         guard case .wanted(var device, let isAnnounced) = state else { return (nil, nil) }
         device.token = device.newToken ?? device.token
         device.newToken = nil
+        device.cause = nil
         state = .registered(device, deviceID: deviceID)
         let next: RequestLedger.Purpose? = wantsBadgeReset ? .badgeReset(deviceID: deviceID) : nil
         wantsBadgeReset = false
@@ -70,7 +77,8 @@ struct DeviceRegistration {
 
     /// The session ended: the device has to be registered again in the next one.
     mutating func sessionEnded() {
-        guard case .registered(let device, _) = state else { return }
+        guard case .registered(var device, _) = state else { return }
+        device.cause = "restore.token"
         state = .wanted(device, isAnnounced: false)
     }
 }

@@ -10,13 +10,22 @@ package struct MPNRegisterRequest: Sendable, Hashable {
     package var deviceToken: String
     /// The token from now on; nil: no change.
     package var newDeviceToken: String?
+    /// Why the device is registered again, for diagnosis; nil: it is not.
+    package var cause: String?
 
     /// A request.
-    package init(platform: String, appID: String, deviceToken: String, newDeviceToken: String? = nil) {
+    package init(
+        platform: String,
+        appID: String,
+        deviceToken: String,
+        newDeviceToken: String? = nil,
+        cause: String? = nil
+    ) {
         self.platform = platform
         self.appID = appID
         self.deviceToken = deviceToken
         self.newDeviceToken = newDeviceToken
+        self.cause = cause
     }
 
     func write(to line: inout ParameterWriter) {
@@ -25,6 +34,7 @@ package struct MPNRegisterRequest: Sendable, Hashable {
         line.add(.appID, appID)
         line.add(.deviceToken, deviceToken)
         line.add(.newDeviceToken, newDeviceToken)
+        line.add(.cause, cause)
     }
 
     init(reading parameters: ParameterReader) throws(RequestRefusal) {
@@ -32,5 +42,6 @@ package struct MPNRegisterRequest: Sendable, Hashable {
         appID = try parameters.required(.appID)
         deviceToken = try parameters.required(.deviceToken)
         newDeviceToken = parameters.text(.newDeviceToken)
+        cause = parameters.text(.cause)
     }
 }

@@ -210,10 +210,17 @@ extension ClientRequestTests {
             control(
                 1,
                 .mpnRegister(
-                    MPNRegisterRequest(platform: "Apple", appID: "app", deviceToken: "old", newDeviceToken: "new")
+                    MPNRegisterRequest(
+                        platform: "Apple",
+                        appID: "app",
+                        deviceToken: "old",
+                        newDeviceToken: "new",
+                        cause: "refresh.token"
+                    )
                 )
             ),
             "LS_reqId=1&LS_op=register&PN_type=Apple&PN_appId=app&PN_deviceToken=old&PN_newDeviceToken=new"
+                + "&LS_cause=refresh.token"
         ),
         (
             control(2, .mpnResetBadge(MPNResetBadgeRequest(deviceID: "d"))),
