@@ -13,13 +13,16 @@ extension SessionMachine {
         }
     }
 
+    /// What has waited for the socket goes in batches, controls before messages; later each request goes by itself.
     private mutating func sendOnSocket(_ socket: ConnectionID) {
+        let isAlone = batchedSocket == socket
+        batchedSocket = socket
         var hasSent = false
-        while hasPendingControls, let batch = takeControls(.webSocket) {
+        while hasPendingControls, let batch = takeControls(.webSocket, isAlone: isAlone) {
             emit(.send(socket, batch.bytes))
             hasSent = true
         }
-        while messages.hasPendingRequests, let batch = takeMessages(.webSocket) {
+        while messages.hasPendingRequests, let batch = takeMessages(.webSocket, isAlone: isAlone) {
             emit(.send(socket, batch.bytes))
             hasSent = true
         }
@@ -50,24 +53,29 @@ extension SessionMachine {
 
     // MARK: - Batches
 
-    /// As many control requests as fit one batch, in their order.
-    private mutating func takeControls(_ form: RequestBatch.Form) -> RequestBatch? {
+    /// As many control requests as fit one batch, in their order; `isAlone`: the first of them.
+    private mutating func takeControls(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
         var batch: RequestBatch?
         let limit = session?.requestLimit ?? 0
-        guard takeOwn(.beforeSubscriptions, form, limit, into: &batch) else { return batch }
-        _ = subscriptions.takePendingRequests(acknowledged: form == .http, ids: &requestIDs) { request in
-            Self.add(request, form, limit, to: &batch)
-        }
-        if !subscriptions.hasPendingRequests { _ = takeOwn(.afterSubscriptions, form, limit, into: &batch) }
+        guard takeOwn(.beforeSubscriptions, form, limit, isAlone, into: &batch) else { return batch }
+        _ = subscriptions.takePendingRequests(
+            atMost: isAlone ? 1 : .max,
+            acknowledged: form == .http,
+            ids: &requestIDs
+        ) { request in Self.add(request, form, limit, to: &batch) }
+        if isAlone, batch != nil { return batch }
+        if !subscriptions.hasPendingRequests { _ = takeOwn(.afterSubscriptions, form, limit, isAlone, into: &batch) }
         return batch
     }
 
-    private mutating func takeMessages(_ form: RequestBatch.Form) -> RequestBatch? {
+    private mutating func takeMessages(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
         var batch: RequestBatch?
         let limit = session?.requestLimit ?? 0
-        _ = messages.takePendingRequests(acknowledged: form == .http, ids: &requestIDs) { request in
-            Self.add(request, form, limit, to: &batch)
-        }
+        _ = messages.takePendingRequests(
+            atMost: isAlone ? 1 : .max,
+            acknowledged: form == .http,
+            ids: &requestIDs
+        ) { request in Self.add(request, form, limit, to: &batch) }
         return batch
     }
 
@@ -76,12 +84,14 @@ extension SessionMachine {
         _ share: RequestLedger.Share,
         _ form: RequestBatch.Form,
         _ limit: Int,
+        _ isAlone: Bool,
         into batch: inout RequestBatch?
     ) -> Bool {
         while let purpose = requests.nextPending(share) {
             let (id, request) = request(for: purpose, onSocket: form == .webSocket)
             guard Self.add(request, form, limit, to: &batch) else { return false }
             requests.sent(purpose, as: id)
+            if isAlone { return false }
         }
         return true
     }

@@ -37,6 +37,9 @@ package struct SessionMachine: ~Copyable {
     var control = ControlChannel()
     var requestIDs = RequestIDGenerator()
 
+    /// The WebSocket on which the requests that waited for it have been sent.
+    var batchedSocket: ConnectionID?
+
     /// The `LS_cause` of the next creation or bind; sent once.
     var cause: String?
     /// When the last connection effort began.

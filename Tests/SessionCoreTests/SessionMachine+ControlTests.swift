@@ -48,6 +48,24 @@ internal import Testing
         )
     }
 
+    @Test func laterEachRequestGoesOnTheSocketByItself() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.subscribe(1, item: "a", mode: .command)
+        harness.subscribe(2, item: "b")
+        harness.receive("SUBOK,2,1,1")
+        _ = harness.takeTrace()
+        harness.setOptions {
+            $0.requestedMaxBandwidth = .limited(3)
+            $0.forcedTransport = .http
+        }
+        #expect(
+            harness.takeRequests() == [
+                "> control|LS_reqId=3&LS_op=force_rebind&LS_close_socket=true",
+                "> control|LS_reqId=4&LS_op=constrain&LS_requested_max_bandwidth=3.0",
+            ]
+        )
+    }
+
     @Test func requestLimitSplitsBatches() {
         let harness = SessionHarness()
         for number in 1...3 { harness.subscribe(UInt64(number), item: "item\(number)") }

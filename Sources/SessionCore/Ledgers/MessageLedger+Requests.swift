@@ -5,12 +5,13 @@ extension MessageLedger {
     /// written. `acknowledged` false: over a WebSocket, where messages whose fate interests nobody are not confirmed.
     /// `fits` is asked before each one; the first that does not fit stays pending with all that follow.
     package mutating func takePendingRequests(
+        atMost count: Int = .max,
         acknowledged: Bool,
         ids: inout RequestIDGenerator,
         where fits: (ClientRequest) -> Bool = { _ in true }
     ) -> [ClientRequest] {
         var requests: [ClientRequest] = []
-        while let call = due.first() {
+        while requests.count < count, let call = due.first() {
             guard let message = messages[call] else {
                 due.remove(call)
                 continue

@@ -7,12 +7,13 @@ extension SubscriptionStore {
     /// false: over a WebSocket, where `SUBOK`, `SUBCMD` and `UNSUB` are answer enough. `fits` is asked before each one;
     /// the first that does not fit stays pending with all that follow.
     package mutating func takePendingRequests(
+        atMost count: Int = .max,
         acknowledged: Bool,
         ids: inout RequestIDGenerator,
         where fits: (ClientRequest) -> Bool = { _ in true }
     ) -> [ClientRequest] {
         var requests: [ClientRequest] = []
-        while let id = nextDue() {
+        while requests.count < count, let id = nextDue() {
             let requestID = ids.next()
             guard let request = machines[id]?.pendingRequest(requestID, acknowledged: acknowledged) else {
                 requestSettled(id)
