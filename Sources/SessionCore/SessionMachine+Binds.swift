@@ -58,7 +58,6 @@ extension SessionMachine {
     /// Sends the next poll of a polling bond. `isFirst`: the first one on its WebSocket, which names the session.
     mutating func poll(isFirst: Bool = false, at tick: Tick) {
         guard let bond = state.bond, let session else { return }
-        lastEffort = tick.now
         startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
         if bond.rung.usesWebSocket {
             guard let socket = bond.connection else { return }
@@ -66,6 +65,7 @@ extension SessionMachine {
             emit(.send(socket, request.webSocketMessage))
             _ = state.bondMoved(to: .asked, on: socket)
         } else {
+            lastEffort = tick.now
             let request = http(bindRequest(bond.rung, session: session))
             let connection = openRequest(.httpPoll, at: session.address, request)
             _ = state.bondMoved(to: .asked, on: connection)

@@ -43,6 +43,13 @@ internal import Testing
         #expect(Self.nextCause(harness) == "\(Self.prefix(forced)).conerr.\(code)")
     }
 
+    @Test func pauseAfterAPollOnASocketCountsFromTheOpeningOfTheSocket() {
+        let harness = SessionHarness.bound(.wsPolling)
+        harness.advance(3000)
+        harness.receive("LOOP,0", "CONERR,20,gone")
+        #expect(harness.remaining(.retry) == 1000)
+    }
+
     @Test(arguments: everyBond, [1, 3, 5, 21, 69])
     func bindRefusedForGoodDisconnects(forced: ForcedTransport, code: Int) {
         let harness = Self.binding(forced)
