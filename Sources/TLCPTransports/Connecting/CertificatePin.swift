@@ -18,10 +18,11 @@ package struct CertificatePin: Sendable, Hashable {
     /// The digest.
     package let digest: [UInt8]
 
-    /// Reads `sha256/…` or `sha1/…` with the digest in base64; nil for anything else.
+    /// Reads `sha256/…` or `sha1/…` with the digest in base64, the unused bits of which are zero; nil for anything else.
     package init?(_ text: String) {
         guard let slash = text.firstIndex(of: "/"), let algorithm = Algorithm(rawValue: String(text[..<slash])),
-            let digest = Base64.decode(text[text.index(after: slash)...].utf8), digest.count == algorithm.length
+            let digest = Base64.decode(text[text.index(after: slash)...].utf8), digest.count == algorithm.length,
+            Base64.encode(digest).utf8.elementsEqual(text[text.index(after: slash)...].utf8)
         else { return nil }
         self.algorithm = algorithm
         self.digest = digest

@@ -38,7 +38,8 @@ internal import Testing
     }
 
     @Test(arguments: [
-        "", "sha256", "sha256/", "md5/AAAA", "sha256/AAAA", "sha1/" + TestIdentity.sha256Pin.dropFirst(7),
+        "", "sha256", "sha256/", "md5/AAAA", "sha1/6PiNxl0ukOH6FqI56ynlwGGoAnl=", "sha256/AAAA",
+        "sha1/" + TestIdentity.sha256Pin.dropFirst(7),
     ])
     func pinsOfAnotherShapeAreRefused(text: String) {
         #expect(CertificatePin(text) == nil)

@@ -60,7 +60,7 @@ struct ClientDetailsResource: Sendable {
                 (try? probe?.connectionDetails.setCertificatePins([pin])) != nil
             else {
                 let place = reader.path + ["certificatePins", "\(index)"]
-                reader.refusals.refuse(place, "sha256/ and the base64 digest of a public key are expected.")
+                reader.refusals.refuse(place, "sha256/ or sha1/ and the base64 digest of a public key are expected.")
                 continue
             }
             pins.append(pin)

@@ -74,6 +74,17 @@ import Testing
         #expect(fixture.perform("PATCH", path, #"{"serverAddress":"\#(long)"}"#).pointers == ["/serverAddress"])
     }
 
+    @Test(arguments: [
+        ("sha256/TuN1rTj4Av0tyTycYjzFXlZ9Mewu6lbbu6UbO0Ajjdk=", true), ("sha1/6PiNxl0ukOH6FqI56ynlwGGoAnk=", true),
+        ("sha1/6PiNxl0ukOH6FqI56ynlwGGoAnl=", false), ("sha1/6PiNxl0ukOH6FqI56ynlwGGoAnk", false),
+        ("md5/6PiNxl0ukOH6FqI56ynlwGGoAnk=", false), ("6PiNxl0ukOH6FqI56ynlwGGoAnk=", false),
+    ])
+    func pinsAreDigestsOfBothKinds(pin: String, isAdmitted: Bool) {
+        let path = "/v1/clients/\(fixture.makeClient())/details"
+        let answer = fixture.perform("PATCH", path, #"{"certificatePins":["\#(pin)"]}"#)
+        #expect(answer.status == (isAdmitted ? 200 : 422))
+    }
+
     @Test func connectWithoutAnAddressIsAConflict() {
         let path = "/v1/clients/\(fixture.makeClient())"
         #expect(fixture.perform("PATCH", path + "/details", #"{"serverAddress":null}"#).status == 200)
