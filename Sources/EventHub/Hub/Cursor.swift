@@ -5,9 +5,7 @@ final class Cursor {
     let subscriber: Subscriber
     /// The channel.
     let channel: ShardChannel
-    /// The segment that is being read.
-    private(set) var segment: LogSegment
-    /// The index of the next event in it.
+    /// The index of the next event in the segment.
     private(set) var index: Int
     /// The segment's number.
     private var number: Int
@@ -17,14 +15,22 @@ final class Cursor {
     var isListed = false
     /// Whether the channel is gone: the cursor goes when all is read.
     var isRetired = false
+    /// Nil in step: a cursor that is not moved must not keep what others have read.
+    private var present: LogSegment?
 
     /// A cursor that stands before the next event to read.
     init(subscriber: Subscriber, channel: ShardChannel, position: LogPosition) {
         self.subscriber = subscriber
         self.channel = channel
-        segment = position.segment
+        present = position.segment
         index = position.index
         number = position.segment.number
+    }
+
+    /// The segment that is being read.
+    var segment: LogSegment {
+        guard let present else { preconditionFailure("a cursor in step has no place of its own") }
+        return present
     }
 
     /// The index behind the last event that can be read from the present segment. It is `index` only if all is read: a
@@ -35,7 +41,7 @@ final class Cursor {
             let count = segment.count
             if index < count { return count }
             guard let next = segment.next else { return index }
-            segment = next
+            present = next
             number = next.number
             index = 0
         }
@@ -56,4 +62,24 @@ final class Cursor {
 
     /// Everything before this index of the present segment is read.
     func advance(to index: Int) { self.index = index }
+
+    // MARK: - In step
+
+    /// Whether the cursor can be in step: nothing is left to read, for it and for those in step.
+    var canFallIn: Bool { !isRetired && channel.isStepAtEnd && isAtEnd }
+
+    /// Is moved with the others from now on; what it is given is added up in what this returns.
+    func fallIn(_ variant: EventVariant) -> BroadcastTotals {
+        present = nil
+        return channel.fallIn(self, variant)
+    }
+
+    /// Has its own place again: where those in step stand.
+    func fallOut(_ variant: EventVariant) {
+        let position = channel.stepPosition
+        present = position.segment
+        index = position.index
+        number = position.segment.number
+        channel.fallOut(self, variant)
+    }
 }

@@ -9,9 +9,10 @@ package final class HubShard {
     private var subscribers: [String: Subscriber] = [:]
     private var pass: UInt64 = 0
     private var channels: [Channel] = []
-    private var news: [News] = []
+    private var unseen: [Unseen] = []
 
-    private struct News {
+    /// A channel with something new, and what was there before.
+    private struct Unseen {
         let channel: ShardChannel
         let seen: LogView
     }
@@ -66,27 +67,46 @@ package final class HubShard {
 
     // MARK: - Events
 
-    /// Takes over what was published since the last time, and names the streams that it concerns by their tags.
-    package func collect(now: Moment, due: (Int) -> Void) {
+    /// Takes over what was published since the last time, and says which streams it concerns.
+    package func collect(into news: inout HubNews, now: Moment) {
         pass &+= 1
         let changes = takeOver()
-        if !changes.isEmpty { apply(changes, due) }
-        for news in news {
-            noteLatency(of: news, now: now)
-            news.channel.forEachCursor { note($0, due) }
+        if !changes.isEmpty { apply(changes, &news) }
+        if unseen.count > 1 { separate() }
+        for unseen in unseen {
+            noteLatency(of: unseen, now: now)
+            unseen.channel.broadcast(now: now) { broadcast in
+                note(broadcast, now: now)
+                news.broadcasts.append(broadcast)
+            }
+            unseen.channel.forEachCursor { note($0, &news) }
         }
-        news.removeAll(keepingCapacity: true)
+        unseen.removeAll(keepingCapacity: true)
     }
 
     /// Changes come before anybody is found to be late: they have their places among the events that were taken over with
     /// them, and those before them go first.
-    private func apply(_ changes: [(String, [StreamChange])], _ due: (Int) -> Void) {
-        for news in news { news.channel.forEachCursor { $0.subscriber.list($0) } }
+    private func apply(_ changes: [(String, [StreamChange])], _ news: inout HubNews) {
+        for (id, _) in changes { subscribers[id]?.fallOut() }
+        for unseen in unseen { unseen.channel.forEachCursor { $0.subscriber.list($0) } }
         for (id, changes) in changes {
             guard let subscriber = subscribers[id] else { continue }
             for change in changes { subscriber.apply(change) }
-            name(subscriber, due)
+            name(subscriber, &news)
         }
+    }
+
+    /// Who has news in more than one channel gets them in their true order, and so for itself.
+    private func separate() {
+        var torn: [Subscriber] = []
+        for unseen in unseen {
+            unseen.channel.forEachInStep { cursor in
+                let subscriber = cursor.subscriber
+                if subscriber.newsPass == pass { torn.append(subscriber) }
+                subscriber.newsPass = pass
+            }
+        }
+        for subscriber in torn { subscriber.fallOut() }
     }
 
     /// The one time that the lock is taken.
@@ -96,7 +116,7 @@ package final class HubShard {
             swap(&channels, &state.shards[index].dirtyChannels)
             for channel in channels {
                 guard var interest = channel.interests[index] else { continue }
-                news.append(News(channel: interest.local, seen: interest.local.view))
+                unseen.append(Unseen(channel: interest.local, seen: interest.local.view))
                 interest.local.view = channel.log.view
                 interest.isDirty = false
                 channel.interests[index] = interest.readers > 0 ? interest : nil
@@ -113,27 +133,33 @@ package final class HubShard {
         }
     }
 
-    private func noteLatency(of news: News, now: Moment) {
-        let view = news.channel.view
-        let first = view.tail === news.seen.tail ? news.seen.tailCount : 0
+    private func noteLatency(of unseen: Unseen, now: Moment) {
+        let view = unseen.channel.view
+        let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
         guard first < view.tailCount else { return }
         context.metrics.queueLatency.record(from: view.tail.published(at: first), to: now)
     }
 
-    private func note(_ cursor: Cursor, _ due: (Int) -> Void) {
+    private func note(_ broadcast: Broadcast, now: Moment) {
+        let readers = broadcast.tags.count
+        context.metrics.addDelivered(readers * broadcast.events)
+        context.metrics.deliveryLatency.record(from: broadcast.published, to: now, times: readers)
+    }
+
+    private func note(_ cursor: Cursor, _ news: inout HubNews) {
         let subscriber = cursor.subscriber
         subscriber.list(cursor)
         if subscriber.isDue, subscriber.duePass != pass {
             subscriber.fallBehind()
         } else {
-            name(subscriber, due)
+            name(subscriber, &news)
         }
     }
 
-    private func name(_ subscriber: Subscriber, _ due: (Int) -> Void) {
+    private func name(_ subscriber: Subscriber, _ news: inout HubNews) {
         guard !subscriber.isDue else { return }
         subscriber.isDue = true
         subscriber.duePass = pass
-        due(subscriber.tag)
+        news.due.append(subscriber.tag)
     }
 }

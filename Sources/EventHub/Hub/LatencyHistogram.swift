@@ -25,13 +25,14 @@ package final class LatencyHistogram: Sendable {
         counters.deallocate()
     }
 
-    /// Counts one measurement.
-    package func record(from start: Moment, to end: Moment) {
+    /// Counts a measurement, as often as it was made.
+    package func record(from start: Moment, to end: Moment, times count: Int = 1) {
         let value = UInt64(clamping: end.nanoseconds &- start.nanoseconds)
         let steps = value / Self.firstBoundNanoseconds
         let index = min(Self.bucketCount - 1, UInt64.bitWidth - steps.leadingZeroBitCount)
-        counters[index].wrappingAdd(1, ordering: .relaxed)
-        nanoseconds.wrappingAdd(value, ordering: .relaxed)
+        let count = UInt64(clamping: count)
+        counters[index].wrappingAdd(count, ordering: .relaxed)
+        nanoseconds.wrappingAdd(value &* count, ordering: .relaxed)
     }
 
     /// The counts of the buckets, each by itself, not added up.

@@ -26,7 +26,7 @@ struct StreamClock {
     }
 
     /// Something went out.
-    mutating func sent(at now: Moment) { sentAt = now }
+    mutating func sent(at now: Moment) { sentAt = max(sentAt, now) }
 
     /// Whether it is time for a heartbeat.
     func isSilent(at now: Moment) -> Bool { now >= wakeAt && now - sentAt >= heartbeat / 2 }

@@ -36,6 +36,12 @@ package final class Subscriber {
     private(set) var isBehind = false
     /// Why it ends; nil while it goes on.
     private(set) var closeReason: String?
+    /// Whether it gets what comes as broadcasts: it keeps up, and has nothing else to be told.
+    private(set) var isInStep = false
+    /// Since when.
+    private var inStepSince = Moment.zero
+    /// The last pass that had news for it while it was in step.
+    var newsPass: UInt64 = 0
     var clock: StreamClock
 
     init(record: StreamRecord, tag: Int, isChunked: Bool, delay: RetryDelay, context: ShardContext, now: Moment) {
@@ -149,9 +155,32 @@ package final class Subscriber {
 
     /// Reads no channel any more.
     func detachAll() {
+        fallOut()
         for cursor in cursors { cursor.channel.remove(cursor) }
         cursors.removeAll()
         ready.removeAll()
+    }
+
+    // MARK: - In step
+
+    /// Takes part in broadcasts from now on, if it has read everything and is as all others are.
+    func fallIn(now: Moment) {
+        guard isChunked, !isPaced, !isInStep, cursors.allSatisfy(\.canFallIn) else { return }
+        isInStep = true
+        inStepSince = now
+        for cursor in cursors { figures.fallIn(cursor.fallIn(variant)) }
+    }
+
+    /// Reads for itself from now on: it has something to be told that others have not, or cannot take what they take.
+    package func fallOut() {
+        guard isInStep else { return }
+        isInStep = false
+        figures.fallOut()
+        for cursor in cursors {
+            cursor.fallOut(variant)
+            if let last = cursor.channel.lastBroadcast, last > inStepSince { clock.sent(at: last) }
+            if !cursor.isAtEnd { list(cursor) }
+        }
     }
 
     // MARK: - Falling behind

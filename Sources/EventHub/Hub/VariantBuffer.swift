@@ -55,6 +55,11 @@ final class VariantBuffer: @unchecked Sendable {
         UnsafeRawBufferPointer(start: bytes + Int(start), count: Int(end - start))
     }
 
+    /// The chunks of the events in a range of indices, which must not be empty.
+    func bytes(from first: Int, until end: Int) -> UnsafeRawBufferPointer {
+        bytes(from: frames[first].chunkStart, to: frames[end - 1].chunkEnd)
+    }
+
     private func appendLength(_ count: Int) {
         var shift = max(0, (Int.bitWidth - count.leadingZeroBitCount - 1) / 4) * 4
         while shift >= 0 {

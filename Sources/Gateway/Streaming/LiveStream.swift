@@ -52,6 +52,9 @@ package final class LiveStream: StreamContent {
         }
     }
 
+    /// Reads for itself until it has caught up.
+    package func blocked() { place?.subscriber.fallOut() }
+
     /// Leaves the hub.
     package func ended(_ reason: StreamEnd) {
         if let place {

@@ -120,7 +120,7 @@ final class LoopDriver {
     }
 
     private func takeFeed(_ now: StreamTime) {
-        guard now >= nextFlush, loop.mailbox.takeFeed() else { return }
+        guard !roster.isSharing, now >= nextFlush, loop.mailbox.takeFeed() else { return }
         nextFlush = now + configuration.flushInterval
         roster.askFeed()
     }

@@ -36,6 +36,8 @@ final class PlainStreamWriter: StreamWriter {
         self.isChunked = isChunked
     }
 
+    var socket: Int32? { isChunked ? descriptor : nil }
+
     func begin(_ poller: Poller) -> Bool {
         // The library switches this on and off for its own responses on the same connection.
         var on: Int32 = 1
@@ -59,9 +61,7 @@ final class PlainStreamWriter: StreamWriter {
             return .over(.peerClosed)
         }
         if count < batch.byteCount {
-            rest = Self.rest(of: batch.pieces[...], after: count)
-            blockedSince = now
-            poller.change(descriptor, token: id.rawValue, interest)
+            keep(batch.pieces, after: count, poller, now: now)
             batch.removeAll()
             return .blocked
         }
@@ -71,6 +71,12 @@ final class PlainStreamWriter: StreamWriter {
         case .more: return .more
         case .finish: return .over(.finished)
         }
+    }
+
+    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: StreamTime) {
+        rest = Self.rest(of: pieces[...], after: count)
+        blockedSince = now
+        poller.change(descriptor, token: id.rawValue, interest)
     }
 
     func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome? {

@@ -21,7 +21,14 @@ final class SecureStreamWriter: StreamWriter {
         self.roster = roster
     }
 
+    /// The library encrypts, so nothing can go past it.
+    var socket: Int32? { nil }
+
     func begin(_ poller: Poller) -> Bool { true }
+
+    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: StreamTime) {
+        preconditionFailure("shared bytes were written past the library")
+    }
 
     func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome {
         wake(poller)

@@ -23,26 +23,47 @@ final class SocketOutput {
         scratch.deallocate()
     }
 
-    /// Writes the pieces from the given offset in the first one, without waiting.
+    /// Pieces that are ready for the system call.
+    struct Load {
+        /// How many pieces.
+        let pieces: Int
+        /// How many bytes.
+        let bytes: Int
+    }
+
+    /// Makes pieces ready, as many as go into one system call. Whatever was ready before is not any more.
+    func load(_ pieces: ArraySlice<StreamPiece>) -> Load {
+        var size = 0
+        var count = 0
+        for piece in pieces.prefix(Self.capacity) {
+            vectors[count] = iovec(
+                iov_base: UnsafeMutableRawPointer(mutating: piece.bytes.baseAddress),
+                iov_len: piece.bytes.count
+            )
+            size += piece.bytes.count
+            count += 1
+        }
+        return Load(pieces: count, bytes: size)
+    }
+
+    /// Writes what was made ready last, without waiting; any number of times.
+    func write(_ load: Load, to descriptor: Int32) -> Result {
+        let count = send(load.pieces, to: descriptor)
+        if count < 0 { return errno == EAGAIN || errno == EWOULDBLOCK ? .written(0) : .broken }
+        total &+= UInt64(count)
+        return .written(count)
+    }
+
+    /// Writes the pieces, without waiting.
     func write(_ pieces: ArraySlice<StreamPiece>, to descriptor: Int32) -> Result {
         var written = 0
         var rest = pieces
         while !rest.isEmpty {
-            let group = rest.prefix(Self.capacity)
-            var size = 0
-            for (index, piece) in group.enumerated() {
-                vectors[index] = iovec(
-                    iov_base: UnsafeMutableRawPointer(mutating: piece.bytes.baseAddress),
-                    iov_len: piece.bytes.count
-                )
-                size += piece.bytes.count
-            }
-            let count = send(group.count, to: descriptor)
-            if count < 0 { return errno == EAGAIN || errno == EWOULDBLOCK ? .written(written) : .broken }
+            let load = load(rest)
+            guard case .written(let count) = write(load, to: descriptor) else { return .broken }
             written += count
-            total &+= UInt64(count)
-            if count < size { break }
-            rest = rest.dropFirst(group.count)
+            if count < load.bytes { break }
+            rest = rest.dropFirst(load.pieces)
         }
         return .written(written)
     }

@@ -18,6 +18,15 @@ package protocol StreamContent: AnyObject {
     /// - Returns: What comes next.
     func fill(_ batch: inout StreamBatch, now: StreamTime) -> StreamProgress
 
+    /// The client is slower than we are: the stream has no turn, and no part in shared writes, until `fill` is called
+    /// again. What it was given so far will be sent.
+    func blocked()
+
     /// The stream is over; nothing is called after this.
     func ended(_ reason: StreamEnd)
+}
+
+extension StreamContent {
+    /// Nothing to do for a content that takes no part in shared writes.
+    package func blocked() {}
 }

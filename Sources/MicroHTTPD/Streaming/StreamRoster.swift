@@ -1,11 +1,15 @@
 /// The open streams of a loop: their numbers, their turns, their deadlines. Confined to the loop's thread.
 ///
-/// Only streams that have something due are visited. A visit allocates nothing and takes no lock: the content appends
-/// ranges of shared bytes to the one batch of the loop, and one system call sends them.
+/// What many streams get alike goes from here to their sockets; neither their writers nor their contents are touched, for
+/// by the time of their turn they have fallen out of the processor's caches. Other streams are visited, and only if
+/// something is due: the content appends ranges of shared bytes to the one batch of the loop, and one system call sends
+/// them. Neither way allocates or takes a lock.
 final class StreamRoster {
     private struct Entry {
         var writer: (any StreamWriter)?
         var generation: UInt32 = 0
+        /// Where shared writes go; -1 if they cannot, or the stream is blocked.
+        var socket: Int32 = -1
         var isQueued = false
     }
 
@@ -30,7 +34,8 @@ final class StreamRoster {
     private var batch: StreamBatch
     private var queue: [Int] = []
     private var queueHead = 0
-    private var ready: [StreamID] = []
+    private var news = FeedNews()
+    private var shared = SharedTurns()
     private var rotation = 0
     private var due: [Int] = []
     private var secureBytes: UInt64 = 0
@@ -45,7 +50,9 @@ final class StreamRoster {
     }
 
     /// Whether some stream waits for its turn.
-    var hasQueue: Bool { queueHead < queue.count }
+    var hasQueue: Bool { queueHead < queue.count || isSharing }
+    /// Whether a shared write is under way. The feed is not asked until it is done.
+    var isSharing: Bool { !shared.isEmpty }
     /// When `advance` has something to do next.
     var nextTick: StreamTime? { wheel.nextTick }
     /// Bytes sent so far.
@@ -63,6 +70,7 @@ final class StreamRoster {
             return false
         }
         entries[slot].writer = writer
+        entries[slot].socket = writer.socket ?? -1
         count += 1
         writer.content.opened(StreamOpening(id: writer.id, loop: loop, feed: feed, framing: framing, now: now))
         enqueue(slot)
@@ -71,14 +79,16 @@ final class StreamRoster {
 
     /// Asks the feed, and queues what it names, each time from another one on, so that nobody is always last.
     func askFeed() {
-        guard let feed else { return }
-        ready.removeAll(keepingCapacity: true)
-        feed.wokenUp(&ready, now: now)
-        guard !ready.isEmpty else { return }
+        guard let feed, !isSharing else { return }
+        news.removeAll()
+        feed.wokenUp(&news, now: now)
+        shared.begin(news.shared)
+        news.shared.removeAll(keepingCapacity: true)
         rotation = (rotation &+ 7919) & 0xFFFF_FFFF
-        let start = rotation % ready.count
-        for index in 0..<ready.count {
-            let id = ready[(start + index) % ready.count]
+        guard !news.ready.isEmpty else { return }
+        let start = rotation % news.ready.count
+        for index in 0..<news.ready.count {
+            let id = news.ready[(start + index) % news.ready.count]
             if writer(of: id) != nil { enqueue(id.slot) }
         }
     }
@@ -102,8 +112,10 @@ final class StreamRoster {
         }
     }
 
-    /// Gives the queued streams their turn, up to a number of them.
+    /// Gives streams their turn, up to a number of them: first what is shared, then those that are queued.
     func serve() {
+        share()
+        guard !isSharing else { return }
         var left = min(queue.count - queueHead, Self.sliceLength)
         while left > 0 {
             left -= 1
@@ -150,7 +162,10 @@ final class StreamRoster {
 
     private func settle(_ slot: Int, _ writer: any StreamWriter, _ outcome: WriteOutcome, wasBlocked: Bool) {
         let isBlocked = writer.blockedSince != nil
-        if isBlocked != wasBlocked { blockedCount += isBlocked ? 1 : -1 }
+        if isBlocked != wasBlocked {
+            blockedCount += isBlocked ? 1 : -1
+            entries[slot].socket = isBlocked ? -1 : writer.socket ?? -1
+        }
         switch outcome {
         case .idle(let deadline):
             schedule(slot, deadline)
@@ -159,6 +174,7 @@ final class StreamRoster {
             enqueue(slot)
         case .blocked:
             schedule(slot, writer.blockedSince.map { $0 + blockedTimeout })
+            if !wasBlocked { writer.content.blocked() }
         case .handedOver:
             break
         case .over(let reason):
@@ -185,9 +201,42 @@ final class StreamRoster {
         wheel.cancel(slot)
         batch.removeAll()
         entries[slot].writer = nil
+        entries[slot].socket = -1
         entries[slot].generation = (entries[slot].generation &+ 1) & 0x7FFF_FFFF
         free.append(slot)
         count -= 1
+    }
+}
+
+/// What many streams get alike.
+extension StreamRoster {
+    private func share() {
+        var left = Self.sliceLength
+        while left > 0, let slice = shared.next(atMost: left) {
+            left -= max(1, slice.turns.count)
+            let load = output.load(slice.write.pieces[...])
+            for turn in slice.turns {
+                let id = slice.stream(at: turn)
+                guard id.slot < entries.count else { continue }
+                // Not the whole entry: that would count a reference to the writer, and so touch it.
+                let socket = entries[id.slot].socket
+                guard socket >= 0, entries[id.slot].generation == id.generation else { continue }
+                let result = output.write(load, to: socket)
+                if case .written(load.bytes) = result { continue }
+                fellShort(id.slot, slice.write, result)
+            }
+        }
+    }
+
+    private func fellShort(_ slot: Int, _ write: SharedWrite, _ result: SocketOutput.Result) {
+        guard let writer = entries[slot].writer else { return }
+        switch result {
+        case .written(let count):
+            writer.keep(write.pieces, after: count, poller, now: now)
+            settle(slot, writer, .blocked, wasBlocked: false)
+        case .broken:
+            end(slot, writer, .peerClosed)
+        }
     }
 }
 

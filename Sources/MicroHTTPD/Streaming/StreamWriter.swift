@@ -8,11 +8,17 @@ protocol StreamWriter: AnyObject {
     /// Since when the client takes nothing; nil if it does, or has nothing to take.
     var blockedSince: StreamTime? { get }
 
+    /// The socket, if shared bytes can be written to it as they are.
+    var socket: Int32? { get }
+
     /// Starts watching for the client; false if the system refuses.
     func begin(_ poller: Poller) -> Bool
 
     /// Gets what is due from the content and sends it off.
     func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome
+
+    /// The client took only so many bytes of a shared write: keeps what is left of it. The stream is blocked.
+    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: StreamTime)
 
     /// Something happened to the descriptor; nil if that changes nothing.
     func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome?

@@ -13,7 +13,7 @@ final class HubHarness {
     private let shard: HubShard
     private let time: Time
     private var streams: [Int: TestStream] = [:]
-    private var due: [Int] = []
+    private var news = HubNews()
     private var count = 0
 
     init(_ configuration: HubConfiguration = HubConfiguration(), epoch: String = "e1") {
@@ -54,9 +54,12 @@ final class HubHarness {
 
     /// One pass of the loop: takes over what was published and visits the streams that it concerns.
     func pass() {
-        due.removeAll()
-        shard.collect(now: now) { due.append($0) }
-        for tag in due { streams[tag]?.visit(now) }
+        news.removeAll()
+        shard.collect(into: &news, now: now)
+        for broadcast in news.broadcasts {
+            for tag in broadcast.tags { streams[tag]?.take(broadcast) }
+        }
+        for tag in news.due { streams[tag]?.visit(now) }
     }
 
     /// Visits every stream whose time has come.

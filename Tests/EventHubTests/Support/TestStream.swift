@@ -20,7 +20,13 @@ final class TestStream {
     let isChunked: Bool
     let format: EventFormat
     /// While true, the reader takes nothing.
-    var isBlocked = false
+    var isBlocked = false {
+        didSet { if isBlocked { subscriber.fallOut() } }
+    }
+    /// How many broadcasts it was in.
+    private(set) var broadcasts = 0
+    /// What kept the bytes of the last one.
+    private(set) weak var lastOwner: AnyObject?
     /// How much one visit takes.
     var limit = 256 << 10
     private(set) var bytes: [UInt8] = []
@@ -32,6 +38,15 @@ final class TestStream {
         self.subscriber = subscriber
         self.isChunked = isChunked
         self.format = format
+    }
+
+    /// Takes what others get as well.
+    func take(_ broadcast: Broadcast) {
+        precondition(!isBlocked, "a blocked stream has no part in broadcasts")
+        broadcasts += 1
+        lastOwner = broadcast.pieces.last?.owner
+        for piece in broadcast.pieces { bytes += piece.bytes }
+        pieces += broadcast.pieces.count
     }
 
     /// Takes what is due, until nothing is.

@@ -66,14 +66,14 @@ import Testing
         stream.opened(opening(feed, loop))
         #expect(read(stream).text.contains("event: stream\n"))
         hub.publish(.status(.stalled), to: .client("c"))
-        var ready: [StreamID] = []
-        feed.wokenUp(&ready, now: StreamTime.now())
-        #expect(ready.map(\.slot) == [3])
+        var news = FeedNews()
+        feed.wokenUp(&news, now: StreamTime.now())
+        #expect(news.ready.map(\.slot) == [3])
         #expect(read(stream).text.contains(#"data: {"client":"c","status":"STALLED"}"#))
         #expect(registry.listing(of: stream.id)?.summary.figures.delivered == 1)
         stream.ended(.finished)
-        feed.wokenUp(&ready, now: StreamTime.now())
-        #expect(ready.count == 1)
+        feed.wokenUp(&news, now: StreamTime.now())
+        #expect(news.ready.count == 1)
     }
 
     @Test func aClosedStreamSaysWhyAndFinishes() throws {
@@ -85,8 +85,8 @@ import Testing
         stream.opened(opening(feed, loop))
         _ = read(stream)
         #expect(registry.close(stream.id, reason: "closed"))
-        var ready: [StreamID] = []
-        feed.wokenUp(&ready, now: StreamTime.now())
+        var news = FeedNews()
+        feed.wokenUp(&news, now: StreamTime.now())
         let last = read(stream)
         #expect(last.text.hasSuffix("event: closing\ndata: {\"reason\":\"closed\"}\n\n"))
         #expect(last.progress == .finish)

@@ -12,6 +12,7 @@ final class TestContent: StreamContent, Sendable {
         var end: StreamEnd?
         var wakeAfter: Duration?
         var fills = 0
+        var blocks = 0
     }
 
     private let state = Mutex(State())
@@ -54,6 +55,10 @@ final class TestContent: StreamContent, Sendable {
 
     var framing: StreamFraming { state.withLock { $0.framing } }
     var fills: Int { state.withLock { $0.fills } }
+    /// How often it was told that its client is slow.
+    var blocks: Int { state.withLock { $0.blocks } }
+    /// Where it is open; nil before and after.
+    var stream: (id: StreamID, loop: StreamLoop, feed: TestFeed)? { state.withLock { $0.stream } }
 
     private func tell(_ change: (inout State) -> Void) {
         let stream = state.withLock { state in
@@ -90,6 +95,10 @@ final class TestContent: StreamContent, Sendable {
             batch.append(SharedBytes(framing == .chunked ? ChunkFraming.chunk(text) : text))
         }
         return .idle(wakeAt: now + heartbeat.every)
+    }
+
+    func blocked() {
+        state.withLock { $0.blocks += 1 }
     }
 
     func ended(_ reason: StreamEnd) {

@@ -1,0 +1,51 @@
+/// Shared writes that are under way: which write is next, and whose turn it is.
+struct SharedTurns {
+    /// Some of the turns of one write.
+    struct Slice {
+        /// What is written.
+        let write: SharedWrite
+        /// The turns; `stream` tells whose they are.
+        let turns: Range<Int>
+        fileprivate let start: Int
+
+        /// Whose turn it is.
+        func stream(at turn: Int) -> StreamID {
+            let place = start + turn
+            return write.streams[place < write.streams.count ? place : place - write.streams.count]
+        }
+    }
+
+    private var writes: [SharedWrite] = []
+    /// Writes that are done.
+    private var done = 0
+    /// Turns of the next write that are done.
+    private var turn = 0
+    private var rotation = 0
+
+    /// Whether nothing is under way.
+    var isEmpty: Bool { writes.isEmpty }
+
+    /// Takes in new writes; each time they begin with another stream, so that nobody is always last.
+    mutating func begin(_ new: [SharedWrite]) {
+        writes += new
+        rotation = (rotation &+ 7919) & 0xFFFF_FFFF
+    }
+
+    /// Takes out the next turns, all of one write; nil if nothing is left.
+    mutating func next(atMost limit: Int) -> Slice? {
+        guard done < writes.count else {
+            writes.removeAll(keepingCapacity: true)
+            done = 0
+            return nil
+        }
+        let write = writes[done]
+        let count = write.streams.count
+        let turns = turn..<min(count, turn + limit)
+        turn = turns.upperBound
+        if turn == count {
+            turn = 0
+            done += 1
+        }
+        return Slice(write: write, turns: turns, start: count == 0 ? 0 : rotation % count)
+    }
+}
