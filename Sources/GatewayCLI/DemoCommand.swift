@@ -22,7 +22,7 @@ struct DemoCommand: AsyncParsableCommand {
         let demoConfiguration = demo.configuration()
         // Mistakes in the configuration are told before anything is started.
         var configuration = try options.configuration(further: Self.upstream(port: demoConfiguration.port))
-        let logger = try options.logging.start()
+        let logger = LogOptions.start(configuration.log)
         let server = DemoServer(demoConfiguration, logger: Logger(label: "demo-server"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }

@@ -30,7 +30,7 @@ struct DemoServerCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let logger = try logging.start()
+        let logger = LogOptions.start(try logging.configuration())
         var configuration = DemoServerConfiguration()
         configuration.host = host
         configuration.port = port

@@ -34,6 +34,7 @@ struct GatewayOptions: ParsableArguments {
         if let host { flags.append(("http.host", host)) }
         if let port { flags.append(("http.port", String(port))) }
         if let auth { flags.append(("auth", auth)) }
+        flags += logging.flags
         for pattern in allowUpstream { flags.append(("pool.allowUpstream", pattern)) }
         for text in upstream {
             let (name, value) = try Self.split(text, flag: "--upstream", shape: "NAME=URL[,ADAPTERSET]")
@@ -59,61 +60,36 @@ struct GatewayOptions: ParsableArguments {
     /// The whole configuration; mistakes are printed, one a line, and end the program.
     func configuration(further: [(key: String, value: String)] = []) throws -> GatewayConfiguration {
         do {
-            let file = try config.map { try Self.file($0) }
-            var reader = ConfigurationReader(
-                flags: try flags() + further,
-                environment: ProcessInfo.processInfo.environment,
-                file: file
-            )
-            return try reader.read()
+            return try read(further: further)
         } catch let error as ConfigurationError {
             StandardError.write("\(error)\n")
             throw ExitCode(78)  // EX_CONFIG of sysexits(3)
+        } catch let error as UnreadableFile {
+            StandardError.write("\(error)\n")
+            throw ExitCode(66)  // EX_NOINPUT
         }
     }
 
-    /// Reads a configuration file.
-    static func file(_ path: String) throws -> ConfigurationFile {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            StandardError.write("\(path): cannot be read as UTF-8 text\n")
-            throw ExitCode(66)  // EX_NOINPUT
+    /// The whole configuration; throws `ConfigurationError` or `UnreadableFile`.
+    func read(further: [(key: String, value: String)] = []) throws -> GatewayConfiguration {
+        let file = try config.map { path in
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+                throw UnreadableFile(path: path)
+            }
+            return try ConfigurationFile(path: path, text: text)
         }
-        return try ConfigurationFile(path: path, text: text)
+        var reader = ConfigurationReader(
+            flags: try flags() + further,
+            environment: ProcessInfo.processInfo.environment,
+            file: file
+        )
+        return try reader.read()
     }
 }
 
-/// How much is logged, and in which shape.
-struct LogOptions: ParsableArguments {
-    /// The shapes of a log line.
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text
-        case json
-    }
+/// A configuration file that cannot be read at all.
+struct UnreadableFile: Error, CustomStringConvertible {
+    let path: String
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical (default info).")
-    var logLevel: String?
-
-    @Option(help: "text or json, on standard error (default text).")
-    var logFormat: Format?
-
-    /// Sets up the logging system, once, and gives the program's logger.
-    func start() throws -> Logger {
-        let environment = ProcessInfo.processInfo.environment
-        let levelName = logLevel ?? environment["GATEWAY_LOG_LEVEL"] ?? "info"
-        guard let level = Logger.Level(rawValue: levelName) else {
-            throw ValidationError("log level \(levelName): must be one of \(Logger.Level.allCases.map(\.rawValue))")
-        }
-        let formatName = environment["GATEWAY_LOG_FORMAT"]
-        let format = logFormat ?? formatName.flatMap(Format.init(rawValue:)) ?? .text
-        LoggingSystem.bootstrap { label in
-            switch format {
-            case .text:
-                var handler = StreamLogHandler.standardError(label: label)
-                handler.logLevel = level
-                return handler
-            case .json: return JSONLogHandler(label: label, logLevel: level)
-            }
-        }
-        return Logger(label: "gateway")
-    }
+    var description: String { "\(path): cannot be read as UTF-8 text" }
 }

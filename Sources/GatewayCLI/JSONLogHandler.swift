@@ -21,7 +21,7 @@ struct JSONLogHandler: LogHandler {
     func log(event: LogEvent) {
         var line = JSONBytes()
         line.beginObject()
-        line.member("time", Date().formatted(.iso8601.time(includingFractionalSeconds: true)))
+        line.member("time", Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
         line.member("level", event.level.rawValue)
         line.member("logger", label)
         line.member("message", event.message.description)

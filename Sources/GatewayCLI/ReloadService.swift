@@ -7,7 +7,7 @@ internal import UnixSignals
 struct ReloadService: Service {
     let gateway: Gateway
     let logger: Logger
-    /// Reads the configuration; tells the mistakes itself.
+    /// Reads the configuration.
     let configuration: @Sendable () throws -> GatewayConfiguration
 
     func run() async throws {
@@ -23,6 +23,11 @@ struct ReloadService: Service {
             for key in waiting {
                 logger.warning("a change takes effect with the next start only", metadata: ["key": "\(key)"])
             }
+        } catch let error as ConfigurationError {
+            for mistake in error.mistakes {
+                logger.error("mistake in the configuration", metadata: ["mistake": "\(mistake)"])
+            }
+            logger.error("configuration not reloaded, the old one holds")
         } catch {
             logger.error("configuration not reloaded, the old one holds", metadata: ["reason": "\(error)"])
         }

@@ -17,7 +17,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try options.configuration()
-        let logger = try options.logging.start()
+        let logger = LogOptions.start(configuration.log)
         let host = configuration.http.host
         let isSecure = configuration.http.certificate != nil
         let gateway = Gateway(configuration: configuration, logger: logger)
@@ -25,7 +25,7 @@ struct ServeCommand: AsyncParsableCommand {
             StandardOutput.write("gateway: \(ProcessServices.url(host: host, port: port, isSecure: isSecure))\n")
         }
         let options = options
-        let reloading = ReloadService(gateway: gateway, logger: logger) { try options.configuration() }
+        let reloading = ReloadService(gateway: gateway, logger: logger) { try options.read() }
         try await ProcessServices.run([reloading, service], logger: logger)
     }
 }

@@ -44,8 +44,9 @@ import Testing
         newer.http.host = "::1"
         newer.http.shards = 4
         newer.hub.windowEvents = 7
+        newer.log.level = .trace
         newer.http.certificate = .init(chain: "secret", key: "secret")
-        #expect(try await gateway.reload(newer) == ["http.host", "http.port", "http.tls", "http", "streams"])
+        #expect(try await gateway.reload(newer) == ["http.host", "http.port", "http.tls", "http", "streams", "log"])
         #expect(gateway.configuration.http.port == 8080)
         #expect(gateway.configuration.hub.windowEvents == 1000)
     }

@@ -133,19 +133,30 @@ package struct ConfigurationReader {
         }
     }
 
+    /// Notes a mistake; of one key the first is enough.
     private mutating func note(_ key: String, _ rule: String) {
+        if mistakes.contains(where: { $0.key == key }) { return }
         mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
     }
 
+    /// Where a key stands, or the file that its value is in is named; for one that is missing where its neighbours are.
     private func place(of key: String) -> String {
-        if flags.contains(where: { $0.key == key }) { return "flags" }
-        let variable = Self.variable(for: key)
-        if environment[variable] != nil { return "environment \(variable)" }
-        if let file {
-            if let entry = file.entries.first(where: { $0.key == key }) { return "\(file.path):\(entry.line)" }
-            return file.path
+        for name in [key, key + "File"] {
+            if flags.contains(where: { $0.key == name }) { return "flags" }
+            let variable = Self.variable(for: name)
+            if environment[variable] != nil { return "environment \(variable)" }
+            if let entry = file?.entries.first(where: { $0.key == name }) { return "\(file?.path ?? ""):\(entry.line)" }
         }
-        return "configuration"
+        guard let file else { return "configuration" }
+        var parts = key.split(separator: ".").dropLast()
+        while !parts.isEmpty {
+            let start = parts.joined(separator: ".") + "."
+            if let entry = file.entries.first(where: { $0.key.hasPrefix(start) }) {
+                return "\(file.path):\(entry.line)"
+            }
+            parts = parts.dropLast()
+        }
+        return file.path
     }
 
     /// The environment variable of a key.

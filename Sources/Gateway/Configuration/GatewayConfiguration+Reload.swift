@@ -8,6 +8,7 @@ extension GatewayConfiguration {
         kept.http = older.http
         kept.http.certificate = http.certificate
         kept.hub = older.hub
+        kept.log = older.log
         return kept
     }
 
@@ -19,6 +20,7 @@ extension GatewayConfiguration {
         if (http.certificate == nil) != (older.http.certificate == nil) { parts.append("http.tls") }
         if settled(http) != settled(older.http) { parts.append("http") }
         if "\(hub)" != "\(older.hub)" { parts.append("streams") }
+        if log != older.log { parts.append("log") }
         return parts
     }
 

@@ -16,6 +16,8 @@ package struct GatewayConfiguration: Sendable {
     package var access = AccessConfiguration()
     /// When `/health/ready` says yes.
     package var readiness = Readiness.serving
+    /// What goes to the log.
+    package var log = LogConfiguration()
     /// How long a stop may take before what is left is cut off. Default 10 s.
     package var shutdownGrace = Duration.seconds(10)
 

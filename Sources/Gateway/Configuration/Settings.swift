@@ -220,6 +220,20 @@ package enum Settings {
         ) { all, _, text throws(SettingError) in
             all.readiness = try SettingValue.choice(text)
         },
+        Setting(
+            "log.level",
+            "trace, debug, info, notice, warning, error, critical",
+            default: "info",
+            "The least level that is logged, on standard error."
+        ) { all, _, text throws(SettingError) in
+            all.log.level = try SettingValue.choice(text)
+        },
+        Setting("log.format", "text, json", default: "text", "The shape of a log line.") {
+            all,
+            _,
+            text throws(SettingError) in
+            all.log.format = try SettingValue.choice(text)
+        },
         Setting("shutdown.grace", "seconds", default: "10", "How long a stop may take.") {
             all,
             _,

@@ -133,6 +133,44 @@ internal import Testing
         #expect(mistakes.contains { $0.hasPrefix("gateway.yaml:6: upstreams.demo.serverAddress:") })
     }
 
+    @Test func whatIsMissingIsNamedWithTheLineOfItsNeighbours() {
+        let file = """
+            http:
+              port: 0
+            upstreams:
+              demo:
+                adapterSet: DEMO
+            auth:
+              keys:
+                a:
+                  hash: nonsense
+                b:
+                  operations: read
+            """
+        let mistakes = Self.mistakes { try Self.read(file: file) }
+        #expect(
+            mistakes == [
+                "gateway.yaml:9: auth.keys.a.hash: must be sha256: and 64 hex digits",
+                "gateway.yaml:5: upstreams.demo.serverAddress: is required",
+                "gateway.yaml:11: auth.keys.b.hash: is required",
+            ]
+        )
+    }
+
+    @Test func aBadValueFromAFileIsNamedWhereTheFileIs() {
+        let file = "http:\n  tls:\n    keyFile: /k\n    certificateFile: /c\n"
+        let mistakes = Self.mistakes { try Self.read(file: file, files: ["/k": "k", "/c": "c"]) }
+        #expect(mistakes == ["gateway.yaml:4: http.tls.certificate: must be a certificate in PEM"])
+    }
+
+    @Test func logIsConfiguredAsEverythingElse() throws {
+        let log = try Self.read(environment: ["GATEWAY_LOG_FORMAT": "json"], file: "log: {level: debug}").log
+        #expect(log.format == .json)
+        #expect(log.level == .debug)
+        let mistakes = Self.mistakes { try Self.read(environment: ["GATEWAY_LOG_FORMAT": "xml"]) }
+        #expect(mistakes == ["environment GATEWAY_LOG_FORMAT: log.format: must be one of text, json"])
+    }
+
     @Test func mistakeOfAVariableNamesTheVariable() {
         let mistakes = Self.mistakes { try Self.read(environment: ["GATEWAY_HTTP_THREADS": "many"]) }
         #expect(mistakes == ["environment GATEWAY_HTTP_THREADS: http.threads: must be a whole number from 1 to 64"])

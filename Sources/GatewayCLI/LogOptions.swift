@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Gateway
+internal import Logging
+
+/// How much is logged, and in which shape.
+struct LogOptions: ParsableArguments {
+    @Option(help: "trace, debug, info, notice, warning, error or critical (default info).")
+    var logLevel: String?
+
+    @Option(help: "text or json, on standard error (default text).")
+    var logFormat: String?
+
+    /// The flags as keys of the configuration.
+    var flags: [(key: String, value: String)] {
+        [("log.level", logLevel), ("log.format", logFormat)].compactMap { key, value in value.map { (key, $0) } }
+    }
+
+    /// What flags and environment say; mistakes are printed, one a line, and end the program.
+    func configuration() throws -> LogConfiguration {
+        let environment = ProcessInfo.processInfo.environment.filter { $0.key.hasPrefix("GATEWAY_LOG_") }
+        var reader = ConfigurationReader(flags: flags, environment: environment)
+        do {
+            return try reader.read().log
+        } catch {
+            StandardError.write("\(error)\n")
+            throw ExitCode(78)  // EX_CONFIG of sysexits(3)
+        }
+    }
+
+    /// Sets up the logging system, once, and gives the program's logger.
+    static func start(_ configuration: LogConfiguration) -> Logger {
+        LoggingSystem.bootstrap { label in
+            switch configuration.format {
+            case .text:
+                var handler = StreamLogHandler.standardError(label: label)
+                handler.logLevel = configuration.level
+                return handler
+            case .json: return JSONLogHandler(label: label, logLevel: configuration.level)
+            }
+        }
+        return Logger(label: "gateway")
+    }
+}
