@@ -18,9 +18,33 @@ struct StreamView {
 
     /// Writes it.
     func write(to json: inout JSONBytes) {
-        let request = listing?.summary.request ?? entry?.prepared ?? StreamRequest(sources: [])
         let figures = listing?.summary.figures
         json.beginObject()
+        writeSettings(request, to: &json)
+        json.member("peer", listing?.owner.peer)
+        let since = listing?.summary.openedAt ?? entry?.madeAt ?? now
+        json.member("age", (now - since).roundedSeconds)
+        json.member("lag", figures?.lag ?? 0)
+        json.member("delivered", figures?.delivered ?? 0)
+        json.member("conflated", figures?.conflated ?? 0)
+        json.member("dropped", figures?.dropped ?? 0)
+        json.endObject()
+    }
+
+    /// The tag of the stream: over its settings and its sources with their states, not over its figures.
+    var tag: EntityTag {
+        var json = JSONBytes()
+        json.beginObject()
+        writeSettings(request, to: &json)
+        json.endObject()
+        return EntityTag(of: json.bytes)
+    }
+
+    private var request: StreamRequest {
+        listing?.summary.request ?? entry?.prepared ?? StreamRequest(sources: [])
+    }
+
+    private func writeSettings(_ request: StreamRequest, to json: inout JSONBytes) {
         json.member("id", id)
         json.member("url", entry?.prepared == nil ? nil : "/v1/streams/\(id)/events")
         json.member("open", listing != nil)
@@ -33,14 +57,6 @@ struct StreamView {
         json.member("maxFrequency", request.maxFrequency)
         json.member("fieldsSent", request.sendsAllFields ? "all" : "changed")
         json.member("legacy", request.includesLegacy)
-        json.member("peer", listing?.owner.peer)
-        let since = listing?.summary.openedAt ?? entry?.madeAt ?? now
-        json.member("age", (now - since).roundedSeconds)
-        json.member("lag", figures?.lag ?? 0)
-        json.member("delivered", figures?.delivered ?? 0)
-        json.member("conflated", figures?.conflated ?? 0)
-        json.member("dropped", figures?.dropped ?? 0)
-        json.endObject()
     }
 
     private func write(_ source: StreamSource, to json: inout JSONBytes) {

@@ -45,12 +45,13 @@ struct StreamsResource: Sendable {
         let permissions = services.permissions(call)
         let ids = services.streamBook.ids.filter { services.streamBook.entry($0).map(permissions.sees) ?? false }
         let page = try Page(of: ids, for: call) { $0 }
-        return .answer(page.answer("streams") { json, id in write(id, to: &json) })
+        return .answer(page.answer("streams") { json, id in view(id, services.streamBook.entry(id)).write(to: &json) })
     }
 
     /// `GET /v1/streams/{id}`.
     func get(_ call: Call) throws -> Reply {
-        .answer(try answer(call.parameter("id")))
+        let view = try view(call.parameter("id"))
+        return .answer(answer(view).tagged(view.tag, ifNoneMatch: call.header("If-None-Match")))
     }
 
     /// `POST /v1/streams`.
@@ -73,7 +74,7 @@ struct StreamsResource: Sendable {
         services.streamBook.add(id, entry)
         for client in holding.clients.values { services.pool.streamOpened(on: client) }
         opener.expire(id, generation: entry.generation)
-        return .answer(try answer(id, status: 201).with("Location", "/v1/streams/\(id)"))
+        return .answer(answer(try view(id), status: 201).with("Location", "/v1/streams/\(id)"))
     }
 
     /// `PATCH /v1/streams/{id}`: other sources for a live stream.
@@ -86,8 +87,10 @@ struct StreamsResource: Sendable {
         let add = SourceReader.list("add", of: reader, mayJoin: true) ?? []
         let remove = SourceReader.list("remove", of: reader, mayJoin: false) ?? []
         try reader.refusals.finish()
+        try view(id).tag.check(ifMatch: call.header("If-Match"))
         try change(id, add: add, remove: remove, call)
-        return .answer(try answer(id))
+        let view = try view(id)
+        return .answer(answer(view).tagged(view.tag, ifNoneMatch: nil))
     }
 
     /// `DELETE /v1/streams/{id}`.
@@ -168,15 +171,17 @@ struct StreamsResource: Sendable {
 
     // MARK: - Output
 
-    private func answer(_ id: String, status: Int = 200) throws -> Answer {
-        guard services.streamBook.entry(id) != nil else { throw HubError.unknownStream(id) }
-        return .json(status) { write(id, to: &$0) }
+    private func answer(_ view: StreamView, status: Int = 200) -> Answer { .json(status) { view.write(to: &$0) } }
+
+    /// What a stream shows; throws `unknownStream`.
+    private func view(_ id: String) throws(HubError) -> StreamView {
+        guard let entry = services.streamBook.entry(id) else { throw .unknownStream(id) }
+        return view(id, entry)
     }
 
-    private func write(_ id: String, to json: inout JSONBytes) {
-        let entry = services.streamBook.entry(id)
+    private func view(_ id: String, _ entry: StreamBook.Entry?) -> StreamView {
         let listing = services.streams.listing(of: id)
-        StreamView(id: id, entry: entry, listing: listing, now: services.clock(), pool: services.pool).write(to: &json)
+        return StreamView(id: id, entry: entry, listing: listing, now: services.clock(), pool: services.pool)
     }
 }
 

@@ -37,6 +37,20 @@ import Testing
         #expect(fixture.perform("GET", target).status == status)
     }
 
+    @Test func aStreamIsChangedOnlyAsItsReaderKnowsIt() {
+        let id = fixture.makeClient()
+        let body = #"{"sources":[{"client":"\#(id)"}]}"#
+        let path = fixture.perform("POST", "/v1/streams", body).headers["Location"] ?? ""
+        let tag = fixture.perform("GET", path).headers["ETag"] ?? ""
+        #expect(fixture.perform("GET", path, "", ["If-None-Match": tag]).status == 304)
+        let add = #"{"add":[{"subscription":"\#(fixture.makeSubscription())"}]}"#
+        #expect(fixture.perform("PATCH", path, add, ["If-Match": "\"x\""]).status == 412)
+        let changed = fixture.perform("PATCH", path, add, ["If-Match": tag])
+        #expect(changed.status == 200)
+        #expect(changed.headers["ETag"] != tag)
+        #expect(fixture.perform("PATCH", path, add, ["If-Match": tag]).status == 412)
+    }
+
     @Test func aPreparedStreamIsShownOpenedAndDeleted() {
         let subscription = fixture.makeSubscription()
         let made = fixture.perform(
