@@ -227,7 +227,10 @@ package final class HTTPHost: HTTPHandler {
             problem: problem,
             took: took
         )
-        logger.debug("request", metadata: metadata(call).merging(["status": "\(status)"]) { $1 })
+        logger.debug(
+            "request",
+            metadata: metadata(call).merging(["status": "\(status)", "seconds": "\(took.roundedSeconds)"]) { $1 }
+        )
     }
 
     /// The query is left out: it may hold what nobody else should read.

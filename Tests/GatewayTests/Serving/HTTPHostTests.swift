@@ -112,6 +112,9 @@ import Testing
         let docs = fixture.perform("GET", "/docs")
         #expect(docs.text.contains("id=\"invalid-value\""))
         let tag = docs.headers["ETag"] ?? ""
-        #expect(fixture.perform("GET", "/docs", "", ["If-None-Match": tag]).status == 304)
+        let same = fixture.perform("GET", "/docs", "", ["If-None-Match": tag])
+        #expect(same.status == 304)
+        // Told, not sent: the front end leaves the body of a 304 out.
+        #expect(same.bytes.count == docs.bytes.count)
     }
 }

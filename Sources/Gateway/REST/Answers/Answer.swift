@@ -42,7 +42,10 @@ struct Answer: Sendable {
     /// The same with its tag, or 304 where the caller has it already.
     func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Answer {
         if tag.matches(ifNoneMatch: ifNoneMatch) {
-            return Answer(status: 304).with("ETag", tag.description).with("Cache-Control", "no-cache")
+            // The body is not sent; it is there so that its length is told, as of the answer with 200.
+            var answer = Answer(status: 304).with("ETag", tag.description).with("Cache-Control", "no-cache")
+            answer.body = body
+            return answer
         }
         return with("ETag", tag.description).with("Cache-Control", "no-cache")
     }

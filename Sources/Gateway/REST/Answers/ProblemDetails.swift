@@ -123,7 +123,8 @@ extension ProblemDetails {
         case .invalidValue: refusal(property: error.property, rule: error.rule)
         case .lifecycle, .noServerAddress: Problem(.lifecycle, detail: sentence(error.rule))
         case .tooManySessions: Problem(.tooManySessions, detail: sentence(error.rule))
-        case .addressNotAllowed: Problem(.upstreamNotAllowed, detail: sentence(error.rule))
+        case .addressNotAllowed:
+            Problem(.upstreamNotAllowed, detail: "The configuration does not allow \(error.value ?? "this address").")
         case .notCommandMode: Problem(.notCommandMode, detail: sentence(error.rule))
         case .unknownItem: Problem(.unknownItem, detail: sentence(error.rule))
         case .unknownField, .outOfBounds: Problem(.unknownField, detail: sentence(error.rule))
@@ -169,7 +170,9 @@ extension ProblemDetails {
 
     /// A rule as the other rooms write it, with a capital letter and a full stop.
     private static func sentence(_ rule: String) -> String {
-        let text = rule.prefix(1).uppercased() + rule.dropFirst()
+        // A property keeps its name.
+        let isProperty = rule.prefix { $0 != " " }.contains(where: \.isUppercase)
+        let text = isProperty ? rule : rule.prefix(1).uppercased() + rule.dropFirst()
         return text.hasSuffix(".") ? text : text + "."
     }
 }

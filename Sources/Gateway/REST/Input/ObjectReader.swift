@@ -10,6 +10,9 @@ final class Refusals {
         case query
     }
 
+    /// How many refusals one answer tells.
+    static let mostEntries = 100
+
     /// Where the input comes from.
     let origin: Origin
     /// What was refused so far.
@@ -21,7 +24,7 @@ final class Refusals {
     /// Notes a refusal.
     func refuse(_ path: [String], as code: ProblemCode = .invalidValue, _ rule: String) {
         // A body of a million bad names must not become an answer of a million entries.
-        guard entries.count < 100 else { return }
+        guard entries.count < Self.mostEntries else { return }
         let place: ProblemEntry.Place =
             switch origin {
             case .body: .body(JSONPointer(tokens: path))

@@ -38,10 +38,14 @@ struct Query: Sendable, Equatable {
     /// Whether a name occurs.
     func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }
 
-    /// Refuses every name that is not among those given. Throws a 422 problem with one entry for each.
+    /// Refuses every name that is not among those given. Throws a 422 problem with one entry for each, up to a bound.
     func allow(only names: [String]) throws(Problem) {
         var unknown: [String] = []
-        for pair in pairs where !names.contains(pair.name) && !unknown.contains(pair.name) { unknown.append(pair.name) }
+        for pair in pairs where !names.contains(pair.name) && !unknown.contains(pair.name) {
+            unknown.append(pair.name)
+            // A query of thousands of names must not become an answer of thousands of entries.
+            if unknown.count == Refusals.mostEntries { break }
+        }
         guard !unknown.isEmpty else { return }
         throw Problem(
             .unknownParameter,

@@ -27,7 +27,7 @@ enum RequestBody {
         let object = try object(of: request)
         guard object.isEmpty else {
             throw Problem(
-                refusing: object.map {
+                refusing: object.prefix(Refusals.mostEntries).map {
                     ProblemEntry(.body(JSONPointer(tokens: [$0.name])), .unknownMember, "This operation takes no body.")
                 }
             )

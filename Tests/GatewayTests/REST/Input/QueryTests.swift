@@ -3,6 +3,12 @@ import Testing
 @testable import Gateway
 
 @Suite struct QueryTests {
+    @Test func thousandsOfUnknownNamesAreToldInPart() throws {
+        let query = try Query(raw: (0..<3_000).map { "n\($0)" }.joined(separator: "&"))
+        let problem = #expect(throws: Problem.self) { try query.allow(only: ["limit"]) }
+        #expect(problem?.entries.count == Refusals.mostEntries)
+    }
+
     @Test func plusIsASpaceAndValuesMayRepeat() throws {
         let query = try Query(raw: "item=a+b&item=c%2Bd&&x=1=2&flag")
         #expect(query.values("item") == ["a b", "c+d"])
