@@ -145,7 +145,7 @@ let package = Package(
             dependencies: [
                 "GatewayCLI", "Gateway", "SessionPool", "SessionCore", "DemoServer", "JSONText", "TestSupport", logging,
                 asyncHTTPClient,
-                nioCore,
+                nioCore, nioSSL,
             ],
             swiftSettings: strict
         ),

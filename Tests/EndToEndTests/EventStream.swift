@@ -35,11 +35,17 @@ struct EventStream {
     private var pending: [ParsedEvent] = []
     let response: HTTPClientResponse
 
-    init(_ url: String, lastEventID: String? = nil) async throws {
+    init(
+        _ url: String,
+        lastEventID: String? = nil,
+        headers: [String: String] = [:],
+        client: HTTPClient = httpClient
+    ) async throws {
         var request = HTTPClientRequest(url: url)
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.headers.add(name: "Accept", value: "text/event-stream")
         if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
-        response = try await httpClient.execute(request, timeout: .minutes(5))
+        response = try await client.execute(request, timeout: .minutes(5))
         body = response.body.makeAsyncIterator()
     }
 
@@ -104,7 +110,8 @@ func call(
     _ method: String,
     _ url: String,
     json: String? = nil,
-    headers: [String: String] = [:]
+    headers: [String: String] = [:],
+    client: HTTPClient = httpClient
 ) async throws -> Answer {
     var request = HTTPClientRequest(url: url)
     request.method = .init(rawValue: method)
@@ -113,7 +120,7 @@ func call(
         if headers["Content-Type"] == nil { request.headers.add(name: "Content-Type", value: "application/json") }
         request.body = .bytes(ByteBuffer(string: json))
     }
-    let response = try await httpClient.execute(request, timeout: .seconds(60))
+    let response = try await client.execute(request, timeout: .seconds(60))
     let body = try await response.body.collect(upTo: 16 << 20)
     return Answer(
         status: Int(response.status.code),

@@ -12,6 +12,7 @@ final class GatewayProcess: Sendable {
 
     private let process = Process()
     private let lines: AsyncStream<String>
+    private let logs: AsyncStream<String>
     private let endings: AsyncStream<Int32>
 
     /// Starts the program with these arguments; a port of 0 is the caller's care.
@@ -21,24 +22,13 @@ final class GatewayProcess: Sendable {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        let errors = Pipe()
+        process.standardError = errors
+        let (logs, logSource) = AsyncStream.makeStream(of: String.self)
+        Self.read(errors.fileHandleForReading, into: logSource)
+        self.logs = logs
         let (lines, lineSource) = AsyncStream.makeStream(of: String.self)
-        let pending = Mutex(Data())
-        output.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                lineSource.finish()
-                return
-            }
-            pending.withLock { pending in
-                pending.append(data)
-                while let end = pending.firstIndex(of: 0x0A) {
-                    lineSource.yield(String(decoding: pending[pending.startIndex..<end], as: UTF8.self))
-                    pending = Data(pending[pending.index(after: end)...])
-                }
-            }
-        }
+        Self.read(output.fileHandleForReading, into: lineSource)
         let (endings, endingSource) = AsyncStream.makeStream(of: Int32.self)
         process.terminationHandler = { process in
             endingSource.yield(process.terminationStatus)
@@ -47,6 +37,26 @@ final class GatewayProcess: Sendable {
         self.lines = lines
         self.endings = endings
         try process.run()
+    }
+
+    /// Reads lines until the other end is closed.
+    private static func read(_ output: FileHandle, into lines: AsyncStream<String>.Continuation) {
+        let pending = Mutex(Data())
+        output.readabilityHandler = { handle in
+            let data = handle.availableData
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                lines.finish()
+                return
+            }
+            pending.withLock { pending in
+                pending.append(data)
+                while let end = pending.firstIndex(of: 0x0A) {
+                    lines.yield(String(decoding: pending[pending.startIndex..<end], as: UTF8.self))
+                    pending = Data(pending[pending.index(after: end)...])
+                }
+            }
+        }
     }
 
     /// The built program of a name: it lies beside the tests.
@@ -67,6 +77,18 @@ final class GatewayProcess: Sendable {
     func line() async -> String? {
         for await line in lines { return line }
         return nil
+    }
+
+    /// Waits for a line of the log that holds a text; nil when the program has closed it.
+    func log(with text: String) async -> String? {
+        for await line in logs where line.contains(text) { return line }
+        return nil
+    }
+
+    /// Waits for the line that `serve` prints; the address of the gateway.
+    func address() async throws -> String {
+        let line = try #require(await line())
+        return try #require(line.split(separator: " ").last.map(String.init))
     }
 
     /// Waits for the two lines that `demo` prints.
