@@ -93,7 +93,12 @@ let package = Package(
             swiftSettings: strict
         ),
         // Tests, in the same order; `TestSupport` is what several of them share.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport",
+            dependencies: ["SessionCore"],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TLCPTests", dependencies: ["TLCP", "JSONText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "TLCP"], swiftSettings: strict),
@@ -107,7 +112,11 @@ let package = Package(
             dependencies: ["LightstreamerClient", "SessionCore", "TLCP", "TLCPTransports", "DemoServer", logging],
             swiftSettings: strict
         ),
-        .testTarget(name: "SessionPoolTests", dependencies: ["SessionPool", "SessionCore"], swiftSettings: strict),
+        .testTarget(
+            name: "SessionPoolTests",
+            dependencies: ["SessionPool", "SessionCore", "TestSupport", logging],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "EventHubTests",
             dependencies: ["EventHub", "JSONText", "SessionCore", "TestSupport"],

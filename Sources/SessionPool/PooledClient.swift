@@ -1,28 +1,6 @@
 package import LightstreamerClient
-package import SessionCore
+internal import SessionCore
 internal import Synchronization
-
-/// What is known of a client's connection at a moment.
-package struct ClientSituation: Sendable, Equatable {
-    /// The status.
-    package let status: ClientStatus
-    /// The last refusal or closure by the server since `connect()` was called; nil: none.
-    package let lastServerError: UpstreamRefusal?
-}
-
-/// The figures of a client since it was made.
-package struct ClientCounters: Sendable, Equatable {
-    /// Sessions that were opened.
-    package var sessions: UInt64 = 0
-    /// How often the connection was lost and the client went on by itself.
-    package var reconnects: UInt64 = 0
-    /// Updates received, over all subscriptions.
-    package var updates: UInt64 = 0
-    /// Server errors received.
-    package var serverErrors: UInt64 = 0
-    /// Messages sent.
-    package var messages: UInt64 = 0
-}
 
 /// One client core of the pool: its upstream session, who uses it, and what it counts.
 package final class PooledClient: Sendable {
@@ -51,7 +29,7 @@ package final class PooledClient: Sendable {
     /// Those who wait for a status.
     package let watchers = Watchers<ClientSituation>()
 
-    private let sink: any PoolSink
+    let sink: any PoolSink
     private let clock: @Sendable () -> Moment
     private let body: Mutex<Body>
 
@@ -147,6 +125,11 @@ package final class PooledClient: Sendable {
     func countUpdate() {
         body.withLock { $0.counters.updates &+= 1 }
     }
+
+    /// Counts a message that was sent.
+    func countMessage() {
+        body.withLock { $0.counters.messages &+= 1 }
+    }
 }
 
 extension PooledClient: ClientObserver {
@@ -186,78 +169,5 @@ extension PooledClient: ClientObserver {
             body.withLock { $0.counters.sessions &+= 1 }
         }
         sink.client(self, changedProperty: property)
-    }
-}
-
-/// A message that a request asks to send.
-package struct MessageOrder: Sendable, Equatable {
-    /// The text.
-    package var text: String
-    /// The sequence; nil: unordered.
-    package var sequence: String?
-    /// How long the server waits for missing earlier messages, in seconds; nil: the server's default.
-    package var delayTimeout: Double?
-    /// Whether the message waits for a session if there is none.
-    package var enqueueWhileDisconnected = false
-    /// Whether the outcome is asked for and told.
-    package var wantsOutcome = true
-
-    /// A message with the defaults.
-    package init(text: String) { self.text = text }
-}
-
-extension PooledClient {
-    /// Sends a message. Its outcome goes to the sink and to `ended`; neither if the order does not want it.
-    package func send(
-        _ order: MessageOrder,
-        ended: @escaping @Sendable (MessageOutcome) -> Void = { _ in }
-    ) throws(ClientError) -> String {
-        let message = RandomID.make(prefix: "m")
-        let relay = MessageRelay(client: id, message: message, sink: sink, ended: ended)
-        try core.sendMessage(
-            order.text,
-            withSequence: order.sequence,
-            timeout: order.delayTimeout,
-            delegate: order.wantsOutcome ? relay : nil,
-            enqueueWhileDisconnected: order.enqueueWhileDisconnected
-        )
-        body.withLock { $0.counters.messages &+= 1 }
-        return message
-    }
-}
-
-/// Carries the outcome of one message to the sink.
-private final class MessageRelay: ClientMessageDelegate {
-    private let client: ClientID
-    private let message: String
-    private let sink: any PoolSink
-    private let ended: @Sendable (MessageOutcome) -> Void
-
-    init(client: ClientID, message: String, sink: any PoolSink, ended: @escaping @Sendable (MessageOutcome) -> Void) {
-        self.client = client
-        self.message = message
-        self.sink = sink
-        self.ended = ended
-    }
-
-    private func finish(_ outcome: MessageOutcome) {
-        sink.client(client, message: message, ended: outcome)
-        ended(outcome)
-    }
-
-    func client(_ client: LightstreamerClient, didProcessMessage message: String, withResponse response: String) {
-        finish(.processed(response: response))
-    }
-
-    func client(_ client: LightstreamerClient, didDenyMessage message: String, withCode code: Int, error: String) {
-        finish(.denied(code: code, message: error))
-    }
-
-    func client(_ client: LightstreamerClient, didDiscardMessage message: String) { finish(.discarded) }
-
-    func client(_ client: LightstreamerClient, didFailMessage message: String) { finish(.failed) }
-
-    func client(_ client: LightstreamerClient, didAbortMessage message: String, sentOnNetwork: Bool) {
-        finish(.aborted(sentOnNetwork: sentOnNetwork))
     }
 }

@@ -4,6 +4,7 @@ import Logging
 import MicroHTTPD
 import SessionCore
 import SessionPool
+import TestSupport
 
 @testable import Gateway
 

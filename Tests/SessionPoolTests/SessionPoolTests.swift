@@ -1,0 +1,119 @@
+internal import Logging
+internal import SessionCore
+internal import TestSupport
+internal import Testing
+
+@testable import SessionPool
+
+@Suite struct SessionPoolTests {
+    private let sink = RecordingSink()
+    private let time = ManualTime()
+
+    /// A pool over an upstream that nobody listens for; its clock stands until it is set.
+    private func pool(_ change: (inout PoolConfiguration) -> Void = { _ in }) -> SessionPool {
+        var configuration = PoolConfiguration(
+            upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
+        )
+        configuration.subscriptionLinger = .seconds(5)
+        change(&configuration)
+        return SessionPool(
+            configuration: configuration,
+            sink: sink,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: { [time] in time.moment }
+        )
+    }
+
+    private func pass(_ duration: Double, in pool: SessionPool) {
+        time.pass(duration)
+        pool.timePassed()
+    }
+
+    private static let key = SharedKey(
+        session: SessionKey(upstream: "demo", user: nil, password: nil),
+        properties: SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["last_price"]))
+    )
+
+    @Test func readersOfEqualPropertiesShareOneResource() throws {
+        let pool = pool()
+        let first = try pool.joinImplicit(Self.key)
+        let second = try pool.joinImplicit(Self.key)
+        #expect(first === second)
+        #expect(pool.resources().count == 1 && pool.figures(of: "demo").users == 1)
+        pool.leaveImplicit(first)
+        pass(100, in: pool)
+        #expect(sink.present.carried.count == 1)
+        pool.leaveImplicit(second)
+        pass(4, in: pool)
+        #expect(sink.present.carried.count == 1)
+        pass(1, in: pool)
+        #expect(sink.present.resources.isEmpty && pool.resources().isEmpty)
+        #expect(sink.present.faults.isEmpty)
+    }
+
+    @Test func readerWhoComesAtTheEndOfTheLingerIsCarriedAnew() throws {
+        let pool = pool()
+        let resource = try pool.joinImplicit(Self.key)
+        let carrier = try #require(resource.carrier)
+        pool.leaveImplicit(resource)
+        // The machine gives the subscription up; the reader comes before it is closed.
+        time.pass(5)
+        let actions = pool.body.withLock { $0.machine.timePassed(at: time.moment) }
+        let again = try pool.joinImplicit(Self.key)
+        #expect(actions.count == 1)
+        pool.closeShared(try #require(carrier.id))
+        #expect(again === resource && again.state.isActive)
+        #expect(again.carrier != nil && again.carrier !== carrier)
+        #expect(sink.present.faults.isEmpty)
+    }
+
+    @Test func readersThatComeAndGoAtOnceLeaveNothingBehind() async throws {
+        let pool = pool { $0.subscriptionLinger = .zero }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        guard let resource = try? pool.joinImplicit(Self.key) else { continue }
+                        await Task.yield()
+                        pool.leaveImplicit(resource)
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<500 {
+                    pool.timePassed()
+                    await Task.yield()
+                }
+            }
+        }
+        pass(1, in: pool)
+        #expect(pool.resources().isEmpty && sink.present.resources.isEmpty)
+        let figures = pool.figures(of: "demo")
+        #expect(figures.users == 0 && figures.subscriptions == 0)
+        #expect(sink.present.faults.isEmpty)
+    }
+
+    @Test func resourcesAreListedInTheOrderOfTheirMaking() throws {
+        let pool = pool()
+        let made = try (0..<20).map { index in
+            try pool.createResource(
+                home: .pooled(Self.key.session),
+                properties: SubscriptionProperties(
+                    mode: .merge,
+                    items: .list(["item\(index)"]),
+                    fields: .list(["last_price"])
+                )
+            ).id
+        }
+        try pool.delete(made[7])
+        #expect(pool.resources().map(\.id) == made.filter { $0 != made[7] })
+    }
+
+    @Test func tooManyResourcesAreOverQuota() throws {
+        let pool = pool { $0.maxSubscriptionResources = 1 }
+        _ = try pool.joinImplicit(Self.key)
+        #expect(throws: PoolError.overQuota(.subscriptionResources(limit: 1))) {
+            try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        }
+    }
+}

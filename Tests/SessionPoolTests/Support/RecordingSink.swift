@@ -1,0 +1,50 @@
+internal import SessionCore
+internal import SessionPool
+internal import Synchronization
+
+/// Keeps what a pool tells: which subscription resources there are, and who carries them.
+final class RecordingSink: PoolSink {
+    struct State {
+        var resources: Set<ResourceID> = []
+        var carried: [ResourceID: ClientID] = [:]
+        var faults: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// What is so now.
+    var present: State { state.withLock { $0 } }
+
+    func subscriptionAdded(_ resource: SubscriptionResource) {
+        state.withLock { if !$0.resources.insert(resource.id).inserted { $0.faults.append("added twice") } }
+    }
+
+    func subscription(_ resource: ResourceID, joined client: ClientID, present: ValueTable) {
+        state.withLock { state in
+            if !state.resources.contains(resource) { state.faults.append("an unknown subscription joined") }
+            if state.carried.updateValue(client, forKey: resource) != nil { state.faults.append("joined twice") }
+        }
+    }
+
+    func subscriptionLeft(_ resource: ResourceID) {
+        state.withLock { if $0.carried.removeValue(forKey: resource) == nil { $0.faults.append("left twice") } }
+    }
+
+    func subscriptionRemoved(_ resource: ResourceID) {
+        state.withLock { state in
+            if state.resources.remove(resource) == nil { state.faults.append("removed twice") }
+            if state.carried[resource] != nil { state.faults.append("removed while carried") }
+        }
+    }
+
+    func clientAdded(_ client: PooledClient) {}
+    func clientRemoved(_ client: ClientID) {}
+    func client(_ client: ClientID, changedStatus status: ClientStatus) {}
+    func client(_ client: ClientID, receivedServerError code: Int, message: String) {}
+    func client(_ client: PooledClient, changedProperty property: String) {}
+    func client(_ client: ClientID, message: String, ended outcome: MessageOutcome) {}
+    func client(_ client: ClientID, emittedLegacy event: LegacyEvent) {}
+    func client(_ client: ClientID, receivedBytes count: Int) {}
+    func subscription(_ resource: ResourceID, becameActive isActive: Bool) {}
+    func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent) {}
+}
