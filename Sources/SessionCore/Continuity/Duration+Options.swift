@@ -9,8 +9,8 @@ extension Duration {
     /// The whole milliseconds of a duration, for the wire.
     var wholeMilliseconds: Int { Int(clampedNanoseconds / 1_000_000) }
 
-    /// The duration in seconds, for an option.
-    var optionSeconds: Double { Double(clampedNanoseconds / 1_000_000) / 1000 }
+    /// The duration in seconds, for an option; at most the ten years that an option can mean.
+    var optionSeconds: Double { Double(Swift.min(self, .seconds(315_360_000)).wholeMilliseconds) / 1000 }
 
     /// A uniform share of the duration, in whole milliseconds, zero and the duration itself included.
     func randomShare(dice: Double) -> Duration {

@@ -21,5 +21,6 @@ internal import Testing
 
     @Test func whatIsTooLongIsTenYears() {
         #expect(Duration(optionSeconds: .infinity) == .seconds(315_360_000))
+        #expect(Duration.milliseconds(Int.max).optionSeconds == 315_360_000)
     }
 }
