@@ -70,7 +70,8 @@ extension SessionMachine {
             let connection = openRequest(.httpPoll, at: session.address, request)
             _ = state.bondMoved(to: .asked, on: connection)
             heartbeat.declare(.zero)
-            beginHeartbeats()
+            // They keep the connection of control requests in use: polls that follow each other do not put them off.
+            if !heartbeat.isActive { beginHeartbeats() }
         }
     }
 

@@ -333,6 +333,18 @@ internal import Testing
         #expect(harness.remaining(.heartbeat) == nil)
     }
 
+    @Test func pollsDoNotPutHeartbeatsOff() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 5
+        let harness = SessionHarness.bound(.httpPolling, options)
+        harness.advance(3000)
+        harness.receive("LOOP,0", "CONOK,sid,70000,19000,*")
+        #expect(harness.remaining(.heartbeat) == 2000)
+        _ = harness.takeTrace()
+        harness.advance(2000)
+        #expect(harness.takeRequests() == ["POST heartbeat&LS_session=sid |"])
+    }
+
     @Test func pollingSocketHasNoHeartbeats() {
         var options = SessionHarness.officialOptions
         options.reverseHeartbeatInterval = 5

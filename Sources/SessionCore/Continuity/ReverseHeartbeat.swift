@@ -4,7 +4,8 @@
 /// before the next bind.
 struct ReverseHeartbeat {
     private var declared = Duration.zero
-    private var isActive = false
+    /// Whether there is a connection that heartbeats belong to.
+    private(set) var isActive = false
 
     /// A bind is being sent; `interval` is what it declares, zero for nothing.
     mutating func declare(_ interval: Duration) { declared = interval }
