@@ -1,0 +1,73 @@
+internal import DemoServer
+internal import Foundation
+internal import JSONText
+internal import Logging
+internal import Testing
+
+/// The limits that a configuration sets, as the program itself keeps them.
+@Suite struct LimitTests {
+    private static func withGateway(_ configuration: String, _ body: (String) async throws -> Void) async throws {
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = DemoServer(DemoServerConfiguration(), logger: quiet)
+        let running = Task { try await server.run() }
+        let upstream = "upstreams.demo.serverAddress=http://127.0.0.1:\(try await server.boundPort)"
+        let folder = try ProcessFolder()
+        let file = try folder.write("gateway.yaml", configuration)
+        let process = try GatewayProcess([
+            "serve", "--port", "0", "--config", file, "--set", upstream, "--set", "upstreams.demo.adapterSet=DEMO",
+        ])
+        try await body(try await process.address())
+        await process.stop()
+        running.cancel()
+        _ = await running.result
+    }
+
+    private static let client = #"{"upstream":"demo"}"#
+    private static let subscription = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["time"]}"#
+    private static let patience = ["Prefer": "wait=20"]
+
+    @Test func aBlockedSessionIsRefusedToClientsAndToThePool() async throws {
+        let configuration = """
+            pool: {maxConcurrentSessionsPerServer: 1, maxConcurrentSessionsPerServerExceededPolicy: BLOCK}
+            upstreams: {demo: {options: {forcedTransport: HTTP-STREAMING}}}
+            """
+        try await Self.withGateway(configuration) { url in
+            let upstream = try await call("GET", url + "/v1/upstreams/demo")
+            #expect(upstream["maxConcurrentSessionsPerServer"]?.text == "1")
+            #expect(upstream.string("maxConcurrentSessionsPerServerExceededPolicy") == "BLOCK")
+            let first = try await call("POST", url + "/v1/clients", json: Self.client, headers: Self.patience)
+            #expect(first.string("status") == "CONNECTED:HTTP-STREAMING")
+            let second = try await call("POST", url + "/v1/clients", json: Self.client)
+            #expect(second.status == 409)
+            #expect(second.string("code") == "too-many-sessions")
+            let pooled = try await call("POST", url + "/v1/subscriptions", json: Self.subscription)
+            #expect(pooled.status == 429)
+            #expect(pooled.header("Retry-After") != nil)
+            #expect(try await call("GET", url + "/v1/subscriptions")["subscriptions"]?.array?.isEmpty == true)
+            #expect(try await call("GET", url + "/v1/clients")["clients"]?.array?.count == 1)
+        }
+    }
+
+    @Test func onePollsWhereAnotherStreams() async throws {
+        let configuration = """
+            pool: {maxConcurrentSessionsPerServer: 0, maxConcurrentSessionsPerServerExceededPolicy: USE-POLLING}
+            """
+        try await Self.withGateway(configuration) { url in
+            let client = try await call("POST", url + "/v1/clients", json: Self.client, headers: Self.patience)
+            #expect(client.string("status") == "CONNECTED:HTTP-POLLING")
+        }
+    }
+
+    @Test func tooManyRequestsAreToldWhenToComeAgain() async throws {
+        // The fourth request would have to come a quarter of an hour later.
+        try await Self.withGateway("limits: {rate: 0.001, burst: 3, loopback: true}") { url in
+            for _ in 0..<3 { #expect(try await call("GET", url + "/v1/clients").status == 200) }
+            let refused = try await call("GET", url + "/v1/clients")
+            #expect(refused.status == 429)
+            #expect(refused.string("code") == "rate-limited")
+            #expect(refused.header("Retry-After").flatMap(Int.init) ?? 0 > 0)
+            #expect(refused.header("RateLimit")?.contains("r=0") == true)
+            #expect(try await call("GET", url + "/health/live").status == 200)
+        }
+    }
+}
