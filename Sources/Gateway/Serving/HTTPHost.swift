@@ -214,6 +214,9 @@ package final class HTTPHost: HTTPHandler {
 
     private func decorate(_ headers: inout HTTPFields, _ call: Call) {
         headers.append("X-Request-Id", call.requestID)
+        // What is not meant for caches says so, and text with foreign values in it stays text.
+        if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
+        headers.append("X-Content-Type-Options", "nosniff")
         headers.lines += call.notes.headers.lines
         for middleware in middlewares.reversed() { middleware.finish(&headers, for: call) }
     }

@@ -89,6 +89,14 @@ import Testing
         #expect(stranger.headers["Access-Control-Allow-Origin"] == nil)
     }
 
+    @Test func answersAreNotCachedUnlessTheySaySo() {
+        let list = fixture.perform("GET", "/v1/clients")
+        #expect(list.headers["Cache-Control"] == "no-store")
+        #expect(list.headers["X-Content-Type-Options"] == "nosniff")
+        let page = fixture.perform("GET", "/")
+        #expect(page.headers.values(of: "Cache-Control") == ["no-cache"])
+    }
+
     @Test func refusalsOfTheFrontEndHaveAnIdAsWell() throws {
         let response = fixture.host.refusal(for: .duplicateHost)
         let id = try #require(response.headers["X-Request-Id"])

@@ -16,6 +16,6 @@ struct TicketsResource: Sendable {
             json.member("expiresIn", ticket.lifetime.roundedSeconds)
             json.endObject()
         }
-        return .answer(answer.with("Cache-Control", "no-store"))
+        return .answer(answer)
     }
 }

@@ -56,7 +56,7 @@ struct HealthResource: Sendable {
             json.beginObject()
             json.member("status", word)
             json.endObject()
-        }.with("Cache-Control", "no-store")
+        }
     }
 
     private func write(_ name: String, _ clients: [PooledClient], to json: inout JSONBytes) {

@@ -27,7 +27,7 @@ struct PagesResource: Sendable {
     func metrics(_ call: Call) throws -> Reply {
         let text = services.metrics()
         let type = "text/plain; version=0.0.4; charset=utf-8"
-        return .answer(Answer(status: 200, mediaType: type, body: Array(text.utf8)).with("Cache-Control", "no-store"))
+        return .answer(Answer(status: 200, mediaType: type, body: Array(text.utf8)))
     }
 
     private func file(_ name: String, _ call: Call) throws -> Reply {
@@ -40,7 +40,6 @@ struct PagesResource: Sendable {
     private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Answer {
         var answer = Answer(status: 200)
         answer.headers.append("Content-Type", type)
-        answer.headers.append("X-Content-Type-Options", "nosniff")
         answer.headers.append(
             "Content-Security-Policy",
             "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"

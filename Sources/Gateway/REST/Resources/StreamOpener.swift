@@ -40,7 +40,7 @@ struct StreamOpener: Sendable {
     func open(_ request: StreamRequest, _ orders: [SourceOrder], _ call: Call) throws -> Reply {
         if call.isHead {
             for order in orders { try check(order, call) }
-            return .answer(head(request))
+            return .stream(StreamRegistry.head(for: request), HeadOnly())
         }
         if let refusal = try refusal(call) { return .answer(refusal) }
         let holding = try hold(orders, for: call)
@@ -63,7 +63,7 @@ struct StreamOpener: Sendable {
         request.format = settings.format
         request.lastEventID = settings.lastEventID
         for source in prepared.sources { try check(.existing(source), call) }
-        if call.isHead { return .answer(head(request)) }
+        if call.isHead { return .stream(StreamRegistry.head(for: request), HeadOnly()) }
         if let refusal = try refusal(call) { return .answer(refusal) }
         let isFree = services.streamBook.change(id) { entry in
             defer { entry.isOpen = true }
@@ -128,12 +128,6 @@ struct StreamOpener: Sendable {
         }
     }
 
-    private func head(_ request: StreamRequest) -> Answer {
-        var answer = Answer(status: 200)
-        answer.headers = StreamRegistry.head(for: request).headers
-        return answer
-    }
-
     /// What a caller is told where no stream can be opened. An `EventSource` would give up for ever on any status but
     /// 200, so it gets a stream that ends at once and says why.
     private func refusal(_ call: Call) throws(Problem) -> Answer? {
@@ -191,4 +185,12 @@ struct StreamOpener: Sendable {
             return client
         }
     }
+}
+
+/// The content of a stream that only its head is asked for: the front end sends that, without a length, and never opens
+/// anything.
+private final class HeadOnly: StreamContent {
+    func opened(_ opening: StreamOpening) {}
+    func fill(_ batch: inout StreamBatch, now: StreamTime) -> StreamProgress { .finish }
+    func ended(_ reason: StreamEnd) {}
 }

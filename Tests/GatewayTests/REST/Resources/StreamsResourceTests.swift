@@ -21,7 +21,7 @@ import Testing
         let path = "/v1/subscriptions/\(fixture.makeSubscription())/events"
         let head = fixture.perform("HEAD", path)
         #expect(head.status == 200)
-        #expect(!head.isStream)
+        #expect(head.headers["Content-Type"]?.hasPrefix("text/event-stream") == true)
         #expect(fixture.services.streams.count == 0)
         #expect(fixture.perform("HEAD", "/v1/stream?upstream=demo&mode=MERGE&items=a&fields=b").status == 200)
         #expect(fixture.services.pool.resources().count == 1)
