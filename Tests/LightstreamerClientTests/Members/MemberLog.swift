@@ -32,6 +32,11 @@ final class MemberLog: Sendable {
         return passed
     }
 
+    /// Waits for an entry that may have been written already.
+    func untilPresent(_ entry: String) async {
+        if !entries.contains(entry) { await until(entry) }
+    }
+
     /// The last update that `until("update")` waited for.
     func nextUpdate() async throws -> ItemUpdate {
         await until("update")
