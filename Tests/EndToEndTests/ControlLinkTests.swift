@@ -15,7 +15,7 @@ internal import Testing
     }
 
     private static func instanceAddress(_ url: String, _ body: String) async throws -> JSONValue? {
-        let made = try await call("POST", url + "/v1/clients", json: body, headers: ["Prefer": "wait=10"])
+        let made = try await call("POST", url + "/v1/clients", json: body, headers: ["Prefer": "wait=60"])
         #expect(made.status == 201)
         return made["serverInstanceAddress"]
     }
@@ -36,7 +36,7 @@ internal import Testing
             let path = demo.url + (made.header("Location") ?? "")
             let patch = #"{"serverAddress":"\#(demo.serverURL)/"}"#
             #expect(try await call("PATCH", path + "/details", json: patch).status == 200)
-            let connected = try await call("POST", path + "/connect", headers: ["Prefer": "wait=10"])
+            let connected = try await call("POST", path + "/connect", headers: ["Prefer": "wait=60"])
             #expect(connected.status == 200)
             #expect(connected["serverInstanceAddress"]?.isNull == true)
         }

@@ -120,7 +120,7 @@ func call(
         if headers["Content-Type"] == nil { request.headers.add(name: "Content-Type", value: "application/json") }
         request.body = .bytes(ByteBuffer(string: json))
     }
-    let response = try await client.execute(request, timeout: .seconds(60))
+    let response = try await client.execute(request, timeout: .minutes(5))
     let body = try await response.body.collect(upTo: 16 << 20)
     return Answer(
         status: Int(response.status.code),

@@ -24,7 +24,7 @@ internal import Testing
 
     private static let client = #"{"upstream":"demo"}"#
     private static let subscription = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["time"]}"#
-    private static let patience = ["Prefer": "wait=20"]
+    private static let patience = ["Prefer": "wait=60"]
 
     @Test func aBlockedSessionIsRefusedToClientsAndToThePool() async throws {
         let configuration = """

@@ -13,7 +13,7 @@ internal import Testing
                 "POST",
                 demo.url + "/v1/subscriptions",
                 json: Self.quote,
-                headers: ["Prefer": "wait=10"]
+                headers: ["Prefer": "wait=60"]
             )
             #expect(made.status == 201)
             #expect(made.header("Preference-Applied")?.hasPrefix("wait") == true)
@@ -49,7 +49,7 @@ internal import Testing
                 "POST",
                 demo.url + "/v1/subscriptions",
                 json: body,
-                headers: ["Prefer": "wait=10"]
+                headers: ["Prefer": "wait=60"]
             )
             #expect(made.status == 502)
             #expect(made["upstream", "code"]?.text == "17")
@@ -142,7 +142,7 @@ internal import Testing
 
     @Test func optionsOfAPooledClientAreShownAndChanged() async throws {
         try await DemoFixture.run { demo in
-            _ = try await call("POST", demo.url + "/v1/subscriptions", json: Self.quote, headers: ["Prefer": "wait=10"])
+            _ = try await call("POST", demo.url + "/v1/subscriptions", json: Self.quote, headers: ["Prefer": "wait=60"])
             let list = try await call("GET", demo.url + "/v1/clients")
             guard case .array(let clients)? = list["clients"], case .object(let client)? = clients.first,
                 case .string(let id)? = client["id"]

@@ -100,7 +100,7 @@ internal import Testing
                 "POST",
                 demo.url + "/v1/subscriptions",
                 json: body,
-                headers: ["Prefer": "wait=10"]
+                headers: ["Prefer": "wait=60"]
             )
             #expect(made.status == 201)
             var stream = try await EventStream(demo.url + (try #require(made.header("Location"))) + "/events")

@@ -132,10 +132,11 @@ internal import Testing
     @Test func requestThatDoesNotComeIsCutOff() throws {
         let server = try TestServer(configuration { $0.requestTimeout = .milliseconds(200) })
         let client = try server.client()
-        try client.send("GET / HTT")
+        // On a slow machine either may be cut off before it has sent its part.
+        try? client.send("GET / HTT")
         #expect(client.isClosedByServer())
         let other = try server.client()
-        try other.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
+        try? other.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
         #expect(other.isClosedByServer())
     }
 }
