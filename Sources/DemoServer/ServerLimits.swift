@@ -42,6 +42,9 @@ package struct ServerLimits: Sendable, Hashable {
     /// Items of one subscription; beyond it `add` is answered with code 21.
     package var itemsPerSubscription = 1_000
 
+    /// Items of all subscriptions of all sessions together; beyond it `add` is answered with code 30.
+    package var items = 500_000
+
     /// Messages of one session that wait for earlier ones; beyond it `msg` is answered with code 34.
     package var waitingMessages = 1_000
 

@@ -1,3 +1,4 @@
+internal import DemoServer
 internal import SessionCore
 internal import Testing
 
@@ -56,6 +57,21 @@ struct BrokenLinkTests {
     func connectionThatStallsAndGoesOnLosesNothing(transport: ForcedTransport, kind: DataKind) {
         for seconds in [1.0, 9] {
             play(transport, kind, lines: stride(from: 2, through: 40, by: 8), .link(.stall(.seconds(seconds))))
+        }
+    }
+
+    @Test(arguments: transports, DataKind.allCases)
+    func bindThatIsOvertakenByTheNextOneStopsNobody(transport: ForcedTransport, kind: DataKind) {
+        for seconds in [4.01, 4.1, 5, 7] {
+            for line in stride(from: 8, through: 20, by: 4) {
+                let conversation = Conversation(seed: UInt64(line), transport: transport)
+                conversation.troubles = [
+                    line: [.slowOpening(.seconds(seconds)), .server([Fault(.loop(delayMilliseconds: 0))])]
+                ]
+                conversation.play([kind])
+                conversation.finish()
+                #expect(conversation.witness.violations == [], "seed and line \(line), \(seconds) s")
+            }
         }
     }
 

@@ -37,7 +37,7 @@ struct MisbehavingServerTests {
 
     @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
     func lineCutInItsMiddleComesAgainWhole(transport: ForcedTransport, kind: DataKind) {
-        play(transport, kind, [Fault(.cutLine)]) { #expect($0.witness.cycles == [1]) }
+        play(transport, kind, [Fault(.cutLine())]) { #expect($0.witness.cycles == [1]) }
     }
 
     @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)

@@ -16,6 +16,8 @@ struct AnswerManner: Sendable {
     var copies = 1
     /// Commas stay as they are.
     var keepsCommas = false
+    /// What happens to the session's stream once the request is dealt with.
+    var onStream: [FaultEffect] = []
     /// The counts of the announcement are wrong by these.
     var wrongCounts = (items: 0, fields: 0)
 }

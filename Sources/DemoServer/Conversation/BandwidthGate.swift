@@ -20,6 +20,8 @@ struct BandwidthGate: Sendable {
         guard granted != .unmanaged else { return }
         let bounds = [requested, ceiling].compactMap(\.self).filter { $0 > 0 }
         granted = bounds.min().map { .limited($0) } ?? .unlimited
+        // What a lower limit has put off need not wait under a higher one.
+        free = .zero
     }
 
     /// The instant before which nothing may go; nil if something may go now.

@@ -1,7 +1,9 @@
 /// What waits to be sent about one item in COMMAND mode: updates merge per key, appearance and disappearance never get lost.
 struct CommandQueue: Sendable {
     /// Bounds and rates; may change at any time.
-    var policy: QueuePolicy
+    var policy: QueuePolicy {
+        didSet { if policy.interval != oldValue.interval { holdAnew() } }
+    }
 
     private var entries = Fifo<ItemEvent>()
     /// Where in `entries` the last row of a key waits.
@@ -106,6 +108,18 @@ struct CommandQueue: Sendable {
             return true
         case (.add, _), (.update, .add), (.delete, _):
             return false
+        }
+    }
+
+    /// What is held back waits as long as the present rate demands, no longer.
+    private mutating func holdAnew() {
+        var keys: [String] = []
+        while let key = holdUntil.popDue(by: .boundedSeconds(.infinity))?.key { keys.append(key) }
+        for key in keys {
+            holdUntil.set(
+                key,
+                at: policy.interval.flatMap { interval in lastRowAt[key].map { $0 + interval } } ?? .zero
+            )
         }
     }
 

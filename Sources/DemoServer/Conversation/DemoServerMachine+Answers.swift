@@ -16,7 +16,9 @@ extension DemoServerMachine {
                     requestID.map { .reqErr($0, code: code, message: message) }
                     ?? .error(code: code, message: message)
             case .error(let code, let message): manner.refusal = .error(code: code, message: message)
-            case .status(let status): desk.links.respond(sheet.link, HTTPAnswer(status: status))
+            case .status(let status):
+                desk.links.respond(sheet.link, HTTPAnswer(status: status))
+                manner.isIgnored = true
             case .ignore: manner.isIgnored = true
             case .loseAnswer: manner.isLost = true
             case .delay(let time): manner.delay = time
@@ -24,6 +26,8 @@ extension DemoServerMachine {
             case .lateAnswers: manner.isLate = true
             case .rawCommas: manner.keepsCommas = true
             case .wrongCounts(let items, let fields): manner.wrongCounts = (items, fields)
+            case .inject(let lines): desk.links.inject(lines, on: sheet.link)
+            case .loop, .end, .repeatData, .skipData: manner.onStream.append(effect)
             default: desk.links.strike(sheet.link, effect, at: desk.now, &desk.timers)
             }
         }

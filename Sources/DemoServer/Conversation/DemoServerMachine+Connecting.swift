@@ -3,10 +3,9 @@ internal import TLCP
 extension DemoServerMachine {
     /// `create_session`.
     mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
-        guard passesFaults(.create, isStreaming: !request.connection.isPolling, on: id), let link = desk.links[id]
-        else {
-            return
-        }
+        guard let faults = passFaults(.create, isStreaming: !request.connection.isPolling, on: id),
+            let link = desk.links[id]
+        else { return }
         if let refusal = refusal(of: request, on: link) {
             refuse(id, .conErr(code: refusal.code, message: refusal.message))
             return
@@ -18,7 +17,7 @@ extension DemoServerMachine {
             refuse(id, .conErr(code: 64, message: refusal.message))
             return
         }
-        let handle = openSession(request)
+        let handle = openSession(request, version: link.version)
         for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
         for operation in request.operations {
             if case .constrain(let constrain) = operation { sessions[handle]?.constrain(constrain.maxBandwidth, &desk) }
@@ -27,13 +26,15 @@ extension DemoServerMachine {
             }
         }
         _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &desk)
+        for effect in faults { sessions[handle]?.strike(effect, &desk) }
     }
 
     /// `bind_session`.
     mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
         let isRecovery = request.recoveryFrom != nil
         let effects = desk.faults.isEmpty ? [] : desk.faults.strikes(at: isRecovery ? .recovery : .bind)
-        guard passesFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects), let link = desk.links[id]
+        guard let faults = passFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
+            let link = desk.links[id]
         else { return }
         if let version = link.versionProblem {
             refuse(id, .conErr(code: 65, message: "Unsupported protocol version: \(version)"))
@@ -44,10 +45,11 @@ extension DemoServerMachine {
             return
         }
         guard let handle = request.sessionID.map({ handles[$0] }) ?? link.defaultSession, sessions[handle] != nil else {
-            let buried = tombstones.values.first { $0.id == request.sessionID }
+            let grave = request.sessionID.map { buried[$0] } ?? link.defaultSession
+            let farewell = grave.flatMap { tombstones[$0]?.farewell }
             refuse(
                 id,
-                buried.map { .end(code: $0.farewell.code, message: $0.farewell.message) }
+                farewell.map { .end(code: $0.code, message: $0.message) }
                     ?? .conErr(code: 20, message: "Session not found")
             )
             return
@@ -55,7 +57,11 @@ extension DemoServerMachine {
         let isBound =
             !effects.contains(.refuseRecovery)
             && (sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &desk) ?? false)
-        if !isBound { refuse(id, .conErr(code: 4, message: "Recovery not possible")) }
+        if !isBound {
+            refuse(id, .conErr(code: 4, message: "Recovery not possible"))
+            return
+        }
+        for effect in faults { sessions[handle]?.strike(effect, &desk) }
     }
 
     /// Answers a create or bind by one line, after which an HTTP response ends; a WebSocket is free for another try.
@@ -114,14 +120,17 @@ extension DemoServerMachine {
         ControlRefusal(code: 64, message: "Unexpected error while initializing the session: \(reason)")
     }
 
-    /// Lets the faults in place strike at a create or bind; false if it is dealt with thereby.
-    private mutating func passesFaults(
+    /// Lets the faults in place strike at a create or bind.
+    ///
+    /// - Returns: what is to happen to the stream once it is bound; nil if the request is dealt with by a fault.
+    private mutating func passFaults(
         _ request: FaultRequest?,
         isStreaming: Bool,
         on id: LinkID,
         _ earlier: [FaultEffect] = []
-    ) -> Bool {
-        guard !desk.faults.isEmpty || !earlier.isEmpty else { return true }
+    ) -> [FaultEffect]? {
+        guard !desk.faults.isEmpty || !earlier.isEmpty else { return [] }
+        var onStream: [FaultEffect] = []
         var effects = earlier
         if let request { effects += desk.faults.strikes(at: request) }
         if isStreaming { effects += desk.faults.strikes(at: .streaming) }
@@ -129,24 +138,26 @@ extension DemoServerMachine {
             switch effect {
             case .refuse(let code, let message):
                 refuse(id, .conErr(code: code, message: message))
-                return false
+                return nil
             case .end(let code, let message):
                 refuse(id, .end(code: code, message: message))
-                return false
+                return nil
             case .error(let code, let message):
                 refuse(id, .error(code: code, message: message))
-                return false
+                return nil
             case .status(let status):
                 desk.links.respond(id, HTTPAnswer(status: status))
-                return false
+                return nil
             case .ignore:
-                return false
+                return nil
             case .inject(let lines):
-                for line in lines { desk.links.write(Array(line.utf8) + [0x0D, 0x0A], on: id) }
+                desk.links.inject(lines, on: id)
+            case .loop, .repeatData, .skipData:
+                onStream.append(effect)
             default:
                 desk.links.strike(id, effect, at: desk.now, &desk.timers)
             }
         }
-        return desk.links[id] != nil
+        return desk.links[id] == nil ? nil : onStream
     }
 }

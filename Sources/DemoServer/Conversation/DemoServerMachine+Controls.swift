@@ -63,6 +63,7 @@ extension DemoServerMachine {
             answer(.reqOK(request.requestID), manner, &sheet)
         }
         execute(request.operation, in: handle, plan: additionPlan, manner)
+        for effect in manner.onStream { sessions[handle]?.strike(effect, &desk) }
     }
 
     /// Why an operation is not possible in the present state of its session; nil if it is.
@@ -131,6 +132,9 @@ extension DemoServerMachine {
             selector: request.selector,
             in: feeds
         )
+        guard routes.count + plan.items.count <= desk.configuration.limits.items else {
+            throw ControlRefusal(code: 30, message: "Too many subscriptions")
+        }
         if request.maxFrequency == .unfiltered, request.mode != .raw,
             desk.configuration.limits.frequency != nil || plan.items.contains(where: { $0.item.maxFrequency != nil })
         {

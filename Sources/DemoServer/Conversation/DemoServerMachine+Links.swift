@@ -30,10 +30,12 @@ extension DemoServerMachine {
         at now: Duration
     ) -> [ServerAction] {
         desk.now = now
-        var link = Link(kind: .webSocket, peer: peer, lastHeard: now)
-        if let subprotocol, ProtocolVersion(webSocketSubprotocol: subprotocol)?.isServed != true {
-            let version = subprotocol.hasPrefix("TLCP-") ? String(subprotocol.dropFirst(5)) : subprotocol
-            link.versionProblem = version.hasSuffix(".lightstreamer.com") ? String(version.dropLast(18)) : version
+        var link = Link(kind: .webSocket, peer: peer, openedAt: now, lastHeard: now)
+        let version = subprotocol.flatMap(ProtocolVersion.init(webSocketSubprotocol:))
+        if let version { link.version = version }
+        if let subprotocol, version?.isServed != true {
+            let name = subprotocol.hasPrefix("TLCP-") ? String(subprotocol.dropFirst(5)) : subprotocol
+            link.versionProblem = name.hasSuffix(".lightstreamer.com") ? String(name.dropLast(18)) : name
         }
         desk.links.add(link, as: id)
         desk.timers.set(.idle(id), at: now + desk.configuration.timings.idleSocket)
@@ -57,10 +59,12 @@ extension DemoServerMachine {
     ///
     /// - Parameters:
     ///   - peer: The client's address.
+    ///   - opening: When the client opened the connection; nil stands for now.
     package mutating func requested(
         _ request: HTTPRequestText,
         on id: LinkID,
         from peer: String,
+        connectedAt opening: Duration? = nil,
         at now: Duration
     ) -> [ServerAction] {
         desk.now = now
@@ -76,7 +80,9 @@ extension DemoServerMachine {
         guard desk.links.links.count < desk.configuration.limits.connections else {
             return [.respond(id, HTTPAnswer(status: 503, closesSocket: true))]
         }
-        desk.links.add(Link(kind: .exchange, peer: peer, lastHeard: now), as: id)
+        var link = Link(kind: .exchange, peer: peer, openedAt: opening ?? now, lastHeard: now)
+        if let version = ProtocolVersion(query: request.query) { link.version = version }
+        desk.links.add(link, as: id)
         dispatch(RequestParser.parse(name, query: Array(request.query.utf8)[...], body: request.body[...]), on: id)
         return settle()
     }

@@ -20,6 +20,7 @@ extension DemoServerMachine {
         case .accepted, .waits:
             if request.isAcknowledged || !sheet.isWebSocket { answer(.reqOK(request.requestID), manner, &sheet) }
             work(on: message.sequence, of: handle, from: desk.links[sheet.link]?.peer ?? "")
+            for effect in manner.onStream { sessions[handle]?.strike(effect, &desk) }
         }
     }
 

@@ -26,7 +26,7 @@ extension DemoServerMachine {
             case .lateAnswer(let number):
                 lateAnswerDue(number)
             case .tombstone(let handle):
-                tombstones[handle] = nil
+                if let tombstone = tombstones.removeValue(forKey: handle) { buried[tombstone.id] = nil }
             }
         }
         return settle()

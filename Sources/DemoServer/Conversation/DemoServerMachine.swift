@@ -10,6 +10,8 @@ package struct DemoServerMachine: ~Copyable {
     var handles: [SessionID: SessionHandle] = [:]
     /// Sessions closed a short while ago, with what a late bind is told.
     var tombstones: [SessionHandle: Tombstone] = [:]
+    /// The closed sessions by the number that clients know.
+    var buried: [SessionID: SessionHandle] = [:]
     var feeds: FeedDirectory
     var routes = RouteTable()
     let metadata: MetadataDesk
@@ -96,18 +98,20 @@ package struct DemoServerMachine: ~Copyable {
         }
         guard let farewell else { return }
         tombstones[handle] = Tombstone(id: session.id, farewell: farewell)
+        buried[session.id] = handle
         desk.timers.set(.tombstone(handle), at: desk.now + desk.configuration.timings.tombstoneLife)
     }
 
     /// Makes a session that is not bound yet.
-    mutating func openSession(_ request: CreateSessionRequest) -> SessionHandle {
+    mutating func openSession(_ request: CreateSessionRequest, version: ProtocolVersion) -> SessionHandle {
         lastHandle += 1
         let hex = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
         let id = SessionID("S\(hex)T\(String(lastHandle))")
         sessions[lastHandle] = DemoSession(
             handle: lastHandle,
             id: id,
-            diffs: request.supportedDiffs ?? .all,
+            version: version,
+            diffs: version.hasDiffs ? request.supportedDiffs ?? .all : [],
             bandwidth: request.maxBandwidth,
             hidesBandwidth: request.connection.reducesHead,
             configuration: desk.configuration

@@ -16,7 +16,8 @@ extension DemoSession {
     ) -> Bool {
         guard let link = desk.links[id] else { return true }
         guard let restart = restart(recoveryFrom, link) else { return false }
-        supersede(isRecovery: recoveryFrom != nil, &desk)
+        let isLate = stream.map { link.openedAt < $0.boundAt } ?? false
+        supersede(isRecovery: recoveryFrom != nil, isLate: isLate, &desk)
         let binding = terms.granted(on: id, link, by: desk.configuration, at: desk.now)
         stream = binding
         pollingPause = binding.poll?.pause ?? .zero
@@ -31,7 +32,7 @@ extension DemoSession {
             unsent.removeAll()
             for line in restart.lines { unsent.append(line) }
             write(.prog(restart.progressive), &desk)
-        } else {
+        } else if !isLate {
             log.confirm(allBut: unsent.count)
         }
         startTimers(&desk)
@@ -54,8 +55,19 @@ extension DemoSession {
     }
 
     /// Leaves the connection that the session is still bound to.
-    private mutating func supersede(isRecovery: Bool, _ desk: inout ServerDesk) {
+    ///
+    /// A plain bind on a connection opened later is somebody else's, and the client of the old one is told so. One on
+    /// a connection that was there before the present binding may be the client's own, overtaken by its next one: that
+    /// client must not be told to stop. Its connection breaks, and whatever it has missed can be recovered.
+    private mutating func supersede(isRecovery: Bool, isLate: Bool, _ desk: inout ServerDesk) {
         guard let old = stream else { return }
+        if !isRecovery, isLate {
+            stopTimers(&desk)
+            stream = nil
+            desk.links[old.link]?.stream = nil
+            desk.links.cut(old.link)
+            return
+        }
         if !isRecovery {
             desk.links.write(.end(code: 40, message: "The session was bound to another connection"), on: old.link)
         }

@@ -5,8 +5,6 @@ extension DemoSession {
         switch effect {
         case .drop:
             desk.links.cut(link)
-        case .cutLine:
-            desk.links[link]?.faults.cutsNextLine = true
         case .skipData:
             desk.links[link]?.faults.skipsNextData = true
         case .loop(let delay):

@@ -1,3 +1,5 @@
+internal import TLCP
+
 extension DemoSession {
     /// A timer of this session has run out; those about messages are dealt with elsewhere.
     mutating func timerFired(_ timer: SessionTimer, _ desk: inout ServerDesk) {
@@ -16,15 +18,28 @@ extension DemoSession {
     private mutating func keepaliveDue(_ desk: inout ServerDesk) {
         guard let stream, stream.poll == nil else { return }
         let interval = stream.keepalive * 0.95
-        if stream.lastWrite + interval <= desk.now { write(.probe, &desk) }
+        if stream.lastWrite + interval <= desk.now, !writeOrLoop(.probe, &desk) { return }
         let last = self.stream?.lastWrite ?? desk.now
         desk.timers.set(.session(handle, .keepalive), at: last + interval)
     }
 
     private mutating func syncDue(_ desk: inout ServerDesk) {
         guard let stream, stream.sendsSync else { return }
-        write(.sync(seconds: (desk.now - stream.boundAt).wholeSeconds), &desk)
+        guard writeOrLoop(.sync(seconds: (desk.now - stream.boundAt).wholeSeconds), &desk) else { return }
         desk.timers.set(.session(handle, .sync), at: desk.now + desk.configuration.timings.syncPeriod)
+    }
+
+    /// Writes a line that is not counted, unless it is the time for `LOOP`; false in that case.
+    private mutating func writeOrLoop(_ notification: ServerNotification, _ desk: inout ServerDesk) -> Bool {
+        let line = notification.encoded
+        guard let stream,
+            stream.contentLength.map({ stream.written + line.count + StreamBinding.reserve <= $0 }) ?? true
+        else {
+            loop(&desk)
+            return false
+        }
+        write(line, &desk)
+        return true
     }
 
     private mutating func inactivityDue(_ desk: inout ServerDesk) {

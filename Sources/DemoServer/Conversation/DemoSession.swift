@@ -9,6 +9,8 @@ struct DemoSession: Sendable {
     let handle: SessionHandle
     /// The number that clients know.
     let id: SessionID
+    /// The TLCP version that the client speaks.
+    let version: ProtocolVersion
     /// Diff formats that the client takes.
     let diffs: DiffFormats
     /// Whether the client wants to hear nothing about bandwidth.
@@ -42,6 +44,7 @@ struct DemoSession: Sendable {
     init(
         handle: SessionHandle,
         id: SessionID,
+        version: ProtocolVersion,
         diffs: DiffFormats,
         bandwidth: Double?,
         hidesBandwidth: Bool,
@@ -49,16 +52,24 @@ struct DemoSession: Sendable {
     ) {
         self.handle = handle
         self.id = id
+        self.version = version
         self.diffs = diffs
         self.hidesBandwidth = hidesBandwidth
         self.bandwidth = BandwidthGate(requested: bandwidth, limits: configuration.limits)
-        messages = MessageLedger(capacity: configuration.limits.waitingMessages)
+        let limits = configuration.limits
+        messages = MessageLedger(
+            capacity: limits.waitingMessages,
+            maxBytes: max(limits.pendingControl, limits.request * 2)
+        )
         log = SentLog(maxBytes: configuration.limits.replay, maxAge: configuration.timings.recoveryTimeout)
     }
 
     /// Queues a notification that is not about a single item.
     mutating func notify(_ notification: ServerNotification, _ desk: inout ServerDesk) {
-        let line = notification.encoded
+        var line = notification.encoded
+        if case .msgDone(let sequence, let progressive, _) = notification, !version.hasResponses {
+            line = Array("MSGDONE,\(sequence ?? "*"),\(progressive)\r\n".utf8)
+        }
         outboxBytes += line.count
         outbox.append(line)
         // A client that lets so much pile up is not coming back for it.

@@ -1,3 +1,5 @@
+internal import TLCP
+
 /// One connection: what waits to be written on it, and what is wrong with it on purpose.
 struct Link: Sendable {
     /// The form of the connection.
@@ -14,6 +16,10 @@ struct Link: Sendable {
     var kind: Kind
     /// The client's address, as in `CLIENTIP`.
     let peer: String
+    /// When the client opened it; an HTTP connection may have carried other requests since.
+    let openedAt: Duration
+    /// The TLCP version that the client speaks.
+    var version = ProtocolVersion.current
     /// What is wrong with the TLCP version, to be told to a create or bind; nil if nothing is.
     var versionProblem: String?
 
@@ -39,8 +45,8 @@ struct Link: Sendable {
     enum LineFate: Sendable, Hashable {
         /// It waits to be written.
         case waits
-        /// The connection is to be cut in the middle of it.
-        case isCut
+        /// The connection is to be cut after so many bytes of it; nil: in its middle.
+        case isCut(after: Int?)
         /// The connection is at its end already.
         case isLost
     }
@@ -48,7 +54,7 @@ struct Link: Sendable {
     /// Takes a line, complete with CR-LF.
     mutating func take(_ line: [UInt8]) -> LineFate {
         if ending != nil { return .isLost }
-        if faults.cutsNextLine { return .isCut }
+        if let cut = faults.lineCut { return .isCut(after: cut.length) }
         pending.append(contentsOf: line)
         if faults.isOneLinePerWrite { lineEnds.append(pending.count) }
         return .waits

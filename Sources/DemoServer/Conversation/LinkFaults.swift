@@ -1,5 +1,11 @@
 /// What is wrong with a connection on purpose.
 struct LinkFaults: Sendable, Hashable {
+    /// Where a line is cut.
+    struct LineCut: Sendable, Hashable {
+        /// Bytes that are still written; nil: half of them.
+        var length: Int?
+    }
+
     /// Writes get lost up to this instant.
     var mutedUntil: Duration?
     /// Writes wait up to this instant.
@@ -12,8 +18,8 @@ struct LinkFaults: Sendable, Hashable {
     var pieceLength: Int?
     /// Every line is written by itself.
     var isOneLinePerWrite = false
-    /// The next line is cut in the middle, and the connection then.
-    var cutsNextLine = false
+    /// Where the next line is cut, and the connection with it; nil: nowhere.
+    var lineCut: LineCut?
     /// The next data notification is not written.
     var skipsNextData = false
     /// The stream ends after this many bytes.

@@ -35,8 +35,8 @@ extension LinkTable {
             self[id]?.faults.progressOffset = min(max(offset, -1_000_000_000), 1_000_000_000)
         case .duplicateAnswer:
             self[id]?.faults.repeatsConOK = true
-        case .cutLine:
-            self[id]?.faults.cutsNextLine = true
+        case .cutLine(let length):
+            self[id]?.faults.lineCut = LinkFaults.LineCut(length: length.map { max(0, $0) })
         case .drop:
             cut(id)
         case .loop, .end, .refuse, .error, .status, .ignore, .lateAnswers, .wrongCounts, .refuseRecovery, .inject,

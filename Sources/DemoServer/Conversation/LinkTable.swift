@@ -38,7 +38,7 @@ struct LinkTable: Sendable {
     mutating func write(_ line: [UInt8], on id: LinkID) {
         switch links[id]?.take(line) {
         case .waits: markDirty(id)
-        case .isCut: cut(id, within: line)
+        case .isCut(let length): cut(id, after: line.prefix(length ?? line.count / 2))
         case .isLost, nil: break
         }
     }
@@ -46,6 +46,11 @@ struct LinkTable: Sendable {
     /// Writes a line.
     mutating func write(_ notification: ServerNotification, on id: LinkID) {
         write(notification.encoded, on: id)
+    }
+
+    /// Writes texts as lines, whatever they are.
+    mutating func inject(_ lines: [String], on id: LinkID) {
+        for line in lines { write(Array(line.utf8) + [0x0D, 0x0A], on: id) }
     }
 
     /// Turns an HTTP exchange into a stream.
@@ -65,14 +70,18 @@ struct LinkTable: Sendable {
     /// Breaks the connection after what was written, without a goodbye.
     ///
     /// - Parameters:
-    ///   - line: Half of it is written before; over a WebSocket it is the beginning of a message that never ends.
-    mutating func cut(_ id: LinkID, within line: [UInt8] = []) {
+    ///   - start: The beginning of a line that is written before, over a WebSocket as that of a message that never
+    ///     ends; nil if no line is cut.
+    mutating func cut(_ id: LinkID, after start: ArraySlice<UInt8>? = nil) {
         flush(id, at: .zero, isForced: true)
-        let half = Array(line.prefix(line.count / 2))
-        if let kind = links[id]?.kind, kind != .exchange, !half.isEmpty {
-            actions.append(.write(id, half, isFragment: true))
-        }
         guard let link = links.removeValue(forKey: id) else { return }
+        if let start {
+            // Of a response that is sent as a whole nothing was written yet.
+            let isWhole = link.kind == .exchange || (link.kind == .stream && link.faults.isHeld)
+            if isWhole { actions.append(.openStream(id)) }
+            let bytes = (isWhole ? link.pending : []) + start
+            if !bytes.isEmpty { actions.append(.write(id, bytes, isFragment: true)) }
+        }
         actions.append(.cut(id))
         if let session = link.stream { lostStreams.append((id, session)) }
     }
@@ -85,7 +94,9 @@ struct LinkTable: Sendable {
 
     /// Answers an HTTP request with a status of its own.
     mutating func respond(_ id: LinkID, _ answer: HTTPAnswer) {
-        if links.removeValue(forKey: id) != nil { actions.append(.respond(id, answer)) }
+        guard let link = links.removeValue(forKey: id) else { return }
+        actions.append(.respond(id, answer))
+        if let session = link.stream { lostStreams.append((id, session)) }
     }
 
     /// Adds an order to those for the listeners.

@@ -17,12 +17,15 @@ struct RouteTable: Sendable {
     }
 
     private var routes: [Item: [Route]] = [:]
+    /// Number of channels.
+    private(set) var count = 0
 
     /// The channels that show an item, in the order in which they were opened.
     func routes(to item: Item) -> [Route] { routes[item] ?? [] }
 
     /// Adds the channels of a subscription.
     mutating func add(_ subscription: DemoSubscription, of session: SessionHandle) {
+        count += subscription.channels.count
         for (index, channel) in subscription.channels.enumerated() {
             let reference = ChannelReference(subscription: subscription.id, index: index)
             routes[Item(feed: subscription.plan.feed, name: channel.name), default: []]
@@ -32,6 +35,7 @@ struct RouteTable: Sendable {
 
     /// Takes the channels of a subscription away.
     mutating func remove(_ subscription: DemoSubscription, of session: SessionHandle) {
+        count -= subscription.channels.count
         for name in Set(subscription.channels.map(\.name)) {
             let item = Item(feed: subscription.plan.feed, name: name)
             routes[item]?.removeAll { $0.session == session && $0.channel.subscription == subscription.id }

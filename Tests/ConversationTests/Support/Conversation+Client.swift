@@ -25,7 +25,9 @@ extension Conversation {
     }
 
     private func open(_ connection: ConnectionID, _ order: TransportOrder) {
-        links[connection] = SimulatedLink(kind: order.kind)
+        links[connection] = SimulatedLink(kind: order.kind, openedAt: clock.now)
+        links[connection]?.stall(until: clock.now + slowness)
+        slowness = .zero
         if refusals > 0 {
             refusals -= 1
             deliver(.ended(connection, .failed(reason: "refused")), on: connection)

@@ -41,6 +41,8 @@ final class Conversation {
     var lineCount = 0
     /// How many of the next connections cannot be opened.
     var refusals = 0
+    /// How long the next connection that the client opens holds back what is sent on it.
+    var slowness = Duration.zero
     /// Whether what the server writes arrives in small pieces.
     var isSplit = false
     /// The longest time that bytes are under way.
@@ -106,7 +108,8 @@ final class Conversation {
         case .handshake(let link, let subprotocol): handshake(link, subprotocol)
         case .request(let link, let request):
             links[ConnectionID(link)]?.isServerPresent = true
-            perform(server.requested(request, on: link, from: "10.0.0.1", at: now))
+            let opening = links[ConnectionID(link)]?.openedAt
+            perform(server.requested(request, on: link, from: "10.0.0.1", connectedAt: opening, at: now))
         case .message(let link, let message): perform(server.received(message: message, on: link, at: now))
         case .closed(let link): perform(server.closed(link, at: now))
         case .timer(let timer):
@@ -132,6 +135,7 @@ final class Conversation {
         case .link(.halfOpen): links[connection]?.isHalfOpen = true
         case .link(.stall(let time)): links[connection]?.stall(until: clock.now + time)
         case .refusal(let count): refusals += count
+        case .slowOpening(let time): slowness = time
         case .server(let faults): perform(server.faultsInstalled(faults, at: clock.now))
         case .user(let deed): perform(deed)
         }

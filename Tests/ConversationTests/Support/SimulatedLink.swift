@@ -17,6 +17,8 @@ struct SimulatedLink {
     let kind: TransportOrder.Kind
     /// Whether lines of the session's stream arrive here, or only answers to requests beside it.
     var isStream: Bool { kind != .httpControl }
+    /// When the client opened it.
+    let openedAt: Duration
     /// Whether the client still wants to hear of it.
     var isClientPresent = true
     /// Whether the server knows of it.
@@ -31,7 +33,10 @@ struct SimulatedLink {
     private var lastAtServer = Duration.zero
 
     /// A connection that is being opened.
-    init(kind: TransportOrder.Kind) { self.kind = kind }
+    init(kind: TransportOrder.Kind, openedAt: Duration) {
+        self.kind = kind
+        self.openedAt = openedAt
+    }
 
     /// Holds back what is sent from now on.
     mutating func stall(until time: Duration) { stalledUntil = max(stalledUntil, time) }

@@ -7,6 +7,8 @@ enum Trouble {
     case link(SimulatedLink.Fault)
     /// The next connections cannot be opened.
     case refusal(count: Int)
+    /// The next connection holds back for so long what is sent on it.
+    case slowOpening(Duration)
     /// The server misbehaves.
     case server([Fault])
     /// The user does something.

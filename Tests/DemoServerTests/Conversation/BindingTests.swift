@@ -48,6 +48,41 @@ struct BindingTests {
         #expect(bench.lines(new).first?.hasPrefix("CONOK,\(session)") == true)
     }
 
+    @Test func bindThatWasOvertakenStopsNobodyAndLosesNothing() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let old = bench.openWebSocket()
+        bench.advance(by: .seconds(1))
+        let new = bench.openWebSocket()
+        bench.say("bind_session\nLS_session=\(session)", on: new)
+        _ = bench.subscribe(new, 1)
+        bench.publish("item1", ["Acme", "1"], to: "QUOTES")
+        #expect(bench.lines(new) == ["U,1,1,Acme|1"])
+        bench.say("bind_session\nLS_session=\(session)", on: old)
+        #expect(bench.lines(old).first?.hasPrefix("CONOK,\(session)") == true)
+        // The client of the new connection is not told to stop: it recovers, from wherever it is.
+        #expect(bench.lines(new).isEmpty && bench.cut.contains(new))
+        bench.publish("item1", ["Acme", "2"], to: "QUOTES")
+        bench.hangUp(old)
+        let recovery = bench.post("bind_session", "LS_session=\(session)&LS_recovery_from=2&LS_polling=true")
+        #expect(bench.lines(recovery).suffix(4) == ["PROG,2", "U,1,1,Acme|1", "U,1,1,|2", "LOOP,0"])
+    }
+
+    @Test func requestOnAnOldHTTPConnectionMayBeLateToo() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        bench.advance(by: .seconds(2))
+        let new = bench.post("bind_session", "LS_session=\(session)")
+        bench.advance(by: .seconds(1))
+        _ = bench.lines(new)
+        let late = bench.post("bind_session", "LS_session=\(session)", connectedAt: .seconds(1))
+        #expect(bench.lines(late).first?.hasPrefix("CONOK,\(session)") == true)
+        #expect(bench.lines(new).isEmpty && bench.cut.contains(new))
+        let stranger = bench.post("bind_session", "LS_session=\(session)")
+        #expect(bench.lines(stranger).first?.hasPrefix("CONOK,\(session)") == true)
+        #expect(bench.lines(late).last?.hasPrefix("END,40,") == true)
+    }
+
     @Test func recoverySupersedesSilentlyAndReplaysTheExactLines() {
         let bench = ServerBench()
         let (old, session) = bench.openSession()
@@ -100,6 +135,17 @@ struct BindingTests {
         #expect(bench.lines(late) == ["END,-5,shift over"])
         bench.advance(by: .seconds(11))
         #expect(bench.lines(bench.post("bind_session", "LS_session=\(session)")) == ["CONERR,20,Session not found"])
+    }
+
+    @Test func webSocketLearnsWhyItsSessionWasClosedBetweenTwoPolls() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let link = bench.openWebSocket()
+        bench.say("bind_session\nLS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=0", on: link)
+        #expect(bench.lines(link).last == "LOOP,0")
+        bench.install(Fault(.end(code: 48, message: "refresh"), at: .now))
+        bench.say("bind_session\nLS_polling=true&LS_polling_millis=0&LS_idle_millis=0", on: link)
+        #expect(bench.lines(link) == ["END,48,refresh"])
     }
 
     @Test func synchronousPollAnswersAtOnce() {

@@ -26,12 +26,68 @@ struct FaultTests {
     @Test func lineIsCutInItsMiddle() {
         let bench = ServerBench()
         let (link, _) = busy(bench)
-        bench.install(Fault(.cutLine))
+        bench.install(Fault(.cutLine()))
         publish(2, bench)
         #expect(bench.lines(link).isEmpty)
         #expect(bench.remainder(link) == "U,1,1,A")
         #expect(bench.cut.contains(link))
         #expect(bench.machine.census.boundSessions == 0)
+    }
+
+    @Test(arguments: 0...12)
+    func lineIsCutAtAnyByte(count: Int) {
+        let bench = ServerBench()
+        let (link, _) = busy(bench)
+        bench.install(Fault(.cutLine(after: count)))
+        publish(1, bench)
+        let written = (bench.lines(link).map { $0 + "\r\n" } + [bench.remainder(link)]).joined()
+        #expect(written == String("U,1,1,Acme|1\r\n".unicodeScalars.prefix(count)))
+        #expect(bench.cut.contains(link))
+    }
+
+    @Test func answerIsCutAsWell() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        bench.install(Fault(.cutLine(after: 4), at: .request(.constrain), skip: 1))
+        let line = "LS_session=\(session)&LS_op=constrain&LS_reqId="
+        let control = bench.post("control", line + "1\n" + line + "2")
+        #expect(bench.lines(control) == ["REQOK,1"] && bench.remainder(control) == "REQO")
+        #expect(bench.cut.contains(control))
+    }
+
+    @Test func streamIsStruckWhenARequestComes() {
+        let bench = ServerBench()
+        let (link, session) = busy(bench)
+        bench.install(
+            Fault(.loop(delayMilliseconds: 0), at: .request(.constrain)),
+            Fault(.loop(delayMilliseconds: 7), at: .request(.bind)),
+            Fault(.end(code: 48, message: "enough"), at: .request(.message)),
+            Fault(.inject(["WHAT"]), at: .request(.reconf))
+        )
+        bench.say("control\nLS_reqId=2&LS_op=constrain", on: link)
+        #expect(bench.lines(link) == ["REQOK,2", "CONS,unlimited", "LOOP,0"])
+        bench.say("bind_session\nLS_session=\(session)", on: link)
+        #expect(bench.lines(link).suffix(2) == ["CONS,unlimited", "LOOP,7"])
+        bench.say("bind_session\nLS_session=\(session)", on: link)
+        bench.say("control\nLS_reqId=3&LS_op=reconf&LS_subId=1\nLS_reqId=4&LS_op=constrain", on: link)
+        #expect(
+            bench.lines(link).suffix(5) == [
+                "WHAT", "REQOK,3", "CONF,1,unlimited,filtered", "REQOK,4", "CONS,unlimited",
+            ]
+        )
+        bench.say("msg\nLS_reqId=5&LS_message=x&LS_msg_prog=1", on: link)
+        #expect(bench.lines(link) == ["REQOK,5", "MSGDONE,*,1,x", "END,48,enough"])
+    }
+
+    @Test func webSocketThatIsAnsweredByAStatusLeavesItsSessionUnbound() {
+        let bench = ServerBench()
+        let (link, _) = busy(bench)
+        bench.install(Fault(.status(500), at: .request(.delete)))
+        bench.say("control\nLS_reqId=2&LS_op=delete&LS_subId=1", on: link)
+        #expect(bench.status(link) == 500)
+        #expect(bench.machine.census.boundSessions == 0 && bench.machine.census.subscriptions == 1)
+        bench.advance(by: .seconds(13))
+        #expect(bench.machine.census.sessions == 0)
     }
 
     @Test func muteLosesAndStallDelays() {

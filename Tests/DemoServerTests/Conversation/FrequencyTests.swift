@@ -115,6 +115,41 @@ struct FrequencyTests {
         #expect(bench.lines(link) == ["REQOK,2", "CONS,unlimited", "U,1,1,", "U,1,1,"])
     }
 
+    @Test func higherRateFreesWhatALowerOneHasPutOff() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession("&LS_requested_max_bandwidth=0.01")
+        _ = bench.subscribe(link, 1)
+        for price in ["1", "2"] { bench.publish("item1", ["Acme", price], to: "QUOTES") }
+        #expect(bench.lines(link) == ["U,1,1,Acme|1"])
+        bench.say("control\nLS_reqId=2&LS_op=constrain&LS_requested_max_bandwidth=1000", on: link)
+        #expect(bench.lines(link) == ["REQOK,2", "CONS,1000.0", "U,1,1,|2"])
+    }
+
+    @Test func higherFrequencyFreesWhatALowerOneHasHeldBack() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(
+            link,
+            2,
+            mode: "COMMAND",
+            group: "portfolio1",
+            schema: "key%20command%20qty",
+            adapter: "PORTFOLIO",
+            "&LS_requested_max_frequency=0.01"
+        )
+        bench.publish("portfolio1", ["A", "ADD", "1"], to: "PORTFOLIO")
+        bench.publish("portfolio1", ["B", "ADD", "1"], to: "PORTFOLIO")
+        for quantity in ["2", "3"] {
+            for key in ["B", "A"] { bench.publish("portfolio1", [key, "UPDATE", quantity], to: "PORTFOLIO") }
+        }
+        bench.advance(by: .seconds(1))
+        _ = bench.lines(link)
+        bench.say("control\nLS_reqId=3&LS_op=reconf&LS_subId=2&LS_requested_max_frequency=unlimited", on: link)
+        #expect(
+            bench.lines(link) == ["REQOK,3", "CONF,2,unlimited,filtered", "U,2,1,|UPDATE|3", "U,2,1,A||"]
+        )
+    }
+
     @Test func unmanagedBandwidthCannotBeLimited() {
         let bench = ServerBench(ServerBench.still { $0.limits.bandwidthUnmanaged = true })
         let link = bench.openWebSocket()

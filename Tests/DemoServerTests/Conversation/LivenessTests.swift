@@ -23,6 +23,19 @@ struct LivenessTests {
         #expect(bench.lines(link) == ["PROBE"])
     }
 
+    @Test func linesThatAreNotDataFitIntoTheContentLengthToo() {
+        let bench = ServerBench(ServerBench.still { $0.limits.minContentLength = 400 })
+        let session = bench.pollSession()
+        let terms = "LS_content_length=400&LS_keepalive_millis=1000"
+        let stream = bench.post("bind_session", "LS_session=\(session)&\(terms)")
+        var lines = bench.lines(stream)
+        bench.advance(by: .seconds(60))
+        lines += bench.lines(stream)
+        #expect(lines.last == "LOOP,0" && lines.contains("SYNC,4"))
+        #expect(lines.reduce(0) { $0 + $1.utf8.count + 2 } <= 400)
+        #expect(bench.ended[stream] == false)
+    }
+
     @Test func syncTellsTheAgeOfTheConnection() {
         let bench = ServerBench()
         let link = bench.openWebSocket()

@@ -34,6 +34,26 @@ struct MessageLedgerTests {
         )
     }
 
+    @Test func textsThatWaitAreLimitedInSize() {
+        var ledger = MessageLedger(capacity: 100, maxBytes: 1_000)
+        func waiting(_ number: Int, in sequence: String) -> ClientMessage {
+            let text = String(repeating: "x", count: 300)
+            return ClientMessage(
+                text: text,
+                sequence: sequence,
+                progressive: number,
+                maxWait: .seconds(1),
+                wantsOutcome: true
+            )
+        }
+        #expect(ledger.received(waiting(2, in: "a"), at: .zero) == .waits(until: .seconds(1)))
+        #expect(ledger.received(waiting(2, in: "b"), at: .zero) == .waits(until: .seconds(1)))
+        #expect(ledger.received(waiting(3, in: "a"), at: .zero) == .refused)
+        ledger.waited(in: "a", at: .seconds(1))
+        while ledger.nextWork(of: "a", at: .seconds(1)) != nil {}
+        #expect(ledger.received(waiting(4, in: "a"), at: .seconds(1)) == .waits(until: .seconds(2)))
+    }
+
     @Test func numbersOutOfOrderAreRememberedWithinBounds() {
         var record = NumberRecord(capacity: 3)
         let verdicts = [1, 5, 3, 1, 5, 9, 11].map { record.insert($0) }

@@ -52,6 +52,42 @@ struct RequestTests {
         #expect(bench.lines(link).first?.hasPrefix("CONOK,") == true)
     }
 
+    @Test(arguments: [("2.3.0", false, false), ("2.4.0", true, false), ("2.5.0", true, true)])
+    func clientsGetWhatTheirVersionHas(version: String, diffs: Bool, responses: Bool) {
+        let bench = ServerBench(
+            ServerBench.still {
+                $0.manualFeeds["QUOTES"]?.fieldDiffs = ["price": .tlcpDiff]
+            }
+        )
+        let stem = String(repeating: "long ", count: 20)
+        let body = "LS_adapter_set=DEMO&LS_cid=x"
+        let http = bench.post("create_session", body, query: "LS_protocol=TLCP-\(version)")
+        let webSocket = bench.openWebSocket(subprotocol: "TLCP-\(version).lightstreamer.com")
+        bench.say("create_session\n\(body)", on: webSocket)
+        for link in [http, webSocket] {
+            let session = bench.lines(link)[0].split(separator: ",")[1]
+            let query = "LS_protocol=TLCP-\(version)&LS_session=\(session)"
+            let add = "LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
+            bench.post("control", "LS_reqId=1&\(add)", query: query)
+            bench.publish("item1", [nil, stem + "1"], to: "QUOTES")
+            bench.publish("item1", [nil, stem + "2"], to: "QUOTES")
+            bench.post("msg", "LS_reqId=2&LS_message=hello&LS_msg_prog=1", query: query)
+            let lines = bench.lines(link)
+            #expect(lines.contains { $0.hasPrefix("U,1,1,^T") } == diffs)
+            #expect(lines.last == (responses ? "MSGDONE,*,1,hello" : "MSGDONE,*,1"))
+        }
+    }
+
+    @Test func itemsOfAllSessionsAreLimited() {
+        let bench = ServerBench(ServerBench.still { $0.limits.items = 3 })
+        let (first, _) = bench.openSession()
+        let (second, _) = bench.openSession()
+        #expect(bench.subscribe(first, 1, group: "item1%20item2").first == "SUBOK,1,2,2")
+        #expect(bench.subscribe(second, 1, group: "item1%20item2") == ["REQERR,1,30,Too many subscriptions"])
+        bench.say("control\nLS_reqId=2&LS_op=delete&LS_subId=1", on: first)
+        #expect(bench.subscribe(second, 2, group: "item1%20item2").first == "SUBOK,2,2,2")
+    }
+
     @Test func otherVersionsAreRefusedInTheProtocolsOwnWords() {
         let bench = ServerBench()
         let refusal = "65,Unsupported protocol version: 3.0.0"

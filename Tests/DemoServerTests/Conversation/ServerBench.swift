@@ -54,14 +54,18 @@ final class ServerBench {
     }
 
     @discardableResult
-    func post(_ name: String, _ body: String, query: String = "LS_protocol=TLCP-2.5.0", method: String = "POST")
-        -> LinkID
-    {
+    func post(
+        _ name: String,
+        _ body: String,
+        query: String = "LS_protocol=TLCP-2.5.0",
+        method: String = "POST",
+        connectedAt opening: Duration? = nil
+    ) -> LinkID {
         let link = nextLink()
         let bytes = Array(body.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
         let path = name.hasPrefix("/") ? name : "/lightstreamer/\(name).txt"
         let request = HTTPRequestText(method: method, path: path, query: query, body: bytes)
-        perform(machine.requested(request, on: link, from: "127.0.0.1", at: now))
+        perform(machine.requested(request, on: link, from: "127.0.0.1", connectedAt: opening, at: now))
         return link
     }
 
