@@ -8,7 +8,15 @@ struct DemoServerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo-server",
         abstract: "Run the embedded demo server alone.",
-        discussion: "The first line on standard output is \"demo-server: http://ADDRESS:PORT\"."
+        discussion: """
+            The first line on standard output is "demo-server: http://ADDRESS:PORT".
+
+            With --faults clients script misbehaviour: POST /demo/faults installs the script in its body, DELETE \
+            /demo/faults takes away what has not struck yet, GET /demo/census counts what the server holds, and a \
+            message FAULT|SCRIPT installs a script as well.
+
+            \(FaultScript.manual)
+            """
     )
 
     @Option(help: "The address to listen on.")
@@ -20,7 +28,7 @@ struct DemoServerCommand: AsyncParsableCommand {
     @Option(help: "The seed of everything in the data that looks random.")
     var seed: UInt64?
 
-    @Flag(help: "Let clients script misbehaviour, by FAULT| messages and by POST /demo/faults.")
+    @Flag(help: "Let clients script misbehaviour; see above for the language.")
     var faults = false
 
     @OptionGroup var logging: LogOptions

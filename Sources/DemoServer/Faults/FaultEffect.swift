@@ -2,8 +2,8 @@
 package enum FaultEffect: Sendable, Hashable {
     /// The connection is cut without a goodbye; the session stays, as after a network failure.
     case drop
-    /// The next line is cut in its middle, then the connection.
-    case cutLine
+    /// The next line is cut after so many bytes, CR-LF among them, then the connection; nil: in its middle.
+    case cutLine(after: Int? = nil)
     /// What is written on the connection during this time is lost.
     case mute(Duration)
     /// What is written on the connection during this time arrives only after it.

@@ -10,7 +10,8 @@ struct FaultScriptTests {
         ),
         ("mute ms=800", Fault(.mute(.milliseconds(800)))),
         ("stall ms=1 at=streaming", Fault(.stall(.milliseconds(1)), at: .request(.streaming))),
-        ("half-open", Fault(.halfOpen)), ("cut-line at=data:1", Fault(.cutLine, at: .data(1))),
+        ("half-open", Fault(.halfOpen)), ("cut-line at=data:1", Fault(.cutLine(), at: .data(1))),
+        ("cut-line bytes=0", Fault(.cutLine(after: 0))),
         ("loop ms=1", Fault(.loop(delayMilliseconds: 1))), ("end code=48", Fault(.end(code: 48, message: ""))),
         ("error code=68 at=add", Fault(.error(code: 68, message: ""), at: .request(.add))),
         ("status code=503", Fault(.status(503))),
@@ -38,10 +39,32 @@ struct FaultScriptTests {
     @Test(arguments: [
         "explode", "mute", "mute ms=x", "drop at=dawn", "drop at=data:0", "drop at", "status code=%zz",
         "end code=99999999999999999999",
-        "mute ms=-9223372036854775808",
+        "mute ms=-9223372036854775808", "mute ms=-1", "drop code=5", "drop at=now ats=now", "drop times=0",
+        "drop skip=-1",
+        "status code=100", "cut-line bytes=-1", "split bytes=0", "inject",
     ])
     func mistakesAreNamed(script: String) {
         #expect(throws: FaultScriptError.self) { try FaultScript.parse(script) }
+    }
+
+    @Test func manualNamesEveryEffectAndEveryRequest() {
+        let words = Set(
+            FaultScript.manual.split { $0 == " " || $0.isNewline || $0 == ";" || $0 == "." }.map(String.init)
+        )
+        for request in FaultRequest.allCases { #expect(words.contains(request.rawValue)) }
+        let effects = FaultScript.manual.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+            .filter { !["at=", "skip=N", "times=N"].contains($0) }
+        #expect(effects.count == 28)
+        let arguments = "code=500 ms=1 bytes=9 by=1 items=1 fields=1 address=a line=l text=t".split(separator: " ")
+        for effect in effects {
+            // Each effect is known, with some of the arguments that the manual knows.
+            let line = FaultScript.manual.split(separator: "\n").first { $0.hasPrefix("  \(effect) ") } ?? ""
+            let names = line.split { $0 == " " || $0 == "[" || $0 == "]" }.filter { $0.contains("=") }
+                .compactMap { $0.split(separator: "=").first }
+            let wanted = arguments.filter { names.contains($0.prefix { $0 != "=" }) }
+            #expect(throws: Never.self) { try FaultScript.parse("\(effect) \(wanted.joined(separator: " "))") }
+        }
     }
 
     @Test func faultsPassStrikeAndAreUsedUp() {

@@ -25,7 +25,7 @@ enum SocketTrouble: String, Sendable, CaseIterable {
     var faults: [Fault] {
         switch self {
         case .cut: [Fault(.drop)]
-        case .cutLine: [Fault(.cutLine)]
+        case .cutLine: [Fault(.cutLine())]
         case .loop: [Fault(.loop(delayMilliseconds: 0))]
         case .silence: [Fault(.halfOpen)]
         case .stall: [Fault(.stall(.milliseconds(600)))]
