@@ -19,15 +19,18 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     private let driver: ServerDriver
     private let switcher: WebSocketSwitch
+    private let openedAt: Duration
     private var context: ChannelHandlerContext?
     private var state = State.idle
     private var link: LinkID?
     private var deadline: Scheduled<Void>?
+    private var isDeaf = false
 
     /// A handler on the driver's event loop.
     init(driver: ServerDriver, switcher: WebSocketSwitch) {
         self.driver = driver
         self.switcher = switcher
+        openedAt = driver.now
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -49,6 +52,8 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if let link { driver.writabilityChanged(of: link, to: context.channel.isWritable) }
+        // Who does not take answers asks for no more of them.
+        if !isDeaf { context.channel.setOption(.autoRead, value: context.channel.isWritable).whenComplete { _ in } }
         context.fireChannelWritabilityChanged()
     }
 
@@ -61,6 +66,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         case (.head(let head), .idle):
             expectSomething(within: driver.configuration.timings.slowRequest)
             state = .receiving(head, body: [])
+            encourage(head, context)
         case (.body(let bytes), .receiving(let head, var body)):
             guard body.count + bytes.readableBytes <= driver.configuration.limits.request else {
                 state = .discarding
@@ -79,6 +85,12 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
     }
 
+    /// Some clients send a body only when they were told that it is welcome.
+    private func encourage(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard head.version == .http1_1, head.headers[canonicalForm: "Expect"].contains("100-continue") else { return }
+        write(HTTPResponseHead(version: head.version, status: .continue), context)
+    }
+
     private func dispatch(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
         if head.method == .OPTIONS {
             write(HTTPAnswer(), to: head)
@@ -88,14 +100,10 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
             switchOver(head, context)
             return
         }
-        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let request = HTTPRequestText(
-            method: head.method.rawValue,
-            path: parts.first.map(String.init) ?? "",
-            query: parts.count > 1 ? String(parts[1]) : "",
-            body: body
-        )
-        link = driver.requested(request, self, from: context.channel.remoteAddress?.ipAddress ?? "")
+        let target = RequestTarget(head.uri)
+        let request = HTTPRequestText(method: head.method.rawValue, path: target.path, query: target.query, body: body)
+        let peer = context.channel.remoteAddress?.ipAddress ?? ""
+        link = driver.requested(request, self, from: peer, connectedAt: openedAt)
     }
 
     private func switchOver(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
@@ -121,7 +129,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     func openStream() {
         guard case .answering(let request) = state, let context else { return }
-        let head = ResponseHeads.stream(for: request)
+        let head = ResponseHeads.stream(for: request, date: driver.date)
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
@@ -145,13 +153,14 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
     }
 
     func stopReading() {
+        isDeaf = true
         context?.channel.setOption(.autoRead, value: false).whenComplete { _ in }
     }
 
     private func write(_ answer: HTTPAnswer, to request: HTTPRequestHead) {
         guard let context else { return }
         let closes = answer.closesSocket || !request.isKeepAlive
-        let head = ResponseHeads.short(answer, for: request, closes: closes)
+        let head = ResponseHeads.short(answer, for: request, closes: closes, date: driver.date)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !answer.body.isEmpty {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
@@ -163,11 +172,17 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         guard let context else { return }
         link = nil
         if case .answering = state { state = .idle }
+        // Closing all while bytes are under way would take the answer back: the client would see a reset.
+        let mode: CloseMode = if case .discarding = state { .output } else { .all }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         let written = context.eventLoop.makePromise(of: Void.self)
-        if closesSocket { written.futureResult.whenComplete { _ in bound.value.close(promise: nil) } }
+        if closesSocket { written.futureResult.whenComplete { _ in bound.value.close(mode: mode, promise: nil) } }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
-        if !closesSocket { expectSomething(within: driver.configuration.timings.idleHTTP) }
+        if !closesSocket {
+            expectSomething(within: driver.configuration.timings.idleHTTP)
+        } else if mode == .output {
+            expectSomething(within: .seconds(2))
+        }
     }
 
     /// Closes the connection unless something comes in time.

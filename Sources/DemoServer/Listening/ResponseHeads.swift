@@ -3,8 +3,11 @@ internal import NIOHTTP1
 /// The heads of HTTP responses.
 enum ResponseHeads {
     /// The head of a response that streams.
-    static func stream(for request: HTTPRequestHead) -> HTTPResponseHead {
-        var headers = common(for: request)
+    ///
+    /// - Parameters:
+    ///   - date: What the header `Date` says.
+    static func stream(for request: HTTPRequestHead, date: String) -> HTTPResponseHead {
+        var headers = common(for: request, date)
         // Not text/plain: some clients hold the beginning of that back to guess what it is.
         headers.add(name: "Content-Type", value: "text/enriched; charset=UTF-8")
         headers.add(name: "X-Accel-Buffering", value: "no")
@@ -17,12 +20,21 @@ enum ResponseHeads {
     }
 
     /// The head of a response whose body is known.
-    static func short(_ answer: HTTPAnswer, for request: HTTPRequestHead, closes: Bool) -> HTTPResponseHead {
-        var headers = common(for: request)
+    static func short(
+        _ answer: HTTPAnswer,
+        for request: HTTPRequestHead,
+        closes: Bool,
+        date: String
+    ) -> HTTPResponseHead {
+        var headers = common(for: request, date)
         headers.add(name: "Content-Type", value: "text/plain; charset=UTF-8")
         headers.add(name: "Content-Length", value: String(answer.body.count))
         if answer.status == 405 { headers.add(name: "Allow", value: "POST, GET, OPTIONS") }
-        if closes { headers.add(name: "Connection", value: "close") }
+        if closes {
+            headers.add(name: "Connection", value: "close")
+        } else if request.version != .http1_1 {
+            headers.add(name: "Connection", value: "keep-alive")
+        }
         return HTTPResponseHead(
             version: request.version,
             status: HTTPResponseStatus(statusCode: answer.status),
@@ -31,8 +43,9 @@ enum ResponseHeads {
     }
 
     /// What every response has: nothing is cached, every origin may read it.
-    private static func common(for request: HTTPRequestHead) -> HTTPHeaders {
+    private static func common(for request: HTTPRequestHead, _ date: String) -> HTTPHeaders {
         var headers = HTTPHeaders()
+        headers.add(name: "Date", value: date)
         headers.add(name: "Cache-Control", value: "no-store, no-transform, no-cache")
         headers.add(name: "Pragma", value: "no-cache")
         headers.add(name: "Expires", value: "Thu, 1 Jan 1970 00:00:00 GMT")

@@ -8,6 +8,7 @@ final class ServerDriver {
     /// The event loop that everything happens on.
     let loop: any EventLoop
 
+    private let clockStart: Int64
     private let logger: Logger
     private let start = NIODeadline.now()
     private var machine: DemoServerMachine
@@ -25,6 +26,7 @@ final class ServerDriver {
     ///   - clockStart: Milliseconds since 1970, now.
     init(_ configuration: DemoServerConfiguration, clockStart: Int64, loop: any EventLoop, logger: Logger) {
         self.configuration = configuration
+        self.clockStart = clockStart
         self.loop = loop
         self.logger = logger
         machine = DemoServerMachine(
@@ -38,7 +40,11 @@ final class ServerDriver {
     /// How much the server holds.
     var census: ServerCensus { machine.census }
 
-    private var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
+    /// The time since the server's start.
+    var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
+
+    /// The present second, as HTTP writes it.
+    var date: String { HTTPDate.text(secondsSince1970: clockStart / 1_000 + Int64(now.wholeSeconds)) }
 
     /// A connection was accepted; false if there are too many.
     func accepted(_ channel: any Channel) -> Bool {
@@ -70,13 +76,18 @@ final class ServerDriver {
     }
 
     /// An HTTP request came.
-    func requested(_ request: HTTPRequestText, _ outlet: any LinkOutlet, from peer: String) -> LinkID {
+    func requested(
+        _ request: HTTPRequestText,
+        _ outlet: any LinkOutlet,
+        from peer: String,
+        connectedAt opening: Duration
+    ) -> LinkID {
         let link = nextLink(outlet)
         logger.trace("request", metadata: ["link": "\(link)", "path": "\(request.path)", "peer": "\(peer)"])
         // Carried out after the outlet knows its link: the answer may be among the actions.
         loop.assumeIsolated().execute { [self] in
             guard outlets[link] != nil else { return }
-            perform(machine.requested(request, on: link, from: peer, at: now))
+            perform(machine.requested(request, on: link, from: peer, connectedAt: opening, at: now))
         }
         return link
     }

@@ -15,6 +15,7 @@ final class WebSocketHandler: ChannelInboundHandler, LinkOutlet {
     private var message: [UInt8]?
     private var writesContinuation = false
     private var isClosing = false
+    private var isDeaf = false
 
     /// A handler on the driver's event loop.
     ///
@@ -43,6 +44,8 @@ final class WebSocketHandler: ChannelInboundHandler, LinkOutlet {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if let link { driver.writabilityChanged(of: link, to: context.channel.isWritable) }
+        // Who does not take answers asks for no more of them.
+        if !isDeaf { context.channel.setOption(.autoRead, value: context.channel.isWritable).whenComplete { _ in } }
         context.fireChannelWritabilityChanged()
     }
 
@@ -53,7 +56,8 @@ final class WebSocketHandler: ChannelInboundHandler, LinkOutlet {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var frame = unwrapInboundIn(data)
         guard !isClosing || frame.opcode == .connectionClose else { return }
-        guard frame.maskKey != nil else {
+        // Clients mask; reserved bits belong to extensions, of which none was agreed.
+        guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
             close(code: 1_002)
             return
         }
@@ -134,6 +138,7 @@ final class WebSocketHandler: ChannelInboundHandler, LinkOutlet {
     }
 
     func stopReading() {
+        isDeaf = true
         context?.channel.setOption(.autoRead, value: false).whenComplete { _ in }
     }
 

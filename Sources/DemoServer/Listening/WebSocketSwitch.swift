@@ -27,7 +27,7 @@ final class WebSocketSwitch {
 
     /// The status to refuse the request with; nil if the WebSocket is granted.
     func refusal(of head: HTTPRequestHead) -> Int? {
-        let path = head.uri.prefix { $0 != "?" }
+        let path = RequestTarget(head.uri).path
         let known = driver.configuration.pathPrefix + "/lightstreamer"
         guard path == known || path == known + "/" else { return 404 }
         guard head.method == .GET else { return 405 }

@@ -20,7 +20,10 @@ struct RawConnection {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel,
+                        configuration: .init(isOutboundHalfClosureEnabled: true)
+                    )
                 }
             }
         try await channel.executeThenClose { inbound, outbound in
@@ -35,6 +38,11 @@ struct RawConnection {
 
     mutating func send(bytes: [UInt8]) async throws {
         try await outbound.write(ByteBuffer(bytes: bytes))
+    }
+
+    /// Says that nothing more will be sent.
+    func finish() {
+        outbound.finish()
     }
 
     /// Reads until the text has come; what came up to its end is returned and forgotten.

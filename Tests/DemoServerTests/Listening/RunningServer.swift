@@ -1,0 +1,19 @@
+internal import DemoServer
+
+/// A server on a port of its own, for as long as the body takes; its data stand still, the feed `HAND` moves by hand.
+func withServer(
+    _ change: (inout DemoServerConfiguration) -> Void = { _ in },
+    _ body: (DemoServer, Int) async throws -> Void
+) async throws {
+    var configuration = DemoServerConfiguration()
+    configuration.feeds.isMoving = false
+    configuration.manualFeeds["HAND"] = ManualFeedConfiguration(fields: ["text"])
+    change(&configuration)
+    let server = DemoServer(configuration)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        try await body(server, server.boundPort)
+        group.cancelAll()
+        try await group.waitForAll()
+    }
+}
