@@ -16,12 +16,28 @@ internal import Testing
         try await run(python, [root.appendingPathComponent("Tests").appendingPathComponent(path).path] + arguments)
     }
 
+    /// Each transport has a server of its own, which misbehaves for it alone; all are tried at the same time.
     @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
     func officialPythonClientUsesTheDemoServerOnEveryTransport() async throws {
-        let process = try GatewayProcess(["demo-server", "--port", "0"])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for transport in ["WS-STREAMING", "HTTP-STREAMING", "WS-POLLING", "HTTP-POLLING"] {
+                group.addTask { try await Self.expectChecks(over: transport) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func expectChecks(over transport: String) async throws {
+        let process = try GatewayProcess(["demo-server", "--port", "0", "--faults"])
         let line = try #require(await process.line())
         let address = try #require(line.split(separator: " ").last.map(String.init))
-        let (status, output) = try await Self.script("PythonClient/official_client.py", address)
+        let (status, output) = try await script(
+            "PythonClient/official_client.py",
+            address,
+            "--faults",
+            "--transport",
+            transport
+        )
         #expect(status == 0, Comment(rawValue: output))
         await process.stop()
     }

@@ -4,7 +4,7 @@ usage: python official_client.py http://127.0.0.1:PORT [--transport WS-STREAMING
 
 Needs the package lightstreamer-client-lib. Every transport is forced in turn and goes through the same checks;
 the exit status is 0 if all of them hold, 1 if one does not, 2 for wrong usage. --faults adds checks for which the
-server misbehaves; it has to accept that from clients (POST /demo/faults).
+server misbehaves; it has to accept that from clients (POST /demo/faults), and to serve nobody else meanwhile.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import json
 import sys
 import threading
 import time
+import urllib.parse
 import urllib.request
 
 from lightstreamer.client import (
@@ -65,6 +66,9 @@ class StatusJournal(Journal, ClientListener):
 
     def onServerError(self, code, message):
         self.add(("server-error", code, message))
+
+    def onPropertyChange(self, name):
+        self.add(("property", name))
 
 
 class SubscriptionJournal(Journal, SubscriptionListener):
@@ -126,6 +130,14 @@ def of_kind(kind):
     return lambda entries: [entry for entry in entries if entry[0] == kind]
 
 
+def is_number(text, wanted):
+    """Whether both texts are the same number, or the same word."""
+    try:
+        return float(text) == float(wanted)
+    except (TypeError, ValueError):
+        return text == wanted
+
+
 def expect(condition, what):
     if not condition:
         raise Failure(what)
@@ -140,12 +152,19 @@ class Check:
         self.with_faults = with_faults
         self.timeout = timeout
         self.client = LightstreamerClient(address, "DEMO")
-        self.client.connectionOptions.setForcedTransport(transport)
+        options = self.client.connectionOptions
+        options.setForcedTransport(transport)
+        # Silence is noticed soon; nothing waits for these times while all is well.
+        options.setKeepaliveInterval(1000)
+        options.setStalledTimeout(1500)
+        options.setReconnectTimeout(1500)
+        options.setIdleTimeout(2000)
         self.status = StatusJournal()
         self.client.addListener(self.status)
 
     def run(self):
         steps = [
+            self.refused_adapter_set,
             self.connects,
             self.merge,
             self.distinct_and_chat,
@@ -153,22 +172,35 @@ class Check:
             self.raw,
             self.documents,
             self.frequency,
+            self.bandwidth,
             self.refusals,
             self.messages,
+            self.switches_transport,
         ]
         if self.with_faults:
-            steps += [self.recovery, self.mute_connection, self.loop, self.split_writes]
+            steps += [
+                self.message_gap,
+                self.recovery,
+                self.silence,
+                self.loop,
+                self.split_writes,
+                self.refreshed_session,
+                self.refused_user,
+            ]
+        steps += [self.disconnects]
         try:
             for step in steps:
                 started = time.monotonic()
                 step()
-                print(f"  {step.__name__:20} ok {time.monotonic() - started:6.2f} s", flush=True)
+                print(f"  {self.transport:14} {step.__name__:20} ok {time.monotonic() - started:6.2f} s", flush=True)
             errors = of_kind("server-error")(self.status.entries())
             expect(not errors, f"server errors: {errors}")
         finally:
             self.client.disconnect()
+
+    def await_status(self, status, since=0):
         self.status.wait(
-            "disconnection", lambda entries: ("status", "DISCONNECTED") in entries[-2:], self.timeout
+            f"status {status}", lambda entries: ("status", status) in entries[since:], self.timeout
         )
 
     def subscribe(self, mode, items, fields, adapter=None, **options):
@@ -183,18 +215,64 @@ class Check:
         return subscription, journal
 
     def unsubscribe(self, subscription, journal):
+        earlier = len(of_kind("unsubscribed")(journal.entries()))
         self.client.unsubscribe(subscription)
-        journal.wait("unsubscription", of_kind("unsubscribed"), self.timeout)
+        journal.wait("unsubscription", lambda e: len(of_kind("unsubscribed")(e)) > earlier, self.timeout)
         before = len(journal.entries())
         expect(journal.entries()[before - 1] == ("unsubscribed",), "something came after the unsubscription")
 
+    def refused_adapter_set(self):
+        stranger = LightstreamerClient(self.address, "NOSUCHSET")
+        stranger.connectionOptions.setForcedTransport(self.transport)
+        journal = StatusJournal()
+        stranger.addListener(journal)
+        stranger.connect()
+        error = journal.wait("refusal of the adapter set", of_kind("server-error"), self.timeout)[0]
+        expect(error[1] == 2, f"refused with {error}")
+        journal.wait("end", lambda entries: ("status", "DISCONNECTED") in entries, self.timeout)
+
     def connects(self):
+        since = len(self.status.entries())
         self.client.connect()
+        self.await_status("CONNECTED:" + self.transport, since)
+        details = self.client.connectionDetails
+        expected = {"sessionId", "serverSocketName", "clientIp", "realMaxBandwidth"}
         self.status.wait(
-            f"status CONNECTED:{self.transport}",
-            lambda entries: ("status", "CONNECTED:" + self.transport) in entries,
+            "property events",
+            lambda entries: expected <= {entry[1] for entry in of_kind("property")(entries[since:])},
             self.timeout,
         )
+        expect(details.getSessionId().startswith("S"), f"session ID {details.getSessionId()}")
+        expect(details.getServerSocketName() == "Embedded demo server", f"{details.getServerSocketName()}")
+        expect(details.getClientIp() == "127.0.0.1", f"client address {details.getClientIp()}")
+        expect(self.client.connectionOptions.getRealMaxBandwidth() == "unlimited", "bandwidth")
+        if "STREAMING" in self.transport:
+            expect(self.client.connectionOptions.getKeepaliveInterval() == 1000, "keepalive interval")
+        else:
+            expect(self.client.connectionOptions.getIdleTimeout() == 2000, "idle timeout")
+            expect(self.client.connectionOptions.getPollingInterval() == 0, "polling interval")
+
+    def disconnects(self):
+        subscription, journal = self.subscribe("MERGE", ["item3"], ["last_price"])
+        journal.wait("subscription", of_kind("subscribed"), self.timeout)
+        before = self.client.connectionDetails.getSessionId()
+        since = len(self.status.entries())
+        self.client.disconnect()
+        self.await_status("DISCONNECTED", since)
+        journal.wait("end of the subscription", of_kind("unsubscribed"), self.timeout)
+        expect(subscription.isActive(), "the subscription is not active any more")
+        messages = MessageJournal()
+        self.client.sendMessage("too late", None, None, messages, False)
+        expect(
+            messages.wait("abortion", list, self.timeout) == [("aborted", "too late", False)], "message not aborted"
+        )
+        self.connects()
+        journal.wait("second subscription", lambda e: len(of_kind("subscribed")(e)) == 2, self.timeout)
+        expect(self.client.connectionDetails.getSessionId() != before, "the same session again")
+        self.unsubscribe(subscription, journal)
+        since = len(self.status.entries())
+        self.client.disconnect()
+        self.await_status("DISCONNECTED", since)
 
     def merge(self):
         fields = ["stock_name", "last_price", "time", "bid", "ask", "item_status"]
@@ -231,7 +309,7 @@ class Check:
         journal.wait("end of snapshot", of_kind("end-of-snapshot"), self.timeout)
         rows = of_kind("update")(journal.entries())
         expect(rows and all(row[2] for row in rows), f"no snapshot before its end: {rows}")
-        text = f"caffè €5, 50% off | & \"A+B\"=ok 😀 over {self.transport}"
+        text = f"caffè €5, 50% off | & \"A+B\"=ok 😀 over {self.transport} at {time.time_ns()}"
         self.client.sendMessage("CHAT|" + text)
         row = journal.wait(
             "own chat line",
@@ -298,14 +376,28 @@ class Check:
         subscription, journal = self.subscribe(
             "MERGE", ["item1", "item2"], ["last_price", "time"], None, setRequestedMaxFrequency="1.0"
         )
-        journal.wait("real frequency 1.0", lambda e: [x for x in of_kind("frequency")(e) if float(x[1]) == 1.0], self.timeout)
-        subscription.setRequestedMaxFrequency("unlimited")
-        journal.wait(
-            "real frequency unlimited",
-            lambda e: [x for x in of_kind("frequency")(e) if x[1] == "unlimited"],
-            self.timeout,
-        )
+        for wanted, real in [(None, "1.0"), ("unlimited", "unlimited"), ("0.5", "0.5"), ("2.5", "2.5")]:
+            if wanted:
+                subscription.setRequestedMaxFrequency(wanted)
+            journal.wait(
+                f"real frequency {real}",
+                lambda e: any(is_number(entry[1], real) for entry in of_kind("frequency")(e)[-1:]),
+                self.timeout,
+            )
         self.unsubscribe(subscription, journal)
+        subscription, journal = self.subscribe(
+            "MERGE", ["item1"], ["last_price"], None, setRequestedMaxFrequency="unfiltered"
+        )
+        journal.wait("real frequency", of_kind("frequency"), self.timeout)
+        self.unsubscribe(subscription, journal)
+
+    def bandwidth(self):
+        options = self.client.connectionOptions
+        for wanted, real in [("40", "40.0"), ("12.5", "12.5"), ("unlimited", "unlimited")]:
+            options.setRequestedMaxBandwidth(wanted)
+            self.status.wait(
+                f"real bandwidth {real}", lambda _: is_number(options.getRealMaxBandwidth(), real), self.timeout
+            )
 
     def refusals(self):
         expected = [
@@ -315,9 +407,27 @@ class Check:
             (("MERGE", ["item1"], ["last_price"], "NOSUCHADAPTER"), 17),
         ]
         for arguments, code in expected:
-            _, journal = self.subscribe(*arguments)
+            subscription, journal = self.subscribe(*arguments)
             error = journal.wait(f"refusal {code}", of_kind("error"), self.timeout)[0]
             expect(error[1] == code, f"refused with {error} instead of {code}")
+            expect(not subscription.isActive(), "active after its refusal")
+        # Groups and schemas are the server's to interpret; a client that knows neither cannot check them before.
+        for mode, group, schema, code in [
+            ("COMMAND", "portfolio1", "command qty", 15),
+            ("COMMAND", "portfolio1", "key qty", 16),
+            ("MERGE", "item1 nosuchitem", "last_price", 21),
+            ("MERGE", "item1", "last_price nosuchfield", 23),
+            ("RAW", "item1", "last_price", 24),
+        ]:
+            subscription = Subscription(mode, None, None)
+            subscription.setItemGroup(group)
+            subscription.setFieldSchema(schema)
+            subscription.setDataAdapter("PORTFOLIO_ADAPTER" if mode == "COMMAND" else "QUOTE_ADAPTER")
+            journal = SubscriptionJournal()
+            subscription.addListener(journal)
+            self.client.subscribe(subscription)
+            error = journal.wait(f"refusal {code}", of_kind("error"), self.timeout)[0]
+            expect(error[1] == code, f"{group} {schema} refused with {error} instead of {code}")
 
     def messages(self):
         journal = MessageJournal()
@@ -326,21 +436,33 @@ class Check:
             self.client.sendMessage(f"ECHO|{number}", "orders", None, journal, True)
         self.client.sendMessage("FAIL|-5|not, today", "orders", None, journal, True)
         self.client.sendMessage("FAIL|34|broken", "orders", None, journal, True)
-        entries = journal.wait("all outcomes", lambda e: list(e) if len(e) >= 8 else None, self.timeout)
+        self.client.sendMessage("FAIL|38|skipped", "orders", None, journal, True)
+        entries = journal.wait("all outcomes", lambda e: list(e) if len(e) >= 9 else None, self.timeout)
         ordered = [entry for entry in entries if entry[1] != "plain"]
         expect(("processed", "plain", "plain") in entries, f"plain message: {entries}")
         expect([e[2] for e in ordered[:5]] == ["0", "1", "2", "3", "4"], f"sequence out of order: {ordered}")
         expect(ordered[5] == ("denied", "FAIL|-5|not, today", -5, "not, today"), f"denial: {ordered[5]}")
         expect(ordered[6] == ("error", "FAIL|34|broken"), f"error: {ordered[6]}")
+        expect(ordered[7] == ("discarded", "FAIL|38|skipped"), f"discarded: {ordered[7]}")
 
+    def switches_transport(self):
+        other = TRANSPORTS[(TRANSPORTS.index(self.transport) + 1) % len(TRANSPORTS)]
+
+        def switch():
+            for transport in [other, self.transport]:
+                since = len(self.status.entries())
+                self.client.connectionOptions.setForcedTransport(transport)
+                self.await_status("CONNECTED:" + transport, since)
+
+        self.unbroken_over("switch to " + other, switch, {"CONNECTED:" + other})
 
     def misbehave(self, script):
         request = urllib.request.Request(self.address + "/demo/faults", script.encode(), method="POST")
         with urllib.request.urlopen(request, timeout=self.timeout) as response:
             expect(response.status == 200, f"fault refused: {response.status}")
 
-    def unbroken_over(self, script, statuses):
-        """A stream of numbered events goes on without a gap, in the same session, whatever the script does."""
+    def unbroken_over(self, what, act, statuses):
+        """A stream of numbered events goes on without a gap, in the same session, whatever is done."""
         subscription, journal = self.subscribe("RAW", ["raw2"], ["number"], "RAW_FEED")
 
         def numbers(entries):
@@ -348,34 +470,85 @@ class Check:
 
         journal.wait("events before", lambda e: len(numbers(e)) >= 2, self.timeout)
         before = len(self.status.entries())
+        session = self.client.connectionDetails.getSessionId()
+        act()
         count = len(numbers(journal.entries()))
-        self.misbehave(script)
-        journal.wait("events after " + script, lambda e: len(numbers(e)) >= count + 6, self.timeout * 2)
+        journal.wait("events after " + what, lambda e: len(numbers(e)) >= count + 3, self.timeout * 2)
+        if "DISCONNECTED:TRYING-RECOVERY" in statuses:
+            # What was under way may still have come; the events that count are those after the recovery.
+            self.status.wait(
+                "recovery after " + what,
+                lambda e: ("status", "CONNECTED:" + self.transport) in e[before:],
+                self.timeout * 2,
+            )
+            count = len(numbers(journal.entries()))
+            journal.wait("events after the recovery", lambda e: len(numbers(e)) >= count + 3, self.timeout * 2)
         found = numbers(journal.entries())
-        expect(found == list(range(found[0], found[0] + len(found))), f"gap after {script}: {found}")
-        seen = {entry[1] for entry in self.status.entries()[before:]}
-        expect(seen <= statuses | {"CONNECTED:" + self.transport}, f"statuses after {script}: {seen}")
-        expect(len(of_kind("subscribed")(journal.entries())) == 1, f"subscribed again after {script}")
+        expect(found == list(range(found[0], found[0] + len(found))), f"gap after {what}: {found}")
+        seen = {entry[1] for entry in of_kind("status")(self.status.entries()[before:])}
+        allowed = statuses | {"CONNECTED:" + self.transport, "STALLED"}
+        expect(seen <= allowed, f"statuses after {what}: {seen}")
+        expect(self.client.connectionDetails.getSessionId() == session, f"another session after {what}")
+        expect(len(of_kind("subscribed")(journal.entries())) == 1, f"subscribed again after {what}")
         self.unsubscribe(subscription, journal)
 
-    def recovery(self):
-        if self.transport == "WS-POLLING":
-            # The client does not see the end of a polling WebSocket before its idle time is over, and then it is late.
-            return
-        self.unbroken_over("drop at=data:1", {"DISCONNECTED:TRYING-RECOVERY"})
-        self.unbroken_over("cut-line", {"DISCONNECTED:TRYING-RECOVERY"})
-        self.unbroken_over("drop;progress by=-1", {"DISCONNECTED:TRYING-RECOVERY"})
+    def unbroken_by(self, script, statuses):
+        self.unbroken_over(script, lambda: self.misbehave(script), statuses)
 
-    def mute_connection(self):
-        if "STREAMING" in self.transport:
-            self.unbroken_over("half-open", {"STALLED", "DISCONNECTED:TRYING-RECOVERY"})
+    def message_gap(self):
+        if "HTTP" in self.transport:
+            # Over HTTP the client sends a message that got no answer again before the others.
+            return
+        journal = MessageJournal()
+        self.misbehave("ignore at=msg")
+        self.client.sendMessage("ECHO|lost", "gap", 200, journal, True)
+        self.client.sendMessage("ECHO|kept", "gap", 200, journal, True)
+        entries = journal.wait("both outcomes", lambda e: list(e) if len(e) >= 2 else None, self.timeout)
+        expect(
+            entries == [("discarded", "ECHO|lost"), ("processed", "ECHO|kept", "kept")], f"outcomes of a gap: {entries}"
+        )
+
+    def interrupted_by(self, effect, further=""):
+        # Between two polls there is no stream that could be struck: the next one is, once it has data.
+        moment = " at=data:1" if "POLLING" in self.transport else ""
+        self.unbroken_by(effect + moment + further, {"STALLED", "DISCONNECTED:TRYING-RECOVERY"})
+
+    def recovery(self):
+        self.interrupted_by("drop", ";progress by=-2")
+        self.interrupted_by("cut-line bytes=3")
+
+    def silence(self):
+        self.interrupted_by("half-open")
 
     def loop(self):
-        self.unbroken_over("loop", set())
+        self.unbroken_by("loop", set())
 
     def split_writes(self):
         # One official client reads text by chunks; over WebSocket and by lines that must not matter.
-        self.unbroken_over("split bytes=7 times=3;loop", set())
+        self.unbroken_by("split bytes=7 times=3;loop", set())
+
+    def refreshed_session(self):
+        subscription, journal = self.subscribe("MERGE", ["item4"], ["last_price"])
+        journal.wait("subscription", of_kind("subscribed"), self.timeout)
+        since = len(self.status.entries())
+        self.misbehave("end code=48")
+        journal.wait("second subscription", lambda e: len(of_kind("subscribed")(e)) == 2, self.timeout * 2)
+        self.await_status("CONNECTED:" + self.transport, since)
+        self.unsubscribe(subscription, journal)
+
+    def refused_user(self):
+        stranger = LightstreamerClient(self.address, "DEMO")
+        stranger.connectionOptions.setForcedTransport(self.transport)
+        stranger.connectionDetails.setUser("mallory")
+        stranger.connectionDetails.setPassword("p&ss=+%")
+        journal = StatusJournal()
+        stranger.addListener(journal)
+        for code, text in [(1, "User/password check failed"), (-7, "not, today")]:
+            since = len(journal.entries())
+            self.misbehave(f"refuse code={code} text={urllib.parse.quote(text, safe='')} at=create")
+            stranger.connect()
+            journal.wait(f"refusal {code}", lambda e: ("server-error", code, text) in e[since:], self.timeout)
+            journal.wait("end", lambda e: ("status", "DISCONNECTED") in e[since:], self.timeout)
 
 
 def main():
