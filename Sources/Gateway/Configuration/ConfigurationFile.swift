@@ -4,25 +4,29 @@ internal import Yams
 package struct ConfigurationFile: Sendable {
     struct Entry: Sendable {
         let key: String
-        let value: String
+        /// Nil where nothing stands behind the key.
+        let value: String?
         let line: Int
     }
 
     let path: String
     let entries: [Entry]
+    /// Keys that stand there with nothing behind them.
+    let vacant: [Entry]
 
     /// Reads the text of a file; throws the mistake that makes it unreadable as YAML.
     package init(path: String, text: String) throws(ConfigurationError) {
         self.path = path
         do {
             guard let root = try Yams.compose(yaml: text) else {
-                entries = []
+                (entries, vacant) = ([], [])
                 return
             }
             guard case .mapping = root else { throw Self.error(path, 1, "file", "must hold a mapping of keys") }
             var entries: [Entry] = []
             try Self.flatten(root, key: "", path: path, into: &entries)
-            self.entries = entries
+            self.entries = entries.filter { $0.value != nil }
+            vacant = entries.filter { $0.value == nil }
         } catch let error as ConfigurationError {
             throw error
         } catch let error as YamlError {
@@ -49,8 +53,9 @@ package struct ConfigurationFile: Sendable {
         case .scalar(let scalar):
             let isNull =
                 node.tag == Tag(.null) || (scalar.style == .plain && ["", "~", "null"].contains(scalar.string))
-            if !isNull { entries.append(Entry(key: key, value: scalar.string, line: line)) }
+            entries.append(Entry(key: key, value: isNull ? nil : scalar.string, line: line))
         case .mapping(let mapping):
+            if mapping.isEmpty { entries.append(Entry(key: key, value: nil, line: line)) }
             for (name, value) in mapping {
                 guard let name = name.string, !name.isEmpty, !name.contains(".") || key.isEmpty else {
                     throw error(path, name.mark?.line ?? line, key, "has a member whose name is not plain text")

@@ -32,7 +32,7 @@ package struct ConfigurationReader {
         let reader = ConfigReader(providers: [
             InMemoryProvider(name: "flags", values: values(flags)),
             EnvironmentVariablesProvider(environmentVariables: environment),
-            InMemoryProvider(name: "file", values: values((file?.entries ?? []).map { ($0.key, $0.value) })),
+            InMemoryProvider(name: "file", values: values((file?.entries ?? []).map { ($0.key, $0.value ?? "") })),
         ]).scoped(to: "gateway")
         var configuration = GatewayConfiguration()
         let upstreamNames = names(under: ["upstreams"], variable: "GATEWAY_UPSTREAM_NAMES")
@@ -51,6 +51,12 @@ package struct ConfigurationReader {
                     note(key, error.rule)
                 }
             }
+        }
+        for name in upstreamNames where !configuration.pool.upstreams.contains(where: { $0.name == name }) {
+            note("upstreams.\(name).serverAddress", "is required")
+        }
+        for name in keyNames where !configuration.access.keys.contains(where: { $0.name == name }) {
+            note("auth.keys.\(name).hash", "is required")
         }
         check(&configuration)
         guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
@@ -88,6 +94,10 @@ package struct ConfigurationReader {
         for key in keys {
             let parts = key.split(separator: ".")
             if parts.count > start.count + 1, parts.starts(with: start) { names.append(String(parts[start.count])) }
+        }
+        for key in (file?.vacant ?? []).map(\.key) {
+            let parts = key.split(separator: ".")
+            if parts.count == start.count + 1, parts.starts(with: start) { names.append(String(parts[start.count])) }
         }
         names += SettingValue.list(environment[variable] ?? "")
         var seen: Set<String> = []
@@ -150,10 +160,9 @@ package struct ConfigurationReader {
         guard let file else { return "configuration" }
         var parts = key.split(separator: ".").dropLast()
         while !parts.isEmpty {
-            let start = parts.joined(separator: ".") + "."
-            if let entry = file.entries.first(where: { $0.key.hasPrefix(start) }) {
-                return "\(file.path):\(entry.line)"
-            }
+            let start = parts.joined(separator: ".")
+            let entry = file.entries.first { $0.key.hasPrefix(start + ".") } ?? file.vacant.first { $0.key == start }
+            if let entry { return "\(file.path):\(entry.line)" }
             parts = parts.dropLast()
         }
         return file.path

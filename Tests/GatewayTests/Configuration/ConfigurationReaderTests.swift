@@ -157,6 +157,17 @@ internal import Testing
         )
     }
 
+    @Test func whatIsNamedWithNothingBehindItIsAMistake() {
+        let file = "upstreams:\n  demo:\n  other: {}\nauth:\n  keys:\n    a: {}\nhttp:\n"
+        #expect(
+            Self.mistakes { try Self.read(file: file) } == [
+                "gateway.yaml:2: upstreams.demo.serverAddress: is required",
+                "gateway.yaml:3: upstreams.other.serverAddress: is required",
+                "gateway.yaml:6: auth.keys.a.hash: is required",
+            ]
+        )
+    }
+
     @Test func aBadValueFromAFileIsNamedWhereTheFileIs() {
         let file = "http:\n  tls:\n    keyFile: /k\n    certificateFile: /c\n"
         let mistakes = Self.mistakes { try Self.read(file: file, files: ["/k": "k", "/c": "c"]) }
