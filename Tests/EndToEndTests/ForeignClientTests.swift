@@ -51,6 +51,35 @@ internal import Testing
         await process.stop()
     }
 
+    @Test(
+        .enabled(if: hasTools, "needs .ci/setup tests"),
+        arguments: ["PythonClient/event_stream.py", "Browser/event_source.py"]
+    )
+    func readersThatComeBackMissAndRepeatNothing(script: String) async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let (status, output) = try await Self.script(script, addresses.gateway)
+        #expect(status == 0, Comment(rawValue: output))
+        await process.stop()
+    }
+
+    @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
+    func curlShowsTheLiveDataOfTheReadme() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let query = "/v1/stream?upstream=demo&mode=MERGE&items=item1,item2&fields=stock_name,last_price,time"
+        // Curl ends with 28 when its time is over, which is how an endless answer ends here.
+        let (status, output) = try await run(
+            URL(fileURLWithPath: "/usr/bin/curl"),
+            ["--silent", "--no-buffer", "--max-time", "8", addresses.gateway + query]
+        )
+        #expect(status == 28)
+        for name in ["stream", "status", "subscribed", "update"] {
+            #expect(output.contains("event: \(name)\n"), Comment(rawValue: output))
+        }
+        await process.stop()
+    }
+
     @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
     func schemathesisFindsTheInterfaceAsDescribed() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
