@@ -6,15 +6,10 @@ package enum AccessKey {
     static let prefix = "lsg_"
 
     /// A fresh key of 256 random bits.
-    package static func make() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return prefix + Base64URL.encode(randomBytes(using: &generator))
-    }
+    package static func make() -> String { prefix + Base64URL.encode(randomBytes()) }
 
-    /// 32 bytes from a source of random numbers.
-    static func randomBytes(using generator: inout some RandomNumberGenerator) -> [UInt8] {
-        (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
+    /// 32 bytes from the system's source of random numbers.
+    static func randomBytes() -> [UInt8] { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
 }
 
 /// The SHA-256 of a key, written `sha256:` and 64 hex digits.

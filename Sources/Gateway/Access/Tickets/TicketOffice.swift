@@ -37,8 +37,7 @@ final class TicketOffice: Sendable {
 
     /// Makes a ticket for a caller; nil if too many wait to be used.
     func issue(to caller: Caller, lifetime: Duration, now: Moment) -> Ticket? {
-        var generator = SystemRandomNumberGenerator()
-        let text = Self.prefix + Base64URL.encode(AccessKey.randomBytes(using: &generator))
+        let text = Self.prefix + Base64URL.encode(AccessKey.randomBytes())
         let hash = KeyHash.digest(of: text)
         let name = caller.identity ?? ""
         return body.withLock { body in
