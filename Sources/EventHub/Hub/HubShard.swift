@@ -10,6 +10,7 @@ package final class HubShard {
     private var pass: UInt64 = 0
     private var channels: [Channel] = []
     private var unseen: [Unseen] = []
+    private var groups = NewsGroups()
 
     /// A channel with something new, and what was there before.
     private struct Unseen {
@@ -36,7 +37,7 @@ package final class HubShard {
     ///
     /// - Parameters:
     ///   - id: Its id.
-    ///   - tag: The number by which `collect` names it.
+    ///   - tag: The number by which `collect` names it: a small one, which no other open stream of the shard has.
     ///   - isChunked: Whether its bytes are framed in HTTP chunks.
     ///   - seed: Decides its delays.
     /// - Returns: The stream, whose first bytes are due; nil if it was discarded.
@@ -72,16 +73,40 @@ package final class HubShard {
         pass &+= 1
         let changes = takeOver()
         if !changes.isEmpty { apply(changes, &news) }
-        if unseen.count > 1 { separate() }
+        broadcast(&news)
         for unseen in unseen {
             noteLatency(of: unseen, now: now)
-            unseen.channel.broadcast(now: now) { broadcast in
-                note(broadcast, now: now)
-                news.broadcasts.append(broadcast)
-            }
+            unseen.channel.moveStep(now: now)
             unseen.channel.forEachCursor { note($0, &news) }
         }
+        for broadcast in news.broadcasts { note(broadcast, now: now) }
         unseen.removeAll(keepingCapacity: true)
+    }
+
+    /// Gives what is new to all who are in step. Where that cannot be done alike, they fall out.
+    private func broadcast(_ news: inout HubNews) {
+        let channels = unseen.map(\.channel).filter { !$0.isStepAtEnd }
+        if channels.count == 1 {
+            // Mostly it is one channel, and then none of the readers is looked at.
+            channels[0].forEachStep { readers, variant in
+                if let broadcast = Broadcast(of: channels, as: variant, to: readers.tags) {
+                    news.broadcasts.append(broadcast)
+                } else {
+                    readers.cursors.forEach { $0.subscriber.fallOut() }
+                }
+            }
+        } else {
+            groups.form(channels, pass: pass)
+            for group in groups.groups where !group.tags.isEmpty {
+                let read = group.channels.map { channels[$0] }
+                if let broadcast = Broadcast(of: read, as: group.variant, to: group.tags) {
+                    news.broadcasts.append(broadcast)
+                } else {
+                    let tags = Set(group.tags)
+                    read[0].readersInStep.filter { tags.contains($0.tag) }.forEach { $0.fallOut() }
+                }
+            }
+        }
     }
 
     /// Changes come before anybody is found to be late: they have their places among the events that were taken over with
@@ -94,19 +119,6 @@ package final class HubShard {
             for change in changes { subscriber.apply(change) }
             name(subscriber, &news)
         }
-    }
-
-    /// Who has news in more than one channel gets them in their true order, and so for itself.
-    private func separate() {
-        var torn: [Subscriber] = []
-        for unseen in unseen {
-            unseen.channel.forEachInStep { cursor in
-                let subscriber = cursor.subscriber
-                if subscriber.newsPass == pass { torn.append(subscriber) }
-                subscriber.newsPass = pass
-            }
-        }
-        for subscriber in torn { subscriber.fallOut() }
     }
 
     /// The one time that the lock is taken.

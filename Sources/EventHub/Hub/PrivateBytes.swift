@@ -1,4 +1,4 @@
-/// Bytes that were written for one reader: appended to until the block is full, never moved.
+/// Bytes that were written for one reader, or gathered for many: appended to until the block is full, never moved.
 final class PrivateBytes {
     private let bytes: UnsafeMutableRawPointer
     private let capacity: Int
@@ -22,11 +22,18 @@ final class PrivateBytes {
         return UnsafeRawBufferPointer(start: bytes + start, count: used - start)
     }
 
+    /// Appends bytes, which have to fit.
+    func append(_ source: UnsafeRawBufferPointer) {
+        precondition(source.count <= capacity - used, "the block is too small")
+        guard let base = source.baseAddress else { return }
+        (bytes + used).copyMemory(from: base, byteCount: source.count)
+        used += source.count
+    }
+
+    /// All bytes so far.
+    var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: used) }
+
     private func write(_ source: [UInt8]) {
-        source.withUnsafeBytes { source in
-            guard let base = source.baseAddress else { return }
-            (bytes + used).copyMemory(from: base, byteCount: source.count)
-            used += source.count
-        }
+        source.withUnsafeBytes { append($0) }
     }
 }

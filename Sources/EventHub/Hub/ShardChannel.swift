@@ -12,9 +12,6 @@ internal import SessionCore
 ///
 /// `@unchecked`: made under the hub's lock; used on the shard's thread only from then on.
 final class ShardChannel: @unchecked Sendable {
-    /// Broadcasts of more bytes would keep the loop from everything else.
-    private static let broadcastLimit = 64 << 10
-
     /// The channel's id.
     let id: Int
     /// How far the log may be read.
@@ -67,12 +64,13 @@ final class ShardChannel: @unchecked Sendable {
     // MARK: - In step
 
     /// Whether those in step have been given everything, so that one who has read everything can join them.
-    var isStepAtEnd: Bool { stepOrdinal == view.endOrdinal }
+    var isStepAtEnd: Bool { newsCount == 0 }
 
-    /// Visits all readers in step.
-    func forEachInStep(_ body: (Cursor) -> Void) {
-        for step in steps { step?.readers.cursors.forEach(body) }
-    }
+    /// How many events those in step have not been given.
+    var newsCount: Int { view.endOrdinal - stepOrdinal }
+
+    /// The streams in step.
+    var readersInStep: [Subscriber] { steps.flatMap { $0?.readers.cursors.map(\.subscriber) ?? [] } }
 
     /// A reader that has read everything falls in; what it is given from now on is added up in what this returns.
     func fallIn(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastTotals {
@@ -90,44 +88,29 @@ final class ShardChannel: @unchecked Sendable {
         alone.add(cursor)
     }
 
-    /// Makes the broadcasts of what is new to those in step. Where that is too much, or there are no shared bytes of it,
-    /// they fall out instead.
-    func broadcast(now: Moment, _ body: (Broadcast) -> Void) {
+    /// Visits the readers in step of each variant that has any.
+    func forEachStep(_ body: (CursorList, EventVariant) -> Void) {
+        for variant in EventVariant.all {
+            if let readers = steps[variant.index]?.readers, !readers.isEmpty { body(readers, variant) }
+        }
+    }
+
+    /// Those in step were given what is new, as far as they did not fall out: they stand at the end.
+    func moveStep(now: Moment) {
         guard !isStepAtEnd else { return }
         for variant in EventVariant.all {
             guard let step = steps[variant.index], !step.readers.isEmpty else { continue }
-            if let broadcast = broadcast(to: step.readers.tags, variant) {
-                step.totals.add(events: broadcast.events, bytes: broadcast.pieces.reduce(0) { $0 + $1.bytes.count })
-                lastBroadcast = now
-                body(broadcast)
-            } else {
-                step.readers.cursors.forEach { $0.subscriber.fallOut() }
-            }
+            step.totals.add(events: newsCount, bytes: bytesSinceStep(variant))
+            lastBroadcast = now
         }
         stepPosition = LogPosition(segment: view.tail, index: view.tailCount)
         stepOrdinal = view.endOrdinal
     }
 
-    private func broadcast(to tags: [Int], _ variant: EventVariant) -> Broadcast? {
-        var pieces: [Broadcast.Piece] = []
-        var published: Moment?
-        var size = 0
-        var position: LogPosition? = stepPosition
-        while let (segment, index) = position.map({ ($0.segment, $0.index) }) {
-            let isTail = segment.number == view.tailNumber
-            // Before the tail segments are sealed: their counts do not change any more.
-            let end = isTail ? view.tailCount : segment.count
-            if index < end {
-                guard let buffer = segment.buffer(variant) else { return nil }
-                let bytes = buffer.bytes(from: index, until: end)
-                size += bytes.count
-                guard size <= Self.broadcastLimit else { return nil }
-                pieces.append(Broadcast.Piece(bytes: bytes, owner: buffer))
-                published = published ?? segment.published(at: index)
-            }
-            position = isTail ? nil : segment.next.map { LogPosition(segment: $0, index: 0) }
-        }
-        guard let published else { return nil }
-        return Broadcast(tags: tags, pieces: pieces, events: view.endOrdinal - stepOrdinal, published: published)
+    private func bytesSinceStep(_ variant: EventVariant) -> Int {
+        var reader = NewsReader(self)
+        var count = 0
+        while reader.nextSequence != nil, let piece = reader.take(before: .max, variant) { count += piece.bytes.count }
+        return count
     }
 }

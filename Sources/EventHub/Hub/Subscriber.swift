@@ -40,8 +40,6 @@ package final class Subscriber {
     private(set) var isInStep = false
     /// Since when.
     private var inStepSince = Moment.zero
-    /// The last pass that had news for it while it was in step.
-    var newsPass: UInt64 = 0
     var clock: StreamClock
 
     init(record: StreamRecord, tag: Int, isChunked: Bool, delay: RetryDelay, context: ShardContext, now: Moment) {

@@ -56,13 +56,39 @@ import Testing
         #expect(both.broadcasts == 1)
         for number in 1..<7 { publish(harness, number..<number + 1, to: number % 2 == 0 ? "s" : "t") }
         harness.pass()
-        #expect(both.broadcasts == 1)
+        #expect(both.broadcasts == 2)
         #expect(one.broadcasts == 1)
         publish(harness, 7..<8)
         harness.pass()
         #expect(try told(both) == (0..<8).map(String.init))
         #expect(try told(one) == ["2", "4", "6", "7"])
-        #expect(both.broadcasts == 2)
+        #expect(both.broadcasts == 3)
+        #expect(both.subscriber.figures.delivered == 8)
+        #expect(both.subscriber.figures.bytes == UInt64(both.bytes.count))
+    }
+
+    @Test func whoReadsTheSameChannelsGetsTheSameBroadcast() throws {
+        let harness = HubHarness()
+        let ids = ["s", "t", "u"]
+        for id in ids { harness.addSubscription(id) }
+        let sets = [["s"], ["s", "t"], ["t", "u"], ["s", "t", "u"], ["u"]]
+        let streams = try sets.flatMap { set in
+            try (0..<3).map { number in
+                var request = StreamRequest(sources: set.map { .subscription($0) })
+                request.format = number == 0 ? .ndjson : .serverSentEvents
+                return (set, try harness.open(request))
+            }
+        }
+        for round in 0..<3 {
+            for number in 0..<9 { publish(harness, round * 9 + number..<round * 9 + number + 1, to: ids[number % 3]) }
+            harness.pass()
+        }
+        for (set, stream) in streams {
+            #expect(stream.broadcasts == 3)
+            let expected = (0..<27).filter { set.contains(ids[$0 % 3]) }
+            #expect(try told(stream) == expected.map(String.init))
+            #expect(stream.subscriber.figures.delivered == UInt64(expected.count))
+        }
     }
 
     @Test func aReaderThatIsBlockedReadsForItselfAndCatchesUp() throws {
