@@ -4,7 +4,7 @@ import PackageDescription
 // A package of its own, so that what is measured and what measures never reach the other one. `Rooms` is a link to the
 // sources of the outer package: compiled in here, they can be used with `package` access.
 //
-// `FanOut` needs no dependency; everything else needs the client, and by it SwiftNIO.
+// What the fan-out needs stands first and has no dependencies; only `DemoSource` needs SwiftNIO.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -21,6 +21,10 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = [], at path: Str
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+    ],
     targets: [
         room("JSONText"),
         room("TLCP", ["JSONText"]),
@@ -42,5 +46,19 @@ let package = Package(
         ),
         .executableTarget(name: "BareSender", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(name: "LoadGenerator", cSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(name: "LineSender", cSettings: [.treatAllWarnings(as: .error)]),
+
+        room(
+            "DemoServer",
+            [
+                "TLCP", "JSONText",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .executableTarget(name: "DemoSource", dependencies: ["DemoServer"], swiftSettings: strict),
     ]
 )

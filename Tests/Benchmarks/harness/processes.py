@@ -10,18 +10,24 @@ import tempfile
 import time
 
 FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PRODUCT = os.path.dirname(os.path.dirname(FOLDER))
 SERVER_CORE = 0
 LOAD_CORE = min(1, (os.cpu_count() or 1) - 1)
 NCHAN = "/usr/lib/nginx/modules/ngx_nchan_module.so"
 
 
-def build(*products):
-    """Builds products of this package for release."""
+def build(*products, package=FOLDER):
+    """Builds products of a package, this one or the outer one, for release."""
     for product in products:
-        command = ["swift", "build", "-c", "release", "--package-path", FOLDER, "--product", product]
+        command = ["swift", "build", "-c", "release", "--package-path", package, "--product", product]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             raise SystemExit(done.stdout)
+
+
+def build_gateway():
+    """Builds the gateway as it is shipped."""
+    build("lightstreamer-gateway", package=PRODUCT)
 
 
 def binary(product):
@@ -37,9 +43,10 @@ def pinned(core, *command):
 class Server:
     """A running server: its port, and the process to measure."""
 
-    def __init__(self, port, pid):
+    def __init__(self, port, pid, notes=None):
         self.port = port
         self.pid = pid
+        self.notes = notes or {}
 
     def load(self, **options):
         """Runs the load generator against it; what it found out."""
@@ -57,6 +64,18 @@ class Server:
         return found
 
 
+    def read_until(self, path, mark):
+        """Reads a stream until the mark comes."""
+        with socket.create_connection(("127.0.0.1", self.port)) as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            last = b""
+            while mark not in last:
+                more = connection.recv(1 << 20)
+                if not more:
+                    raise SystemExit("the stream ended early")
+                last = last[-len(mark):] + more
+
+
 def stop(process):
     """Ends a process and waits for it."""
     process.terminate()
@@ -69,16 +88,34 @@ def stop(process):
 
 @contextlib.contextmanager
 def server(product, core=SERVER_CORE, **options):
-    """One of our servers, which tell their port in their first line."""
+    """One of our servers. Its first line is `port` and a number, and what else is to be told, in pairs."""
     arguments = []
     for name, value in options.items():
         arguments += ["--" + name, value]
     process = subprocess.Popen(pinned(core, binary(product), *arguments), stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline().split()
-        if len(line) != 2:
+        notes = dict(zip(line[::2], line[1::2]))
+        if "port" not in notes:
             raise SystemExit(f"{product} did not start")
-        yield Server(int(line[1]), process.pid)
+        yield Server(int(notes["port"]), process.pid, notes)
+    finally:
+        stop(process)
+
+
+@contextlib.contextmanager
+def gateway(upstream, *settings):
+    """The gateway over one upstream named `bench`."""
+    command = pinned(SERVER_CORE, os.path.join(PRODUCT, ".build", "release", "lightstreamer-gateway"), "serve")
+    command += ["--port", "0", "--upstream", f"bench={upstream},DEMO"]
+    for setting in settings:
+        command += ["--set", setting]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        line = process.stdout.readline()
+        if not line.startswith("gateway: "):
+            raise SystemExit("the gateway did not start")
+        yield Server(int(line.rsplit(":", 1)[1]), process.pid)
     finally:
         stop(process)
 

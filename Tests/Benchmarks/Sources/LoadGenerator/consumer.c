@@ -59,10 +59,12 @@ ask (struct consumer *consumer, const struct options *options, int number)
                        "Sec-WebSocket-Protocol: TLCP-2.5.0.lightstreamer.com\r\n\r\n");
   else
     {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-      snprintf (path, sizeof (path), options->path, number);
-#pragma GCC diagnostic pop
+      const char *place = strstr (options->path, "%d");
+
+      if (place == NULL)
+        snprintf (path, sizeof (path), "%s", options->path);
+      else
+        snprintf (path, sizeof (path), "%.*s%d%s", (int) (place - options->path), options->path, number, place + 2);
       length = snprintf (request, sizeof (request),
                          "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n%s\r\n", path,
                          options->browser_headers ? browser_headers : "");
