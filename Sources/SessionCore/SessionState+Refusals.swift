@@ -12,7 +12,7 @@ extension SessionState {
         case .creating(let creation):
             let cause = "\(creation.way.causePrefix).conerr.\(code)"
             if code == 5 { return .serverOverloaded(cause: cause) }
-            if Self.speaksOfVersion(code: code, message: message) { return .versionRefused }
+            if code == 65 { return .versionRefused }
             return Self.isRetryable(conerr: code) ? .creationFailed(cause: cause) : .final
         case .bound(let bond):
             let cause = "\(bond.rung.causePrefix).conerr.\(code)"
@@ -25,7 +25,6 @@ extension SessionState {
         }
     }
 
-    /// Code 65 also stands for any other mistake in a request, which an older version would not mend.
     private static func speaksOfVersion(code: Int, message: String) -> Bool {
         code == 65 && message.lowercased().contains("protocol version")
     }
