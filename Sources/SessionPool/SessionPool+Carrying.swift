@@ -42,6 +42,8 @@ extension SessionPool {
             body.resources[resource.id] = nil
         }
         sink.subscriptionRemoved(resource.id)
+        // Whoever waits for a change has waited long enough.
+        resource.notifyWatchers()
     }
 
     /// The linger of a shared subscription is over.

@@ -126,6 +126,9 @@ package final class SubscriptionResource: Sendable {
         }
     }
 
+    /// Whether the resource is going or gone.
+    package var isDeleted: Bool { body.withLock { $0.isDeleted } }
+
     /// Marks the resource as going; false if it was already.
     func startDeletion() -> Bool {
         body.withLock { body in

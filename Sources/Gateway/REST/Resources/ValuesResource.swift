@@ -102,6 +102,7 @@ struct ValuesResource: Sendable {
         }
         let changed: @Sendable () -> Answer? = {
             do {
+                if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
                 let answer = try answer(resource, call, find)
                 return answer.status == 304 ? nil : answer.waited(wait)
             } catch {

@@ -84,4 +84,19 @@ import Testing
         }
         #expect(status == 304)
     }
+
+    @Test func aLongPollEndsWithItsSubscription() async {
+        let subscription = "/v1/subscriptions/" + fixture.makeSubscription()
+        let tag = fixture.perform("GET", subscription + "/values").headers["ETag"] ?? ""
+        let waiting = ["If-None-Match": tag, "Prefer": "wait=30"]
+        let fixture = fixture
+        let status = await withCheckedContinuation { continuation in
+            let poll = fixture.perform("GET", subscription + "/values", "", waiting) { response in
+                continuation.resume(returning: response.status)
+            }
+            #expect(poll.isWaiting)
+            #expect(fixture.perform("DELETE", subscription).status == 204)
+        }
+        #expect(status == 404)
+    }
 }
