@@ -114,6 +114,8 @@ internal import Testing
         for client in clients { #expect(try client.exchange(request).status == 200) }
         let third = try server.client()
         #expect(third.isClosedByServer())
+        // The figures are made at the end of a pass; this answer comes in a later one.
+        #expect(try clients[0].exchange(request).status == 200)
         #expect(server.daemon.figures.refusedConnections == 1)
         #expect(try clients[0].exchange(request).status == 200)
     }
