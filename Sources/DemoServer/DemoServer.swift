@@ -10,7 +10,7 @@ package final class DemoServer: Sendable {
     package let configuration: DemoServerConfiguration
 
     private let logger: Logger
-    private let stage = ServerStage()
+    private let stage = ServerRuntime()
 
     /// Makes a server that is not yet running.
     ///
@@ -53,7 +53,7 @@ package final class DemoServer: Sendable {
     /// - Parameters:
     ///   - order: What happens; ignored if the feed has no such item or too many values are given.
     ///   - adapter: Name of a feed of `DemoServerConfiguration.manualFeeds`; orders for others are ignored.
-    package func publish(_ order: FeedOrder, to adapter: String) async {
+    package func publish(_ order: FeedRequest, to adapter: String) async {
         await stage.perform { $0.publish(order, to: adapter) }
     }
 

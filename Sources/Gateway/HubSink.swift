@@ -5,7 +5,7 @@ internal import SessionPool
 /// Carries what the pool tells into the hub: one topic for each client and for each subscription resource.
 struct HubSink: PoolSink {
     let hub: EventHub
-    var owners = OwnerBook()
+    var owners = OwnershipTable()
     var tallies = PoolTallies()
 
     func clientAdded(_ client: PooledClient) {

@@ -37,13 +37,13 @@ package struct Moment: Comparable, Hashable, Sendable {
 package struct Tick: Sendable {
     /// The time of the step.
     package var now: Moment
-    /// A random number, 0 ≤ dice < 1, drawn for this step alone.
-    package var dice: Double
+    /// A random number, 0 ≤ random < 1, drawn for this step alone.
+    package var random: Double
 
     /// A tick.
-    package init(now: Moment, dice: Double = 0) {
+    package init(now: Moment, random: Double = 0) {
         self.now = now
-        self.dice = dice
+        self.random = random
     }
 }
 

@@ -4,7 +4,7 @@ package import TLCP
 package enum SessionAction: Sendable, Equatable {
     /// Open a connection; report `transportOpened` for a WebSocket once it is usable, `received` for its lines, and
     /// `transportClosed` once when it ends, unless the machine closes it first.
-    indirect case openTransport(ConnectionID, TransportOrder)
+    indirect case openTransport(ConnectionID, TransportRequest)
     /// Send one text message on an open WebSocket. It may hold the password, so it must not be logged.
     case send(ConnectionID, [UInt8])
     /// Close a connection; nothing of it needs to be reported any more. What was sent before goes out first.

@@ -14,15 +14,15 @@ extension SessionMachine {
             lastEffort = tick.now
             startTimer(.transport, after: responseTime)
             let socket = openSocket(at: session.address, isCreation: false)
-            state = .bound(Bond(rung: rung, connection: socket, step: .opening))
+            state = .bound(SessionBinding(rung: rung, connection: socket, step: .opening))
         case .httpStreaming:
             lastEffort = tick.now
             let request = http(bindRequest(rung, session: session))
             let connection = openRequest(.httpStream, at: session.address, request)
             startTimer(.transport, after: responseTime)
-            state = .bound(Bond(rung: rung, connection: connection, step: .asked))
+            state = .bound(SessionBinding(rung: rung, connection: connection, step: .asked))
         case .httpPolling:
-            state = .bound(Bond(rung: rung, connection: nil, step: .pausing))
+            state = .bound(SessionBinding(rung: rung, connection: nil, step: .pausing))
             poll(at: tick)
         }
     }
@@ -42,33 +42,33 @@ extension SessionMachine {
         emit(.send(socket, ClientRequest.wsok.webSocketMessage))
         if let creation = state.creation {
             emit(.send(socket, creationRequest(creation.way).webSocketMessage))
-        } else if let bond = state.bond, bond.rung.streams, let session {
-            emit(.send(socket, bindRequest(bond.rung, session: session).webSocketMessage))
+        } else if let binding = state.binding, binding.rung.streams, let session {
+            emit(.send(socket, bindRequest(binding.rung, session: session).webSocketMessage))
         }
     }
 
     mutating func socketGreeted(at tick: Tick) {
-        guard state.greeted(), let bond = state.bond, !bond.rung.streams else { return }
+        guard state.greeted(), let binding = state.binding, !binding.rung.streams else { return }
         stopTimer(.transport)
         poll(isFirst: true, at: tick)
     }
 
     // MARK: - Polls
 
-    /// Sends the next poll of a polling bond. `isFirst`: the first one on its WebSocket, which names the session.
+    /// Sends the next poll of a polling binding. `isFirst`: the first one on its WebSocket, which names the session.
     mutating func poll(isFirst: Bool = false, at tick: Tick) {
-        guard let bond = state.bond, let session else { return }
+        guard let binding = state.binding, let session else { return }
         startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
-        if bond.rung.usesWebSocket {
-            guard let socket = bond.connection else { return }
-            let request = bindRequest(bond.rung, session: session, namesSession: isFirst)
+        if binding.rung.usesWebSocket {
+            guard let socket = binding.connection else { return }
+            let request = bindRequest(binding.rung, session: session, namesSession: isFirst)
             emit(.send(socket, request.webSocketMessage))
-            _ = state.bondMoved(to: .asked, on: socket)
+            _ = state.bindingMoved(to: .asked, on: socket)
         } else {
             lastEffort = tick.now
-            let request = http(bindRequest(bond.rung, session: session))
+            let request = http(bindRequest(binding.rung, session: session))
             let connection = openRequest(.httpPoll, at: session.address, request)
-            _ = state.bondMoved(to: .asked, on: connection)
+            _ = state.bindingMoved(to: .asked, on: connection)
             heartbeat.declare(.zero)
             // They keep the connection of control requests in use: polls that follow each other do not put them off.
             if !heartbeat.isActive { beginHeartbeats() }
@@ -78,30 +78,30 @@ extension SessionMachine {
     // MARK: - CONOK
 
     /// The `CONOK` of a bind.
-    mutating func rebound(_ bond: Bond, _ welcome: Welcome, at tick: Tick) {
-        session?.requestLimit = welcome.requestLimit
-        switch bond.step {
+    mutating func rebound(_ binding: SessionBinding, _ accepted: ConnectionAccepted, at tick: Tick) {
+        session?.requestLimit = accepted.requestLimit
+        switch binding.step {
         case .asked, .greeting, .pollingForced: break
         case .preflight, .opening, .streaming, .polling, .pausing: return
         }
-        if bond.rung.streams { grantKeepalive(welcome) } else { grantIdleTimeout(welcome) }
-        follow(controlLink: welcome.controlLink)
+        if binding.rung.streams { grantKeepalive(accepted) } else { grantIdleTimeout(accepted) }
+        follow(controlLink: accepted.controlLink)
         tellLegacy(.connectionEstablished)
-        if bond.rung.streams {
+        if binding.rung.streams {
             stopTimer(.transport)
-            _ = state.bondMoved(to: .streaming, on: bond.connection)
-            setStatus(bond.rung.status)
-            beginStreaming(welcome, at: tick)
+            _ = state.bindingMoved(to: .streaming, on: binding.connection)
+            setStatus(binding.rung.status)
+            beginStreaming(accepted, at: tick)
         } else {
-            _ = state.bondMoved(to: .polling, on: bond.connection)
-            setStatus(bond.rung.status)
+            _ = state.bindingMoved(to: .polling, on: binding.connection)
+            setStatus(binding.rung.status)
             connectionEstablished()
         }
     }
 
     /// A stream flows, on the socket of a creation or by a bind.
-    mutating func beginStreaming(_ welcome: Welcome, at tick: Tick) {
-        if let delay = liveness.begin(keepalive: welcome.keepalive, at: tick.now) {
+    mutating func beginStreaming(_ accepted: ConnectionAccepted, at tick: Tick) {
+        if let delay = liveness.begin(keepalive: accepted.keepalive, at: tick.now) {
             startTimer(.liveness, after: delay)
         }
         slowing.begin()
@@ -142,56 +142,56 @@ extension SessionMachine {
             cause = "recovery.loop"
             return bindInBestWay(at: tick)
         }
-        guard let bond = state.bond else { return }
-        switch bond.step {
+        guard let binding = state.binding else { return }
+        switch binding.step {
         case .preflight(let way):
-            release(bond.connection)
+            release(binding.connection)
             stopTimer(.transport)
             cause = "\(way.causePrefix).loop"
             bindInBestWay(at: tick)
         case .polling:
-            pollLooped(bond, delay: delay, at: tick)
-        case .asked where !bond.rung.streams:
-            pollLooped(bond, delay: delay, at: tick)
+            pollLooped(binding, delay: delay, at: tick)
+        case .asked where !binding.rung.streams:
+            pollLooped(binding, delay: delay, at: tick)
         case .streaming, .pollingForced, .asked, .greeting:
             leaveStream()
-            leave(bond)
-            cause = "\(bond.rung.causePrefix).loop"
+            leave(binding)
+            cause = "\(binding.rung.causePrefix).loop"
             bindInBestWay(at: tick)
         case .opening, .pausing:
             break
         }
     }
 
-    private mutating func pollLooped(_ bond: Bond, delay: Duration, at tick: Tick) {
+    private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at tick: Tick) {
         stopTimer(.idle)
         if options.pollingInterval != delay.optionSeconds {
             options.pollingInterval = delay.optionSeconds
             emit(.notify(.propertyChanged(.pollingInterval(delay.optionSeconds))))
         }
-        guard ladder.bestRung(forced: options.forcedTransport) == bond.rung else {
-            cause = transportSwitch.cause ?? "\(bond.rung.causePrefix).loop"
+        guard ladder.bestRung(forced: options.forcedTransport) == binding.rung else {
+            cause = transportSwitch.cause ?? "\(binding.rung.causePrefix).loop"
             leaveStream()
-            leave(bond)
+            leave(binding)
             return bindInBestWay(at: tick)
         }
         transportSwitch = .none
         requests.dropTransportSwitch()
-        if bond.rung == .httpPolling {
-            release(bond.connection)
+        if binding.rung == .httpPolling {
+            release(binding.connection)
             cause = "http.loop"
         }
-        _ = state.bondMoved(to: .pausing, on: bond.rung.usesWebSocket ? bond.connection : nil)
+        _ = state.bindingMoved(to: .pausing, on: binding.rung.usesWebSocket ? binding.connection : nil)
         if delay > .zero { startTimer(.polling, after: delay) } else { poll(at: tick) }
     }
 
-    /// Lets go of the connection of a bond that ended with `LOOP`.
-    private mutating func leave(_ bond: Bond) {
-        if bond.rung.usesWebSocket {
+    /// Lets go of the connection of a binding that ended with `LOOP`.
+    private mutating func leave(_ binding: SessionBinding) {
+        if binding.rung.usesWebSocket {
             leaveControlRoute()
-            close(bond.connection)
+            close(binding.connection)
         } else {
-            release(bond.connection)
+            release(binding.connection)
         }
     }
 }

@@ -25,8 +25,8 @@ extension SessionMachine {
     /// Asks for a rebind if there is a better transport than the one in use. During a preflight, an opening or a
     /// recovery nothing is asked: the choice is made anyway when it ends.
     mutating func considerSwitch(cause: String? = nil) {
-        guard let bond = state.bond, state.controlRoute != .closed else { return }
-        if ladder.bestRung(forced: options.forcedTransport) == bond.rung {
+        guard let binding = state.binding, state.controlRoute != .closed else { return }
+        if ladder.bestRung(forced: options.forcedTransport) == binding.rung {
             if requests.nextPending(.beforeSubscriptions) == .transportSwitch(cause: transportSwitch.cause) {
                 transportSwitch = .none
                 requests.dropTransportSwitch()

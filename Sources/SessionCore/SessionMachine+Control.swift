@@ -45,7 +45,7 @@ extension SessionMachine {
 
     private mutating func post(_ body: [UInt8], _ name: RequestName, _ session: SessionRecord, at tick: Tick) {
         let target = name.httpTarget(session: session.id, version: version.current)
-        let request = TransportOrder.Request(target: target, body: body)
+        let request = TransportRequest.Request(target: target, body: body)
         let connection = openRequest(.httpControl, at: session.address, request)
         control.sent(on: connection, isHeartbeat: name == .heartbeat, at: tick.now)
         startTimer(.control, after: responseTime)

@@ -45,32 +45,34 @@ extension SessionMachine {
     }
 
     /// The `CONOK` of a creation.
-    mutating func created(_ creation: Creation, _ welcome: Welcome, at tick: Tick) {
+    mutating func created(_ creation: Creation, _ accepted: ConnectionAccepted, at tick: Tick) {
         stopTimer(.transport)
         backoff.reset(to: retryDelay)
-        previousSession = welcome.sessionID
+        previousSession = accepted.sessionID
         session = SessionRecord(
-            id: welcome.sessionID,
+            id: accepted.sessionID,
             creationAddress: creation.address,
             ignoresControlLink: creation.ignoresControlLink,
             address: creation.address,
-            requestLimit: welcome.requestLimit
+            requestLimit: accepted.requestLimit
         )
         if version.current != configuration.protocolVersion {
             emit(.rememberVersion(version.current, address: creation.address))
         }
-        setProperty(.sessionId(welcome.sessionID.rawValue))
-        if creation.way == .webSocket { grantKeepalive(welcome) }
-        follow(controlLink: welcome.controlLink)
+        setProperty(.sessionId(accepted.sessionID.rawValue))
+        if creation.way == .webSocket { grantKeepalive(accepted) }
+        follow(controlLink: accepted.controlLink)
         tellLegacy(.connectionEstablished)
         if let registration = device.registration { requests.ask(registration) }
         switch creation.way {
         case .webSocket:
-            state = .bound(Bond(rung: .webSocketStreaming, connection: creation.connection, step: .streaming))
+            state = .bound(SessionBinding(rung: .webSocketStreaming, connection: creation.connection, step: .streaming))
             setStatus(.connectedWSStreaming)
-            beginStreaming(welcome, at: tick)
+            beginStreaming(accepted, at: tick)
         case .http, .unlimited:
-            state = .bound(Bond(rung: .httpPolling, connection: creation.connection, step: .preflight(creation.way)))
+            state = .bound(
+                SessionBinding(rung: .httpPolling, connection: creation.connection, step: .preflight(creation.way))
+            )
             startTimer(.transport, after: responseTime)
             setStatus(.connectedStreamSensing)
         }
@@ -91,15 +93,15 @@ extension SessionMachine {
         setProperty(.serverInstanceAddress(address))
     }
 
-    mutating func grantKeepalive(_ welcome: Welcome) {
-        let seconds = welcome.keepalive.optionSeconds
+    mutating func grantKeepalive(_ accepted: ConnectionAccepted) {
+        let seconds = accepted.keepalive.optionSeconds
         guard options.keepaliveInterval != seconds else { return }
         options.keepaliveInterval = seconds
         emit(.notify(.propertyChanged(.keepaliveInterval(seconds))))
     }
 
-    mutating func grantIdleTimeout(_ welcome: Welcome) {
-        let seconds = welcome.keepalive.optionSeconds
+    mutating func grantIdleTimeout(_ accepted: ConnectionAccepted) {
+        let seconds = accepted.keepalive.optionSeconds
         guard options.idleTimeout != seconds else { return }
         options.idleTimeout = seconds
         emit(.notify(.propertyChanged(.idleTimeout(seconds))))

@@ -43,7 +43,7 @@ extension SessionMachine {
 
     mutating func openSocket(at address: String, isCreation: Bool) -> ConnectionID {
         open(
-            TransportOrder(
+            TransportRequest(
                 kind: .webSocket,
                 address: address,
                 subprotocol: version.current.webSocketSubprotocol,
@@ -53,13 +53,13 @@ extension SessionMachine {
     }
 
     mutating func openRequest(
-        _ kind: TransportOrder.Kind,
+        _ kind: TransportRequest.Kind,
         at address: String,
-        _ request: TransportOrder.Request,
+        _ request: TransportRequest.Request,
         isCreation: Bool = false
     ) -> ConnectionID {
         open(
-            TransportOrder(
+            TransportRequest(
                 kind: kind,
                 address: address,
                 request: request,
@@ -68,7 +68,7 @@ extension SessionMachine {
         )
     }
 
-    private mutating func open(_ order: TransportOrder) -> ConnectionID {
+    private mutating func open(_ order: TransportRequest) -> ConnectionID {
         let connection = connections.opened()
         emit(.openTransport(connection, order))
         return connection

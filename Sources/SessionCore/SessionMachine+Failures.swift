@@ -9,13 +9,13 @@ extension SessionMachine {
         switch closure {
         case .completed:
             if isStream {
-                setBack(.broken, reason: "the connection ended", at: tick)
+                fail(.broken, reason: "the connection ended", at: tick)
             } else {
                 controlEnded(isComplete: true, at: tick)
             }
         case .failed(let reason):
             if isStream {
-                setBack(.broken, reason: reason, at: tick)
+                fail(.broken, reason: reason, at: tick)
             } else {
                 controlEnded(isComplete: false, at: tick)
             }
@@ -27,10 +27,10 @@ extension SessionMachine {
     }
 
     /// The session's connection failed: what follows depends on what it was needed for.
-    mutating func setBack(_ failure: ConnectionFailure, reason: String, at tick: Tick) {
-        guard let setback = state.setback(from: failure) else { return }
-        close(state.connection(toGiveUpAfter: setback))
-        switch setback {
+    mutating func fail(_ failure: ConnectionFailure, reason: String, at tick: Tick) {
+        guard let failureOutcome = state.failureOutcome(from: failure) else { return }
+        close(state.connection(toGiveUpAfter: failureOutcome))
+        switch failureOutcome {
         case .createOverHTTP:
             ladder.suspendWebSocket()
             cause = "ws.unavailable"
@@ -60,7 +60,7 @@ extension SessionMachine {
     /// An HTTP streaming response is withheld somewhere: the server is asked to end it, and never to stream again.
     private mutating func forcePolling(at tick: Tick) {
         ladder.disableHTTPStreaming()
-        _ = state.bondMoved(to: .pollingForced, on: state.connection)
+        _ = state.bindingMoved(to: .pollingForced, on: state.connection)
         askForSwitch(cause: "http.streaming.unavailable")
         sendPendingRequests(at: tick)
         startTimer(.transport, after: responseTime)
@@ -108,7 +108,7 @@ extension SessionMachine {
     }
 
     func firstRetryDelay(_ tick: Tick) -> Duration {
-        Duration(optionSeconds: options.firstRetryMaxDelay).randomShare(dice: tick.dice)
+        Duration(optionSeconds: options.firstRetryMaxDelay).randomShare(random: tick.random)
     }
 
     // MARK: - Refusals

@@ -21,8 +21,8 @@ extension SessionMachine {
     }
 
     private mutating func aliveness(at tick: Tick) {
-        guard let delay = liveness.lineReceived(at: tick.now), let bond = state.bond else { return }
-        setStatus(bond.rung.status)
+        guard let delay = liveness.lineReceived(at: tick.now), let binding = state.binding else { return }
+        setStatus(binding.rung.status)
         startTimer(.liveness, after: delay)
     }
 
@@ -69,13 +69,13 @@ extension SessionMachine {
     private mutating func connectionLine(_ notification: ServerNotification, at tick: Tick) {
         switch notification {
         case .conOK(let sessionID, let requestLimit, let keepaliveMillis, let controlLink):
-            let welcome = Welcome(
+            let accepted = ConnectionAccepted(
                 sessionID: sessionID,
                 requestLimit: requestLimit,
                 keepalive: .milliseconds(max(0, keepaliveMillis)),
                 controlLink: controlLink
             )
-            welcomed(welcome, at: tick)
+            sessionAccepted(accepted, at: tick)
         case .conErr(let code, let message):
             refused(code: code, message: message, state.refusal(code: code, message: message), at: tick)
         case .end(let code, let message):
@@ -87,13 +87,13 @@ extension SessionMachine {
         }
     }
 
-    private mutating func welcomed(_ welcome: Welcome, at tick: Tick) {
+    private mutating func sessionAccepted(_ accepted: ConnectionAccepted, at tick: Tick) {
         if let creation = state.creation {
-            created(creation, welcome, at: tick)
-        } else if let bond = state.bond {
-            rebound(bond, welcome, at: tick)
+            created(creation, accepted, at: tick)
+        } else if let binding = state.binding {
+            rebound(binding, accepted, at: tick)
         } else if state.recovery != nil {
-            session?.requestLimit = welcome.requestLimit
+            session?.requestLimit = accepted.requestLimit
             tellLegacy(.connectionEstablished)
         }
     }
@@ -112,7 +112,7 @@ extension SessionMachine {
     }
 
     private mutating func synchronised(serverSeconds: Int, at tick: Tick) {
-        guard let bond = state.bond, bond.step == .streaming else { return }
+        guard let binding = state.binding, binding.step == .streaming else { return }
         guard slowing.synchronised(serverSeconds: serverSeconds, at: tick.now), options.slowingEnabled,
             ladder.disableStreaming(forced: options.forcedTransport)
         else { return }

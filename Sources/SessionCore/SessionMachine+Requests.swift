@@ -23,7 +23,7 @@ extension SessionMachine {
 
     /// `namesSession`: false for a poll on the WebSocket of the poll before it, which needs no more than that.
     mutating func bindRequest(
-        _ rung: TransportRung,
+        _ rung: SessionTransport,
         session: SessionRecord,
         namesSession: Bool = true
     ) -> ClientRequest {
@@ -81,8 +81,8 @@ extension SessionMachine {
 
     /// A request in the form that goes over HTTP by itself. `create_session` and `bind_session` name their session
     /// in the body.
-    func http(_ request: ClientRequest) -> TransportOrder.Request {
-        TransportOrder.Request(
+    func http(_ request: ClientRequest) -> TransportRequest.Request {
+        TransportRequest.Request(
             target: request.name.httpTarget(version: version.current),
             body: request.httpBody
         )

@@ -4,8 +4,8 @@ internal import TLCP
 extension SessionMachine {
     mutating func expired(_ purpose: TimerID.Purpose, at tick: Tick) {
         switch purpose {
-        case .transport: setBack(.timeout, reason: "no answer in time", at: tick)
-        case .idle: setBack(.timeout, reason: "no answer to a poll in time", at: tick)
+        case .transport: fail(.timeout, reason: "no answer in time", at: tick)
+        case .idle: fail(.timeout, reason: "no answer to a poll in time", at: tick)
         case .liveness: livenessExpired(at: tick)
         case .retry: retryPauseEnded(at: tick)
         case .recovery: recover(at: tick)
@@ -28,7 +28,7 @@ extension SessionMachine {
             setStatus(.stalled)
             startTimer(.liveness, after: delay)
         case .lost:
-            setBack(.timeout, reason: "the connection is stalled", at: tick)
+            fail(.timeout, reason: "the connection is stalled", at: tick)
         case nil:
             break
         }

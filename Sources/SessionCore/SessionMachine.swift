@@ -49,8 +49,8 @@ package struct SessionMachine: ~Copyable {
     /// The address at the last `connect()`, should the user set none meanwhile.
     var fallbackAddress: String?
 
-    var timers = TimerBook()
-    var connections = ConnectionBook()
+    var timers = TimerTable()
+    var connections = ConnectionTable()
     /// What the event under way has led to so far.
     var out: [SessionAction] = []
     /// Kept for its storage, so that a line costs no allocation here.

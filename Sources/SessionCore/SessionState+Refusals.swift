@@ -14,8 +14,8 @@ extension SessionState {
             if code == 5 { return .serverOverloaded(cause: cause) }
             if code == 65 { return .versionRefused }
             return Self.isRetryable(conerr: code) ? .creationFailed(cause: cause) : .final
-        case .bound(let bond):
-            let cause = "\(bond.rung.causePrefix).conerr.\(code)"
+        case .bound(let binding):
+            let cause = "\(binding.rung.causePrefix).conerr.\(code)"
             if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .retryDelay) }
             return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
         case .recovering:
@@ -38,11 +38,11 @@ extension SessionState {
             return .ignored
         case .creating:
             return .ignored
-        case .bound(let bond):
+        case .bound(let binding):
             guard Self.isRetryable(end: code) else { return .final }
-            let isPushing = bond.step == .streaming || bond.step == .polling
+            let isPushing = binding.step == .streaming || binding.step == .polling
             return .sessionLost(
-                cause: "\(bond.rung.causePrefix).end.\(code)",
+                cause: "\(binding.rung.causePrefix).end.\(code)",
                 wait: isPushing ? .firstRetry : .retryDelay
             )
         case .recovering:

@@ -1,11 +1,11 @@
 extension SessionState {
     /// Where control and message requests go now.
     var controlRoute: ControlRoute {
-        bond?.controlRoute ?? .closed
+        binding?.controlRoute ?? .closed
     }
 }
 
-extension Bond {
+extension SessionBinding {
     fileprivate var controlRoute: ControlRoute {
         switch step {
         case .preflight, .opening, .greeting:

@@ -6,15 +6,15 @@ extension SessionState {
             creation.step = .greeting
             self = .creating(creation)
             return true
-        case .bound(var bond) where bond.step == .opening:
-            bond.step = .greeting
-            self = .bound(bond)
+        case .bound(var binding) where binding.step == .opening:
+            binding.step = .greeting
+            self = .bound(binding)
             return true
         case .creating(let creation):
             self = .creating(creation)
             return false
-        case .bound(let bond):
-            self = .bound(bond)
+        case .bound(let binding):
+            self = .bound(binding)
             return false
         case .idle:
             self = .idle
@@ -36,10 +36,10 @@ extension SessionState {
             if isDue { creation.step = .asked }
             self = .creating(creation)
             return isDue
-        case .bound(var bond):
-            let isDue = bond.step == .greeting
-            if isDue { bond.step = .asked }
-            self = .bound(bond)
+        case .bound(var binding):
+            let isDue = binding.step == .greeting
+            if isDue { binding.step = .asked }
+            self = .bound(binding)
             return isDue
         case .idle:
             self = .idle
@@ -53,13 +53,13 @@ extension SessionState {
         }
     }
 
-    /// The bond goes on to another step, on this connection. False: there is no bond.
-    mutating func bondMoved(to step: Bond.Step, on connection: ConnectionID?) -> Bool {
+    /// The binding goes on to another step, on this connection. False: there is no binding.
+    mutating func bindingMoved(to step: SessionBinding.Step, on connection: ConnectionID?) -> Bool {
         switch consume self {
-        case .bound(var bond):
-            bond.step = step
-            bond.connection = connection
-            self = .bound(bond)
+        case .bound(var binding):
+            binding.step = step
+            binding.connection = connection
+            self = .bound(binding)
             return true
         case .idle:
             self = .idle
@@ -92,8 +92,8 @@ extension SessionState {
         case .creating(let creation):
             self = .creating(creation)
             return false
-        case .bound(let bond):
-            self = .bound(bond)
+        case .bound(let binding):
+            self = .bound(binding)
             return false
         }
     }

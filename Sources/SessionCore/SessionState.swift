@@ -11,7 +11,7 @@ enum SessionState: ~Copyable {
     case creating(Creation)
     /// A session exists, and is bound to a connection or about to be. *Entered* by the `CONOK` of a creation and by the
     /// `LOOP` of a recovery; *leaves to* `recovering` when a connection breaks, to `retrying` when the session is lost.
-    case bound(Bond)
+    case bound(SessionBinding)
     /// Status `TRYING-RECOVERY`: a session exists, its connection is lost. *Entered* from `bound`; *leaves to* `bound`
     /// by `LOOP`, to `retrying` when time is up or the server no longer knows the session.
     case recovering(Recovery)
@@ -22,7 +22,7 @@ enum SessionState: ~Copyable {
         case .idle: nil
         case .retrying: nil
         case .creating(let creation): creation.connection
-        case .bound(let bond): bond.connection
+        case .bound(let binding): binding.connection
         case .recovering(let recovery): recovery.connection
         }
     }
@@ -51,10 +51,10 @@ enum SessionState: ~Copyable {
         }
     }
 
-    /// The bond of the session.
-    var bond: Bond? {
+    /// The binding of the session.
+    var binding: SessionBinding? {
         switch self {
-        case .bound(let bond): bond
+        case .bound(let binding): binding
         default: nil
         }
     }

@@ -4,7 +4,7 @@ package import SessionCore
 extension PooledClient {
     /// Sends a message. Its outcome goes to the sink and to `ended`; neither if the order does not want it.
     package func send(
-        _ order: MessageOrder,
+        _ order: MessageSubmission,
         ended: @escaping @Sendable (MessageOutcome) -> Void = { _ in }
     ) throws(ClientError) -> String {
         let message = RandomID.make(prefix: "m")

@@ -2,7 +2,7 @@ package import LightstreamerClient
 internal import SessionCore
 
 /// Which server a dedicated client connects to, and how.
-package struct ClientOrder: Sendable {
+package struct ClientSpecification: Sendable {
     /// Where the client connects to.
     package enum Target: Sendable {
         /// A configured upstream, with its own credentials unless others are given.
@@ -45,7 +45,7 @@ extension SessionPool {
     /// Makes a dedicated client, not connected. `prepare` may set its options and details and throw; then nothing is
     /// left behind.
     package func createClient(
-        _ order: ClientOrder,
+        _ order: ClientSpecification,
         prepare: (LightstreamerClient) throws -> Void = { _ in }
     ) throws -> PooledClient {
         let (upstream, address) = try resolve(order.target)
@@ -79,7 +79,7 @@ extension SessionPool {
         resources().filter { $0.home == .dedicated(id) || $0.client?.id == id }
     }
 
-    private func resolve(_ target: ClientOrder.Target) throws(PoolError) -> (UpstreamConfiguration?, String) {
+    private func resolve(_ target: ClientSpecification.Target) throws(PoolError) -> (UpstreamConfiguration?, String) {
         switch target {
         case .upstream(let name):
             guard let upstream = upstream(name) else { throw .unknownUpstream(name) }

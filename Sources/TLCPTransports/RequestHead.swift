@@ -11,7 +11,7 @@ struct RequestHead {
     }
 
     /// The head of an HTTP request.
-    func http(_ order: ConnectionOrder) -> HTTPRequestHead {
+    func http(_ order: ConnectionRequest) -> HTTPRequestHead {
         let endpoint = Endpoint(order)
         var headers: [(String, String)] = [
             ("Host", endpoint.authority), ("Content-Type", "text/plain; charset=utf-8"),
@@ -32,7 +32,7 @@ struct RequestHead {
     }
 
     /// The head of a WebSocket handshake.
-    func webSocket(_ order: ConnectionOrder, key: String) -> HTTPRequestHead {
+    func webSocket(_ order: ConnectionRequest, key: String) -> HTTPRequestHead {
         var headers: [(String, String)] = [
             ("Host", Endpoint(order).authority), ("Connection", "Upgrade"), ("Upgrade", "websocket"),
             ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", key), ("Sec-WebSocket-Protocol", order.subprotocol),
@@ -47,7 +47,7 @@ struct RequestHead {
         )
     }
 
-    private func add(_ order: ConnectionOrder, to headers: inout [(String, String)]) {
+    private func add(_ order: ConnectionRequest, to headers: inout [(String, String)]) {
         headers += order.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let asker = Credentials.Asker.server(Endpoint(order).hostAndPort)
         let isGiven = order.headers.keys.contains { $0.lowercased() == "authorization" }
@@ -57,7 +57,7 @@ struct RequestHead {
 
     private func decorated(
         _ method: String,
-        _ order: ConnectionOrder,
+        _ order: ConnectionRequest,
         _ headers: [(String, String)]
     ) -> OutgoingRequest {
         var request = OutgoingRequest(
@@ -72,7 +72,7 @@ struct RequestHead {
     }
 }
 
-extension ConnectionOrder {
+extension ConnectionRequest {
     /// Where the request goes, as far as cookies are concerned.
     var cookieOrigin: CookieOrigin {
         CookieOrigin(host: host, path: String(target.prefix { $0 != "?" }), isSecure: isSecure)

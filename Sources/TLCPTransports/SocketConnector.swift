@@ -21,7 +21,7 @@ package final class SocketConnector: TransportConnector {
 
     /// Starts to open a connection.
     package func open(
-        _ order: ConnectionOrder,
+        _ order: ConnectionRequest,
         events: @escaping @Sendable (TransportEvent) -> Void
     ) -> any Transport {
         switch order.kind {

@@ -3,7 +3,7 @@ package protocol TransportConnector: Sendable {
     /// Starts to open a connection. Events come on a network thread, one at a time, none before this returns or after
     /// `closed`.
     func open(
-        _ order: ConnectionOrder,
+        _ order: ConnectionRequest,
         events: @escaping @Sendable (TransportEvent) -> Void
     ) -> any Transport
     /// Closes everything that is open, idle keep-alive connections included, and waits until it is.
@@ -11,7 +11,7 @@ package protocol TransportConnector: Sendable {
 }
 
 /// All that a connection needs to know.
-package struct ConnectionOrder: Sendable, Equatable {
+package struct ConnectionRequest: Sendable, Equatable {
     /// What is spoken on it.
     package enum Kind: Sendable, Hashable {
         /// A WebSocket.

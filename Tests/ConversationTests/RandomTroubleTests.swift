@@ -5,36 +5,36 @@ internal import Testing
 
 /// Everything goes wrong, at moments that follow from a seed.
 struct RandomTroubleTests {
-    private static func someTrouble(_ dice: inout TestSupport.SeededGenerator) -> Trouble {
-        switch Int.random(in: 0..<16, using: &dice) {
+    private static func someTrouble(_ random: inout TestSupport.SeededGenerator) -> Trouble {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0, 1, 2: .link(.drop)
         case 3: .link(.halfOpen)
-        case 4: .link(.stall(.milliseconds(Int.random(in: 100...8_000, using: &dice))))
-        case 5: .refusal(count: Int.random(in: 1...5, using: &dice))
-        case 6, 7: .server([Fault(.loop(delayMilliseconds: Int.random(in: 0...200, using: &dice)))])
+        case 4: .link(.stall(.milliseconds(Int.random(in: 100...8_000, using: &random))))
+        case 5: .refusal(count: Int.random(in: 1...5, using: &random))
+        case 6, 7: .server([Fault(.loop(delayMilliseconds: Int.random(in: 0...200, using: &random)))])
         case 8: .server([Fault(.mute(.seconds(100)))])
-        case 9: .server([Fault(.progress(Int.random(in: -4...2, using: &dice)))])
+        case 9: .server([Fault(.progress(Int.random(in: -4...2, using: &random)))])
         case 10: .server([Fault(.refuseRecovery)])
         case 11:
             .server([
                 Fault(
                     .ignore,
-                    at: .request([.add, .delete, .bind, .create, .wsok].randomElement(using: &dice) ?? .add)
+                    at: .request([.add, .delete, .bind, .create, .wsok].randomElement(using: &random) ?? .add)
                 )
             ])
-        case 12: .server([Fault(.end(code: Bool.random(using: &dice) ? 41 : 48, message: "again"))])
-        case 13: .user(.force((ForcedTransport.allCases + [nil, nil]).randomElement(using: &dice) ?? nil))
+        case 12: .server([Fault(.end(code: Bool.random(using: &random) ? 41 : 48, message: "again"))])
+        case 13: .user(.force((ForcedTransport.allCases + [nil, nil]).randomElement(using: &random) ?? nil))
         case 14: .user(.resubscribe)
-        default: .user(.limitFrequency(Bool.random(using: &dice) ? .unlimited : .limited(50)))
+        default: .user(.limitFrequency(Bool.random(using: &random) ? .unlimited : .limited(50)))
         }
     }
 
     private static func conversation(seed: UInt64, _ transport: ForcedTransport?) -> Conversation {
-        var dice = TestSupport.SeededGenerator(seed: seed &* 7_919)
+        var random = TestSupport.SeededGenerator(seed: seed &* 7_919)
         let conversation = Conversation(seed: seed, transport: transport)
-        conversation.isSplit = Bool.random(using: &dice)
-        for _ in 0..<Int.random(in: 1...6, using: &dice) {
-            conversation.troubles[Int.random(in: 1...120, using: &dice), default: []].append(someTrouble(&dice))
+        conversation.isSplit = Bool.random(using: &random)
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            conversation.troubles[Int.random(in: 1...120, using: &random), default: []].append(someTrouble(&random))
         }
         return conversation
     }

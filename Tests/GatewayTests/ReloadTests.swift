@@ -33,7 +33,7 @@ import Testing
         #expect(gateway.pool.configuration.clientIdle == .seconds(1))
         #expect(gateway.configuration.maxStreams == 3)
         #expect(throws: PoolError.unknownUpstream("a")) {
-            try gateway.pool.createClient(ClientOrder(target: .upstream("a")))
+            try gateway.pool.createClient(ClientSpecification(target: .upstream("a")))
         }
     }
 

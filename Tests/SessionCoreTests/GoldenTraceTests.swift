@@ -108,12 +108,12 @@ internal import Testing
         options.sessionRecoveryTimeout = 7
         options.firstRetryMaxDelay = 0.1
         let harness = SessionHarness.streamingOnSocket(options)
-        harness.dice = 0
+        harness.random = 0
         harness.breakStream()
         harness.advance(0)
         harness.advance(4000)
         #expect(harness.takeRequests().map { $0.hasSuffix("LS_cause=recovery.error") } == [false, true])
-        harness.dice = 0.999_999
+        harness.random = 0.999_999
         harness.advance(3999)
         #expect(harness.takeTrace() == [])
         harness.advance(1)

@@ -106,7 +106,7 @@ internal import Testing
 
     @Test func attemptsFollowEachOtherUntilTheDeadline() {
         let harness = SessionHarness.streamingOnSocket()
-        harness.dice = 0
+        harness.random = 0
         harness.breakStream()
         harness.advance(15_999)
         let causes = harness.takeRequests().map { $0.split(separator: "LS_cause=").last ?? "" }
@@ -169,9 +169,9 @@ internal import Testing
     }
 
     @Test func firstRetryIsAShareOfItsMaximum() {
-        for (dice, delay) in [(0.0, 0), (0.5, 50), (0.999_999, 100)] {
+        for (random, delay) in [(0.0, 0), (0.5, 50), (0.999_999, 100)] {
             let harness = SessionHarness.streamingOnSocket()
-            harness.dice = dice
+            harness.random = random
             harness.breakStream()
             #expect(harness.remaining(.recovery) == delay)
         }

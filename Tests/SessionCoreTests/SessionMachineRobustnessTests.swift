@@ -50,7 +50,7 @@ internal import Testing
     }
 
     private static func step(_ harness: SessionHarness, _ step: UInt64, _ random: inout Generator) {
-        harness.dice = Double.random(in: 0..<1, using: &random)
+        harness.random = Double.random(in: 0..<1, using: &random)
         switch Int.random(in: 0..<32, using: &random) {
         case 0, 1: harness.connect()
         case 2: if step % 7 == 0 { harness.disconnect() }

@@ -8,8 +8,8 @@ extension DemoServerMachine {
         sheet: inout AnswerSheet
     ) -> AnswerManner {
         var manner = AnswerManner()
-        guard !desk.faults.isEmpty else { return manner }
-        for effect in desk.faults.strikes(at: request, .control) {
+        guard !context.faults.isEmpty else { return manner }
+        for effect in context.faults.strikes(at: request, .control) {
             switch effect {
             case .refuse(let code, let message):
                 manner.refusal =
@@ -17,7 +17,7 @@ extension DemoServerMachine {
                     ?? .error(code: code, message: message)
             case .error(let code, let message): manner.refusal = .error(code: code, message: message)
             case .status(let status):
-                desk.links.respond(sheet.link, HTTPAnswer(status: status))
+                context.links.respond(sheet.link, HTTPAnswer(status: status))
                 manner.isIgnored = true
             case .ignore: manner.isIgnored = true
             case .loseAnswer: manner.isLost = true
@@ -26,9 +26,9 @@ extension DemoServerMachine {
             case .lateAnswers: manner.isLate = true
             case .rawCommas: manner.keepsCommas = true
             case .wrongCounts(let items, let fields): manner.wrongCounts = (items, fields)
-            case .inject(let lines): desk.links.inject(lines, on: sheet.link)
+            case .inject(let lines): context.links.inject(lines, on: sheet.link)
             case .loop, .end, .repeatData, .skipData: manner.onStream.append(effect)
-            default: desk.links.strike(sheet.link, effect, at: desk.now, &desk.timers)
+            default: context.links.strike(sheet.link, effect, at: context.now, &context.timers)
             }
         }
         return manner
@@ -47,19 +47,19 @@ extension DemoServerMachine {
                 sheet.owed += 1
                 lateAnswerCount += 1
                 lateAnswers[lateAnswerCount] = LateAnswer(link: sheet.link, line: line)
-                desk.timers.set(.lateAnswer(lateAnswerCount), at: desk.now + delay)
+                context.timers.set(.lateAnswer(lateAnswerCount), at: context.now + delay)
             } else if manner.isLate {
                 sheet.late.append(line)
             } else {
                 sheet.given += 1
-                desk.links.write(line, on: sheet.link)
+                context.links.write(line, on: sheet.link)
             }
         }
     }
 
     /// All requests of the sheet were dealt with.
     mutating func finish(_ sheet: AnswerSheet, isIgnored: Bool = false) {
-        for line in sheet.late.reversed() { desk.links.write(line, on: sheet.link) }
+        for line in sheet.late.reversed() { context.links.write(line, on: sheet.link) }
         guard !sheet.isWebSocket else { return }
         if sheet.owed > 0 {
             owedAnswers[sheet.link] = sheet.owed
@@ -67,16 +67,16 @@ extension DemoServerMachine {
         }
         // A request whose answers are all lost stays without a response: that is what losing them means over HTTP.
         if sheet.given + sheet.late.count == 0, sheet.lost > 0 || isIgnored { return }
-        desk.links.end(sheet.link, .complete(closesSocket: false))
+        context.links.end(sheet.link, .complete(closesSocket: false))
     }
 
     /// An answer that is late on purpose is due.
     mutating func lateAnswerDue(_ number: Int) {
         guard let answer = lateAnswers.removeValue(forKey: number) else { return }
-        desk.links.write(answer.line, on: answer.link)
+        context.links.write(answer.line, on: answer.link)
         guard let owed = owedAnswers[answer.link] else { return }
         owedAnswers[answer.link] = owed > 1 ? owed - 1 : nil
-        if owed <= 1 { desk.links.end(answer.link, .complete(closesSocket: false)) }
+        if owed <= 1 { context.links.end(answer.link, .complete(closesSocket: false)) }
     }
 }
 

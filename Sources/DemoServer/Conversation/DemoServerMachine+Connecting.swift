@@ -4,7 +4,7 @@ extension DemoServerMachine {
     /// `create_session`.
     mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
         guard let faults = passFaults(.create, isStreaming: !request.connection.isPolling, on: id),
-            let link = desk.links[id]
+            let link = context.links[id]
         else { return }
         if let refusal = refusal(of: request, on: link) {
             refuse(id, .conErr(code: refusal.code, message: refusal.message))
@@ -20,28 +20,30 @@ extension DemoServerMachine {
         let handle = openSession(request, version: link.version)
         for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
         for operation in request.operations {
-            if case .constrain(let constrain) = operation { sessions[handle]?.constrain(constrain.maxBandwidth, &desk) }
+            if case .constrain(let constrain) = operation {
+                sessions[handle]?.constrain(constrain.maxBandwidth, &context)
+            }
             if case .reconf(let reconf) = operation {
-                sessions[handle]?.reconfigure(reconf.subscriptionID, reconf.maxFrequency, &desk)
+                sessions[handle]?.reconfigure(reconf.subscriptionID, reconf.maxFrequency, &context)
             }
         }
-        _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &desk)
-        for effect in faults { sessions[handle]?.strike(effect, &desk) }
+        _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &context)
+        for effect in faults { sessions[handle]?.strike(effect, &context) }
     }
 
     /// `bind_session`.
     mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
         let isRecovery = request.recoveryFrom != nil
-        let effects = desk.faults.isEmpty ? [] : desk.faults.strikes(at: isRecovery ? .recovery : .bind)
+        let effects = context.faults.isEmpty ? [] : context.faults.strikes(at: isRecovery ? .recovery : .bind)
         guard let faults = passFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
-            let link = desk.links[id]
+            let link = context.links[id]
         else { return }
         if let version = link.versionProblem {
             refuse(id, .conErr(code: 65, message: "Unsupported protocol version: \(version)"))
             return
         }
         guard link.stream == nil else {
-            desk.links.write(.conErr(code: 69, message: "A streaming is already in place"), on: id)
+            context.links.write(.conErr(code: 69, message: "A streaming is already in place"), on: id)
             return
         }
         guard let handle = request.sessionID.map({ handles[$0] }) ?? link.defaultSession, sessions[handle] != nil else {
@@ -56,21 +58,22 @@ extension DemoServerMachine {
         }
         let isBound =
             !effects.contains(.refuseRecovery)
-            && (sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &desk) ?? false)
+            && (sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &context)
+                ?? false)
         if !isBound {
             refuse(id, .conErr(code: 4, message: "Recovery not possible"))
             return
         }
-        for effect in faults { sessions[handle]?.strike(effect, &desk) }
+        for effect in faults { sessions[handle]?.strike(effect, &context) }
     }
 
     /// Answers a create or bind by one line, after which an HTTP response ends; a WebSocket is free for another try.
     mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
-        desk.links.write(notification, on: id)
-        if desk.links[id]?.kind == .webSocket {
-            if desk.links[id]?.stream == nil { desk.links[id]?.defaultSession = nil }
+        context.links.write(notification, on: id)
+        if context.links[id]?.kind == .webSocket {
+            if context.links[id]?.stream == nil { context.links[id]?.defaultSession = nil }
         } else {
-            desk.links.end(id, .complete(closesSocket: false))
+            context.links.end(id, .complete(closesSocket: false))
         }
     }
 
@@ -85,7 +88,7 @@ extension DemoServerMachine {
             password: request.password
         )
         if let refusal { return refusal }
-        guard sessions.count < desk.configuration.limits.sessions else {
+        guard sessions.count < context.configuration.limits.sessions else {
             return ControlRefusal(code: 8, message: "Session count limit reached")
         }
         return nil
@@ -129,11 +132,11 @@ extension DemoServerMachine {
         on id: LinkID,
         _ earlier: [FaultEffect] = []
     ) -> [FaultEffect]? {
-        guard !desk.faults.isEmpty || !earlier.isEmpty else { return [] }
+        guard !context.faults.isEmpty || !earlier.isEmpty else { return [] }
         var onStream: [FaultEffect] = []
         var effects = earlier
-        if let request { effects += desk.faults.strikes(at: request) }
-        if isStreaming { effects += desk.faults.strikes(at: .streaming) }
+        if let request { effects += context.faults.strikes(at: request) }
+        if isStreaming { effects += context.faults.strikes(at: .streaming) }
         for effect in effects {
             switch effect {
             case .refuse(let code, let message):
@@ -146,18 +149,18 @@ extension DemoServerMachine {
                 refuse(id, .error(code: code, message: message))
                 return nil
             case .status(let status):
-                desk.links.respond(id, HTTPAnswer(status: status))
+                context.links.respond(id, HTTPAnswer(status: status))
                 return nil
             case .ignore:
                 return nil
             case .inject(let lines):
-                desk.links.inject(lines, on: id)
+                context.links.inject(lines, on: id)
             case .loop, .repeatData, .skipData:
                 onStream.append(effect)
             default:
-                desk.links.strike(id, effect, at: desk.now, &desk.timers)
+                context.links.strike(id, effect, at: context.now, &context.timers)
             }
         }
-        return desk.links[id] == nil ? nil : onStream
+        return context.links[id] == nil ? nil : onStream
     }
 }

@@ -3,7 +3,7 @@ internal import TLCP
 extension DemoServerMachine {
     /// Deals with a batch of control requests or messages, one after the other.
     mutating func runBatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
-        guard let link = desk.links[id] else { return }
+        guard let link = context.links[id] else { return }
         var sheet = AnswerSheet(link: id, isWebSocket: link.kind == .webSocket)
         var ignored = 0
         for outcome in outcomes {
@@ -34,12 +34,12 @@ extension DemoServerMachine {
             answer(refusal, manner, &sheet)
             return nil
         }
-        let handle = id.map { handles[$0] } ?? desk.links[sheet.link]?.defaultSession
+        let handle = id.map { handles[$0] } ?? context.links[sheet.link]?.defaultSession
         guard let handle, sessions[handle] != nil else {
             answer(.reqErr(requestID, code: 20, message: "Session not found"), manner, &sheet)
             return nil
         }
-        sessions[handle]?.heard(at: desk.now)
+        sessions[handle]?.heard(at: context.now)
         return handle
     }
 
@@ -63,7 +63,7 @@ extension DemoServerMachine {
             answer(.reqOK(request.requestID), manner, &sheet)
         }
         execute(request.operation, in: handle, plan: additionPlan, manner)
-        for effect in manner.onStream { sessions[handle]?.strike(effect, &desk) }
+        for effect in manner.onStream { sessions[handle]?.strike(effect, &context) }
     }
 
     /// Why an operation is not possible in the present state of its session; nil if it is.
@@ -75,7 +75,7 @@ extension DemoServerMachine {
                 return known.isRepeated(by: request)
                     ? nil : ControlRefusal(code: 65, message: "Subscription ID in use with other parameters")
             }
-            return subscriptions.count < desk.configuration.limits.subscriptions
+            return subscriptions.count < context.configuration.limits.subscriptions
                 ? nil : ControlRefusal(code: 30, message: "Too many subscriptions")
         case .delete(let request):
             return subscriptions[request.subscriptionID] == nil ? unknownSubscription : nil
@@ -106,17 +106,17 @@ extension DemoServerMachine {
             guard let plan, sessions[handle]?.subscriptions[request.subscriptionID] == nil else { return }
             subscribe(request, plan, of: handle, wrongBy: manner.wrongCounts)
         case .delete(let request):
-            if let gone = sessions[handle]?.unsubscribe(request.subscriptionID, &desk) {
+            if let gone = sessions[handle]?.unsubscribe(request.subscriptionID, &context) {
                 routes.remove(gone, of: handle)
             }
         case .reconf(let request):
-            sessions[handle]?.reconfigure(request.subscriptionID, request.maxFrequency, &desk)
+            sessions[handle]?.reconfigure(request.subscriptionID, request.maxFrequency, &context)
         case .constrain(let request):
-            sessions[handle]?.constrain(request.maxBandwidth, &desk)
+            sessions[handle]?.constrain(request.maxBandwidth, &context)
         case .forceRebind(let request):
-            sessions[handle]?.forceRebind(request, &desk)
+            sessions[handle]?.forceRebind(request, &context)
         case .destroy(let request):
-            sessions[handle]?.destroy(request, &desk)
+            sessions[handle]?.destroy(request, &context)
         case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate:
             executeMobilePush(operation, in: handle)
         }
@@ -132,11 +132,11 @@ extension DemoServerMachine {
             selector: request.selector,
             in: feeds
         )
-        guard routes.count + plan.items.count <= desk.configuration.limits.items else {
+        guard routes.count + plan.items.count <= context.configuration.limits.items else {
             throw ControlRefusal(code: 30, message: "Too many subscriptions")
         }
         if request.maxFrequency == .unfiltered, request.mode != .raw,
-            desk.configuration.limits.frequency != nil || plan.items.contains(where: { $0.item.maxFrequency != nil })
+            context.configuration.limits.frequency != nil || plan.items.contains(where: { $0.item.maxFrequency != nil })
         {
             throw ControlRefusal(code: 26, message: "Unfiltered dispatching not allowed for these items")
         }
@@ -150,9 +150,9 @@ extension DemoServerMachine {
         of handle: SessionHandle,
         wrongBy faults: (items: Int, fields: Int) = (0, 0)
     ) {
-        let subscription = DemoSubscription(request, plan: plan, limits: desk.configuration.limits)
+        let subscription = DemoSubscription(request, plan: plan, limits: context.configuration.limits)
         let snapshots = plan.items.map { feeds.snapshot(of: $0.name, in: plan.feed) }
         routes.add(subscription, of: handle)
-        sessions[handle]?.subscribe(subscription, snapshots: snapshots, wrongBy: faults, &desk)
+        sessions[handle]?.subscribe(subscription, snapshots: snapshots, wrongBy: faults, &context)
     }
 }

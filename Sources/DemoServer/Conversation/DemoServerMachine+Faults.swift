@@ -1,15 +1,15 @@
 extension DemoServerMachine {
     /// Misbehaviour is put in place; what is for this very moment happens.
     package mutating func faultsInstalled(_ faults: [Fault], at now: Duration) -> [ServerAction] {
-        desk.now = now
+        context.now = now
         install(faults)
         return settle()
     }
 
     /// All misbehaviour that has not happened yet is taken away.
     package mutating func faultsCleared(at now: Duration) -> [ServerAction] {
-        desk.now = now
-        desk.faults.clear()
+        context.now = now
+        context.faults.clear()
         return settle()
     }
 
@@ -17,14 +17,14 @@ extension DemoServerMachine {
     mutating func install(_ faults: [Fault]) {
         for fault in faults {
             guard fault.moment == .now else {
-                desk.faults.install(fault)
+                context.faults.install(fault)
                 continue
             }
             for handle in sessions.keys.sorted() {
                 if case .end(let code, let message) = fault.effect {
-                    sessions[handle]?.end(SessionEnd(code: code, message: message), &desk)
+                    sessions[handle]?.end(SessionEnd(code: code, message: message), &context)
                 } else {
-                    sessions[handle]?.strike(fault.effect, &desk)
+                    sessions[handle]?.strike(fault.effect, &context)
                 }
             }
         }
@@ -33,7 +33,7 @@ extension DemoServerMachine {
     /// `POST /demo/faults` installs a `FaultScript`, `DELETE /demo/faults` takes all faults away, `GET /demo/census` counts
     /// what the server holds; nil if the path is not one of these, or clients may not do that.
     mutating func administered(_ request: HTTPRequestText) -> HTTPAnswer? {
-        guard desk.configuration.acceptsFaultsFromClients else { return nil }
+        guard context.configuration.acceptsFaultsFromClients else { return nil }
         switch (request.method, request.path) {
         case ("POST", "/demo/faults"):
             do throws(FaultScriptError) {
@@ -44,7 +44,7 @@ extension DemoServerMachine {
                 return HTTPAnswer(status: 400, body: Array("\(error.description)\n".utf8))
             }
         case ("DELETE", "/demo/faults"):
-            desk.faults.clear()
+            context.faults.clear()
             return HTTPAnswer(body: Array("0\n".utf8))
         case ("GET", "/demo/census"):
             let census = census

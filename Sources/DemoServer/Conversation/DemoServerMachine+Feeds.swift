@@ -1,7 +1,7 @@
 extension DemoServerMachine {
     /// A feed is driven by hand.
-    package mutating func published(_ order: FeedOrder, to adapter: String, at now: Duration) -> [ServerAction] {
-        desk.now = now
+    package mutating func published(_ order: FeedRequest, to adapter: String, at now: Duration) -> [ServerAction] {
+        context.now = now
         publish(feeds.ordered(order, to: adapter))
         return settle()
     }
@@ -10,7 +10,7 @@ extension DemoServerMachine {
     mutating func publish(_ events: [(feed: FeedDirectory.Index, event: FeedEvent)]) {
         for (feed, event) in events {
             for route in routes.routes(to: RouteTable.Item(feed: feed, name: event.item)) {
-                sessions[route.session]?.offer(event, to: route.channel, &desk)
+                sessions[route.session]?.offer(event, to: route.channel, &context)
             }
         }
     }

@@ -5,16 +5,16 @@ extension DemoServerMachine {
     ///
     /// - Returns: nil to grant it, or the HTTP status to refuse it with.
     package mutating func webSocketRequested(at now: Duration) -> Int? {
-        desk.now = now
+        context.now = now
         var refusal: Int?
-        for effect in desk.faults.strikes(at: .handshake) {
+        for effect in context.faults.strikes(at: .handshake) {
             switch effect {
             case .status(let status): refusal = status
             case .refuse, .error, .drop, .ignore: refusal = 403
             default: break
             }
         }
-        if desk.links.links.count >= desk.configuration.limits.connections { refusal = 503 }
+        if context.links.links.count >= context.configuration.limits.connections { refusal = 503 }
         return refusal
     }
 
@@ -29,7 +29,7 @@ extension DemoServerMachine {
         from peer: String,
         at now: Duration
     ) -> [ServerAction] {
-        desk.now = now
+        context.now = now
         var link = Link(kind: .webSocket, peer: peer, openedAt: now, lastHeard: now)
         let version = subprotocol.flatMap(ProtocolVersion.init(webSocketSubprotocol:))
         if let version { link.version = version }
@@ -37,18 +37,18 @@ extension DemoServerMachine {
             let name = subprotocol.hasPrefix("TLCP-") ? String(subprotocol.dropFirst(5)) : subprotocol
             link.versionProblem = name.hasSuffix(".lightstreamer.com") ? String(name.dropLast(18)) : name
         }
-        desk.links.add(link, as: id)
-        desk.timers.set(.idle(id), at: now + desk.configuration.timings.idleSocket)
+        context.links.add(link, as: id)
+        context.timers.set(.idle(id), at: now + context.configuration.timings.idleSocket)
         return settle()
     }
 
     /// A text message came on a WebSocket.
     package mutating func received(message: [UInt8], on id: LinkID, at now: Duration) -> [ServerAction] {
-        desk.now = now
-        guard let link = desk.links[id], !link.faults.isHalfOpen else { return settle() }
-        desk.links[id]?.lastHeard = now
-        guard message.count <= desk.configuration.limits.request else {
-            desk.links.end(id, .close(code: 1_009))
+        context.now = now
+        guard let link = context.links[id], !link.faults.isHalfOpen else { return settle() }
+        context.links[id]?.lastHeard = now
+        guard message.count <= context.configuration.limits.request else {
+            context.links.end(id, .close(code: 1_009))
             return linkEnded(id)
         }
         dispatch(RequestParser.parse(webSocketMessage: message[...]), on: id)
@@ -67,72 +67,72 @@ extension DemoServerMachine {
         connectedAt opening: Duration? = nil,
         at now: Duration
     ) -> [ServerAction] {
-        desk.now = now
+        context.now = now
         guard let name = name(of: request.path) else {
             return [.respond(id, administered(request) ?? HTTPAnswer(status: 404))] + settle()
         }
         guard request.method == "POST" || request.method == "GET" else {
             return [.respond(id, HTTPAnswer(status: 405))]
         }
-        guard max(request.body.count, request.query.utf8.count) <= desk.configuration.limits.request else {
+        guard max(request.body.count, request.query.utf8.count) <= context.configuration.limits.request else {
             return [.respond(id, HTTPAnswer(status: 413, closesSocket: true))]
         }
-        guard desk.links.links.count < desk.configuration.limits.connections else {
+        guard context.links.links.count < context.configuration.limits.connections else {
             return [.respond(id, HTTPAnswer(status: 503, closesSocket: true))]
         }
         var link = Link(kind: .exchange, peer: peer, openedAt: opening ?? now, lastHeard: now)
         if let version = ProtocolVersion(query: request.query) { link.version = version }
-        desk.links.add(link, as: id)
+        context.links.add(link, as: id)
         dispatch(RequestParser.parse(name, query: Array(request.query.utf8)[...], body: request.body[...]), on: id)
         return settle()
     }
 
     /// A connection has gone, by the peer or by its fault.
     package mutating func closed(_ id: LinkID, at now: Duration) -> [ServerAction] {
-        desk.now = now
-        desk.timers.cancel(.idle(id))
-        desk.timers.cancel(.stall(id))
-        desk.timers.cancel(.stuck(id))
+        context.now = now
+        context.timers.cancel(.idle(id))
+        context.timers.cancel(.stall(id))
+        context.timers.cancel(.stuck(id))
         owedAnswers[id] = nil
-        if let session = desk.links.remove(id)?.stream { sessions[session]?.connectionBroke(id, &desk) }
+        if let session = context.links.remove(id)?.stream { sessions[session]?.connectionBroke(id, &context) }
         return settle()
     }
 
     /// A connection takes bytes again, or takes no more for now.
     package mutating func writabilityChanged(of id: LinkID, to takesBytes: Bool, at now: Duration) -> [ServerAction] {
-        desk.now = now
-        desk.links[id]?.takesBytes = takesBytes
+        context.now = now
+        context.links[id]?.takesBytes = takesBytes
         if takesBytes {
-            desk.timers.cancel(.stuck(id))
-            if let session = desk.links[id]?.stream { sessions[session]?.pump(&desk) }
-        } else if desk.links[id] != nil {
-            desk.timers.set(.stuck(id), at: now + desk.configuration.timings.stuckWrite)
+            context.timers.cancel(.stuck(id))
+            if let session = context.links[id]?.stream { sessions[session]?.pump(&context) }
+        } else if context.links[id] != nil {
+            context.timers.set(.stuck(id), at: now + context.configuration.timings.stuckWrite)
         }
         return settle()
     }
 
     /// The server stops: every session and every connection is closed.
     package mutating func shutDown(at now: Duration) -> [ServerAction] {
-        desk.now = now
+        context.now = now
         for handle in sessions.keys.sorted() {
-            sessions[handle]?.end(SessionEnd(code: 32, message: "Server closing"), isRemembered: false, &desk)
+            sessions[handle]?.end(SessionEnd(code: 32, message: "Server closing"), isRemembered: false, &context)
         }
-        for id in desk.links.links.keys.sorted() {
-            let isWebSocket = desk.links[id]?.kind == .webSocket
-            desk.links.end(id, isWebSocket ? .close(code: 1_001) : .complete(closesSocket: true))
+        for id in context.links.links.keys.sorted() {
+            let isWebSocket = context.links[id]?.kind == .webSocket
+            context.links.end(id, isWebSocket ? .close(code: 1_001) : .complete(closesSocket: true))
         }
         return settle()
     }
 
     /// The connection ends by our own will; its session goes on as after a failure.
     private mutating func linkEnded(_ id: LinkID) -> [ServerAction] {
-        if let session = desk.links[id]?.stream { sessions[session]?.connectionBroke(id, &desk) }
-        desk.links[id]?.stream = nil
+        if let session = context.links[id]?.stream { sessions[session]?.connectionBroke(id, &context) }
+        context.links[id]?.stream = nil
         return settle()
     }
 
     private func name(of path: String) -> RequestName? {
-        let prefix = desk.configuration.pathPrefix
+        let prefix = context.configuration.pathPrefix
         guard path.hasPrefix(prefix + "/lightstreamer/") else { return nil }
         let rest = path.dropFirst(prefix.count)
         guard rest.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 2 else { return nil }
@@ -152,21 +152,21 @@ extension DemoServerMachine {
     }
 
     private mutating func greet(_ id: LinkID) {
-        let effects = desk.faults.strikes(at: .wsok)
+        let effects = context.faults.strikes(at: .wsok)
         for effect in effects {
             switch effect {
             case .ignore, .loseAnswer: return
-            case .duplicateAnswer: desk.links.write(.wsOK, on: id)
-            default: desk.links.strike(id, effect, at: desk.now, &desk.timers)
+            case .duplicateAnswer: context.links.write(.wsOK, on: id)
+            default: context.links.strike(id, effect, at: context.now, &context.timers)
             }
         }
-        desk.links.write(.wsOK, on: id)
+        context.links.write(.wsOK, on: id)
     }
 
     private mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID) {
-        guard let link = desk.links[id] else { return }
+        guard let link = context.links[id] else { return }
         let session = request.sessionID.map { handles[$0] } ?? link.defaultSession
-        if let session { sessions[session]?.heard(at: desk.now) }
+        if let session { sessions[session]?.heard(at: context.now) }
         var sheet = AnswerSheet(link: id, isWebSocket: link.kind == .webSocket)
         let manner = manner(at: .heartbeat, requestID: nil, sheet: &sheet)
         if let refusal = manner.refusal {

@@ -4,7 +4,7 @@ extension DemoServerMachine {
     /// `msg`.
     mutating func message(_ request: MessageRequest, _ manner: AnswerManner, _ sheet: inout AnswerSheet) {
         guard let handle = session(request.sessionID, request.requestID, manner, &sheet) else { return }
-        let longest = desk.configuration.timings.maxMessageWait
+        let longest = context.configuration.timings.maxMessageWait
         let message = ClientMessage(
             text: request.text,
             sequence: request.sequence,
@@ -12,21 +12,21 @@ extension DemoServerMachine {
             maxWait: request.maxWaitMillis.map { min(.boundedMilliseconds($0), longest) } ?? longest,
             wantsOutcome: request.wantsOutcome
         )
-        switch sessions[handle]?.messages.received(message, at: desk.now) {
+        switch sessions[handle]?.messages.received(message, at: context.now) {
         case .duplicate(let code):
             answer(.reqErr(request.requestID, code: code, message: "Message progressive too low"), manner, &sheet)
         case .refused, nil:
             answer(.reqErr(request.requestID, code: 34, message: "Too many messages are waiting"), manner, &sheet)
         case .accepted, .waits:
             if request.isAcknowledged || !sheet.isWebSocket { answer(.reqOK(request.requestID), manner, &sheet) }
-            work(on: message.sequence, of: handle, from: desk.links[sheet.link]?.peer ?? "")
-            for effect in manner.onStream { sessions[handle]?.strike(effect, &desk) }
+            work(on: message.sequence, of: handle, from: context.links[sheet.link]?.peer ?? "")
+            for effect in manner.onStream { sessions[handle]?.strike(effect, &context) }
         }
     }
 
     /// Processes what is ready in a sequence, and arranges for what has to wait.
     mutating func work(on sequence: String?, of handle: SessionHandle, from peer: String) {
-        while let event = sessions[handle]?.messages.nextWork(of: sequence, at: desk.now) {
+        while let event = sessions[handle]?.messages.nextWork(of: sequence, at: context.now) {
             switch event {
             case .process(let message):
                 process(message, of: handle, from: peer)
@@ -37,7 +37,7 @@ extension DemoServerMachine {
             }
         }
         if let sequence, let end = sessions[handle]?.messages.earliestEnd(of: sequence) {
-            desk.timers.set(.session(handle, .skip(sequence: sequence)), at: end)
+            context.timers.set(.session(handle, .skip(sequence: sequence)), at: end)
         }
     }
 
@@ -47,19 +47,19 @@ extension DemoServerMachine {
             succeed(message, response: response, of: handle)
         case .chat(let text):
             succeed(message, response: "", of: handle)
-            publish(feeds.said(text, from: peer, at: desk.now))
+            publish(feeds.said(text, from: peer, at: context.now))
         case .failed(let code, let text):
             fail(message, code: code, text, of: handle)
         case .later(let delay, let rest):
             var later = message
             later.text = rest
-            sessions[handle]?.messages.postpone(later, until: desk.now + delay)
-            desk.timers.set(.session(handle, .work(sequence: message.sequence)), at: desk.now + delay)
+            sessions[handle]?.messages.postpone(later, until: context.now + delay)
+            context.timers.set(.session(handle, .work(sequence: message.sequence)), at: context.now + delay)
         case .end(let farewell):
             succeed(message, response: "", of: handle)
-            sessions[handle]?.end(farewell, &desk)
+            sessions[handle]?.end(farewell, &context)
         case .fault(let script):
-            guard desk.configuration.acceptsFaultsFromClients else {
+            guard context.configuration.acceptsFaultsFromClients else {
                 fail(message, code: -1, "Faults are not accepted from clients", of: handle)
                 return
             }
@@ -84,7 +84,7 @@ extension DemoServerMachine {
     }
 
     private mutating func report(_ outcome: ServerNotification, to handle: SessionHandle) {
-        sessions[handle]?.notify(outcome, &desk)
-        sessions[handle]?.pump(&desk)
+        sessions[handle]?.notify(outcome, &context)
+        sessions[handle]?.pump(&context)
     }
 }

@@ -3,7 +3,7 @@ internal import TLCP
 extension DemoServerMachine {
     /// Why a mobile push request is not granted; nil if it is.
     func mobilePushRefusal(of operation: ControlOperation, in handle: SessionHandle) -> ControlRefusal? {
-        guard case .devicesOnly(let code) = desk.configuration.mobilePush else {
+        guard case .devicesOnly(let code) = context.configuration.mobilePush else {
             return ControlRefusal(code: 40, message: "MPN Module disabled")
         }
         let device = sessions[handle].flatMap { devices[$0.id.rawValue] }
@@ -27,13 +27,13 @@ extension DemoServerMachine {
         case .mpnRegister(let request):
             let device = DemoServerMachine.deviceID(request)
             devices[session] = device
-            sessions[handle]?.notify(.mpnReg(deviceID: device, adapter: "MPN_INTERNAL_DATA_ADAPTER"), &desk)
+            sessions[handle]?.notify(.mpnReg(deviceID: device, adapter: "MPN_INTERNAL_DATA_ADAPTER"), &context)
         case .mpnResetBadge(let request):
-            sessions[handle]?.notify(.mpnZero(deviceID: request.deviceID), &desk)
+            sessions[handle]?.notify(.mpnZero(deviceID: request.deviceID), &context)
         default:
             break
         }
-        sessions[handle]?.pump(&desk)
+        sessions[handle]?.pump(&context)
     }
 
     /// The same device gets the same identifier, 36 characters long, in every session.

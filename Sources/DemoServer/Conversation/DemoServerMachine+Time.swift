@@ -1,8 +1,8 @@
 extension DemoServerMachine {
     /// Time has passed: everything that is due happens, in the order of its deadlines.
     package mutating func timePassed(at now: Duration) -> [ServerAction] {
-        desk.now = now
-        while let due = desk.timers.popDue(by: now)?.key {
+        context.now = now
+        while let due = context.timers.popDue(by: now)?.key {
             switch due {
             case .feeds:
                 publish(feeds.advance(to: now))
@@ -13,16 +13,16 @@ extension DemoServerMachine {
             case .session(let handle, .work(let sequence)):
                 work(on: sequence, of: handle, from: "")
             case .session(let handle, let timer):
-                sessions[handle]?.timerFired(timer, &desk)
+                sessions[handle]?.timerFired(timer, &context)
                 // A session that wants to go on writing does so after the listeners took what there is.
                 if timer == .pump { return settle() }
             case .stall(let link):
-                desk.links.markDirty(link)
-                if let session = desk.links[link]?.stream { sessions[session]?.pump(&desk) }
+                context.links.markDirty(link)
+                if let session = context.links[link]?.stream { sessions[session]?.pump(&context) }
             case .idle(let link):
                 idleDue(link)
             case .stuck(let link):
-                desk.links.cut(link)
+                context.links.cut(link)
             case .lateAnswer(let number):
                 lateAnswerDue(number)
             case .tombstone(let handle):
@@ -34,19 +34,19 @@ extension DemoServerMachine {
 
     /// A WebSocket on which nothing happens is closed; one that carries a stream looks after itself.
     private mutating func idleDue(_ id: LinkID) {
-        guard let link = desk.links[id] else { return }
-        let end = link.lastHeard + desk.configuration.timings.idleSocket
+        guard let link = context.links[id] else { return }
+        let end = link.lastHeard + context.configuration.timings.idleSocket
         if link.stream != nil {
-            desk.timers.set(.idle(id), at: desk.now + desk.configuration.timings.idleSocket)
-        } else if end > desk.now {
-            desk.timers.set(.idle(id), at: end)
+            context.timers.set(.idle(id), at: context.now + context.configuration.timings.idleSocket)
+        } else if end > context.now {
+            context.timers.set(.idle(id), at: end)
         } else {
-            desk.links.end(id, .close(code: 1_000))
+            context.links.end(id, .close(code: 1_000))
         }
     }
 
     /// Arranges for the next change of the feeds.
     mutating func scheduleFeeds() {
-        if let next = feeds.nextChange { desk.timers.set(.feeds, at: next) }
+        if let next = feeds.nextChange { context.timers.set(.feeds, at: next) }
     }
 }

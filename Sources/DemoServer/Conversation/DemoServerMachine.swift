@@ -5,7 +5,7 @@ internal import TLCP
 /// Every method is one event; it is told the time since the server's start and returns what the listeners have to do, in
 /// that order. After each event `nextDeadline` tells when `timePassed` has to be called at the latest.
 package struct DemoServerMachine: ~Copyable {
-    var desk: ServerDesk
+    var context: ServerContext
     var sessions: [SessionHandle: DemoSession] = [:]
     var handles: [SessionID: SessionHandle] = [:]
     /// Sessions closed a short while ago, with what a late bind is told.
@@ -14,7 +14,7 @@ package struct DemoServerMachine: ~Copyable {
     var buried: [SessionID: SessionHandle] = [:]
     var feeds: FeedDirectory
     var routes = RouteTable()
-    let metadata: MetadataDesk
+    let metadata: MetadataAdapter
     /// Answers that are late on purpose.
     var lateAnswers: [Int: LateAnswer] = [:]
     var lateAnswerCount = 0
@@ -48,16 +48,16 @@ package struct DemoServerMachine: ~Copyable {
     ///   - clockStart: Milliseconds since 1970 at time zero, for the times in the data.
     ///   - identitySeed: Decides the session IDs; unguessable where that matters.
     package init(_ configuration: DemoServerConfiguration, clockStart: Int64 = 0, identitySeed: UInt64? = nil) {
-        desk = ServerDesk(configuration)
+        context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)
-        metadata = MetadataDesk(configuration)
+        metadata = MetadataAdapter(configuration)
         generator = SeededGenerator(seed: identitySeed ?? configuration.seed, part: "sessions")
         scheduleFeeds()
     }
 
     /// When `timePassed` has to be called at the latest; nil if nothing is due by itself.
     package var nextDeadline: Duration? {
-        mutating get { desk.timers.earliest }
+        mutating get { context.timers.earliest }
     }
 
     /// How much the server holds.
@@ -65,23 +65,25 @@ package struct DemoServerMachine: ~Copyable {
         var census = ServerCensus()
         census.sessions = sessions.count
         census.boundSessions = sessions.values.count { $0.stream != nil }
-        census.connections = desk.links.links.count
+        census.connections = context.links.links.count
         census.subscriptions = sessions.values.reduce(0) { $0 + $1.subscriptions.count }
-        census.notifications = desk.notifications
+        census.notifications = context.notifications
         return census
     }
 
     /// Finishes an event: sessions that ended go, and what is to be done comes out.
     mutating func settle() -> [ServerAction] {
         while true {
-            for (link, session) in desk.links.takeLostStreams() { sessions[session]?.connectionBroke(link, &desk) }
-            let ended = desk.ended
-            desk.ended.removeAll()
+            for (link, session) in context.links.takeLostStreams() {
+                sessions[session]?.connectionBroke(link, &context)
+            }
+            let ended = context.ended
+            context.ended.removeAll()
             for (session, farewell) in ended { bury(session, farewell) }
-            let actions = desk.links.takeActions(at: desk.now)
+            let actions = context.links.takeActions(at: context.now)
             // Writing may have cut a connection, of which its session has to hear.
-            guard desk.links.lostStreams.isEmpty, desk.ended.isEmpty else {
-                for action in actions { desk.links.perform(action) }
+            guard context.links.lostStreams.isEmpty, context.ended.isEmpty else {
+                for action in actions { context.links.perform(action) }
                 continue
             }
             return actions
@@ -94,12 +96,12 @@ package struct DemoServerMachine: ~Copyable {
         devices[session.id.rawValue] = nil
         for subscription in session.subscriptions.values { routes.remove(subscription, of: handle) }
         for timer in session.messages.timers + [.keepalive, .sync, .inactivity, .poll, .pump, .expiry] {
-            desk.timers.cancel(.session(handle, timer))
+            context.timers.cancel(.session(handle, timer))
         }
         guard let farewell else { return }
         tombstones[handle] = Tombstone(id: session.id, farewell: farewell)
         buried[session.id] = handle
-        desk.timers.set(.tombstone(handle), at: desk.now + desk.configuration.timings.tombstoneLife)
+        context.timers.set(.tombstone(handle), at: context.now + context.configuration.timings.tombstoneLife)
     }
 
     /// Makes a session that is not bound yet.
@@ -114,7 +116,7 @@ package struct DemoServerMachine: ~Copyable {
             diffs: version.hasDiffs ? request.supportedDiffs ?? .all : [],
             bandwidth: request.maxBandwidth,
             hidesBandwidth: request.connection.reducesHead,
-            configuration: desk.configuration
+            configuration: context.configuration
         )
         handles[id] = lastHandle
         return lastHandle

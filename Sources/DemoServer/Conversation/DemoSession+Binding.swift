@@ -12,34 +12,34 @@ extension DemoSession {
         _ terms: ConnectionParameters,
         recoveryFrom: Int? = nil,
         isCreation: Bool = false,
-        _ desk: inout ServerDesk
+        _ context: inout ServerContext
     ) -> Bool {
-        guard let link = desk.links[id] else { return true }
+        guard let link = context.links[id] else { return true }
         guard let restart = restart(recoveryFrom, link) else { return false }
         let isLate = stream.map { link.openedAt < $0.boundAt } ?? false
-        supersede(isRecovery: recoveryFrom != nil, isLate: isLate, &desk)
-        let binding = terms.granted(on: id, link, by: desk.configuration, at: desk.now)
+        supersede(isRecovery: recoveryFrom != nil, isLate: isLate, &context)
+        let binding = terms.granted(on: id, link, by: context.configuration, at: context.now)
         stream = binding
         pollingPause = binding.poll?.pause ?? .zero
         // A poll that answers at once goes as a whole; one that waits tells its client that it was accepted.
-        let isWhole = binding.poll.map { $0.idle == .zero || desk.configuration.holdsPolls } ?? false
-        if !isWhole { desk.links.openStream(id) }
-        desk.links[id]?.stream = handle
-        if link.kind == .webSocket { desk.links[id]?.defaultSession = handle }
-        desk.timers.cancel(.session(handle, .expiry))
-        writeHead(link, terms, isCreation: isCreation, &desk)
+        let isWhole = binding.poll.map { $0.idle == .zero || context.configuration.holdsPolls } ?? false
+        if !isWhole { context.links.openStream(id) }
+        context.links[id]?.stream = handle
+        if link.kind == .webSocket { context.links[id]?.defaultSession = handle }
+        context.timers.cancel(.session(handle, .expiry))
+        writeHead(link, terms, isCreation: isCreation, &context)
         if recoveryFrom != nil {
             unsent.removeAll()
             for line in restart.lines { unsent.append(line) }
-            write(.prog(restart.progressive), &desk)
+            write(.prog(restart.progressive), &context)
         } else if !isLate {
             log.confirm(allBut: unsent.count)
         }
-        startTimers(&desk)
-        if let poll = stream?.poll, poll.idle == .zero || hasPending(at: desk.now) {
-            answerPoll(&desk)
+        startTimers(&context)
+        if let poll = stream?.poll, poll.idle == .zero || hasPending(at: context.now) {
+            answerPoll(&context)
         } else {
-            pump(&desk)
+            pump(&context)
         }
         return true
     }
@@ -59,30 +59,30 @@ extension DemoSession {
     /// A plain bind on a connection opened later is somebody else's, and the client of the old one is told so. One on
     /// a connection that was there before the present binding may be the client's own, overtaken by its next one: that
     /// client must not be told to stop. Its connection breaks, and whatever it has missed can be recovered.
-    private mutating func supersede(isRecovery: Bool, isLate: Bool, _ desk: inout ServerDesk) {
+    private mutating func supersede(isRecovery: Bool, isLate: Bool, _ context: inout ServerContext) {
         guard let old = stream else { return }
         if !isRecovery, isLate {
-            stopTimers(&desk)
+            stopTimers(&context)
             stream = nil
-            desk.links[old.link]?.stream = nil
-            desk.links.cut(old.link)
+            context.links[old.link]?.stream = nil
+            context.links.cut(old.link)
             return
         }
         if !isRecovery {
-            desk.links.write(.end(code: 40, message: "The session was bound to another connection"), on: old.link)
+            context.links.write(.end(code: 40, message: "The session was bound to another connection"), on: old.link)
         }
         stream?.closesSocket = true
-        leaveConnection(isEnd: true, &desk)
+        leaveConnection(isEnd: true, &context)
     }
 
     private mutating func writeHead(
         _ link: Link,
         _ terms: ConnectionParameters,
         isCreation: Bool,
-        _ desk: inout ServerDesk
+        _ context: inout ServerContext
     ) {
         guard let stream else { return }
-        let configuration = desk.configuration
+        let configuration = context.configuration
         if isCreation || !terms.reducesHead {
             let granted = stream.poll?.idle ?? stream.keepalive
             let greeting = ServerNotification.conOK(
@@ -91,42 +91,44 @@ extension DemoSession {
                 keepaliveMillis: granted.wholeMilliseconds,
                 controlLink: link.faults.controlLink ?? configuration.controlLink
             )
-            write(greeting, &desk)
-            if link.faults.repeatsConOK { write(greeting, &desk) }
+            write(greeting, &context)
+            if link.faults.repeatsConOK { write(greeting, &context) }
         }
         if !terms.reducesHead {
-            write(.servName(configuration.serverName), &desk)
-            write(.clientIP(link.faults.clientAddress ?? link.peer), &desk)
+            write(.servName(configuration.serverName), &context)
+            write(.clientIP(link.faults.clientAddress ?? link.peer), &context)
         }
-        if !stream.isWebSocket, stream.poll == nil { writePadding(&desk) }
-        if !hidesBandwidth { write(.cons(bandwidth.granted), &desk) }
+        if !stream.isWebSocket, stream.poll == nil { writePadding(&context) }
+        if !hidesBandwidth { write(.cons(bandwidth.granted), &context) }
     }
 
     /// Fills the buffers of whatever stands between client and server.
-    private mutating func writePadding(_ desk: inout ServerDesk) {
-        let padding = desk.configuration.limits.padding
+    private mutating func writePadding(_ context: inout ServerContext) {
+        let padding = context.configuration.limits.padding
         guard let limit = stream?.contentLength, limit > padding * 2 else { return }
         let line = ServerNotification.noop("sending placeholder data").encoded
         var length = 0
         while length < padding {
-            write(line, &desk)
+            write(line, &context)
             length += line.count
         }
     }
 
-    private mutating func startTimers(_ desk: inout ServerDesk) {
+    private mutating func startTimers(_ context: inout ServerContext) {
         guard let stream else { return }
-        let now = desk.now
+        let now = context.now
         if let poll = stream.poll {
-            if poll.idle > .zero { desk.timers.set(.session(handle, .poll), at: now + poll.idle) }
+            if poll.idle > .zero { context.timers.set(.session(handle, .poll), at: now + poll.idle) }
             return
         }
-        desk.timers.set(.session(handle, .keepalive), at: now + stream.keepalive * 0.95)
-        if stream.sendsSync { desk.timers.set(.session(handle, .sync), at: now + desk.configuration.timings.firstSync) }
+        context.timers.set(.session(handle, .keepalive), at: now + stream.keepalive * 0.95)
+        if stream.sendsSync {
+            context.timers.set(.session(handle, .sync), at: now + context.configuration.timings.firstSync)
+        }
         if let inactivity = stream.inactivity {
-            desk.timers.set(
+            context.timers.set(
                 .session(handle, .inactivity),
-                at: now + inactivity + desk.configuration.timings.inactivityGrace
+                at: now + inactivity + context.configuration.timings.inactivityGrace
             )
         }
     }
@@ -135,45 +137,48 @@ extension DemoSession {
     ///
     /// - Parameters:
     ///   - delay: Argument of `LOOP`; nil takes what was granted.
-    mutating func loop(delay: Int? = nil, _ desk: inout ServerDesk) {
+    mutating func loop(delay: Int? = nil, _ context: inout ServerContext) {
         guard let stream else { return }
-        write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &desk)
-        leaveConnection(isEnd: false, &desk)
+        write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &context)
+        leaveConnection(isEnd: false, &context)
         let pause = stream.poll == nil ? Duration.zero : pollingPause
-        desk.timers.set(.session(handle, .expiry), at: desk.now + pause + desk.configuration.timings.sessionTimeout)
+        context.timers.set(
+            .session(handle, .expiry),
+            at: context.now + pause + context.configuration.timings.sessionTimeout
+        )
     }
 
     /// Closes the session; `END` goes to the stream connection, if there is one.
-    mutating func end(_ farewell: SessionEnd, isRemembered: Bool = true, _ desk: inout ServerDesk) {
-        write(.end(code: farewell.code, message: farewell.message), &desk)
-        leaveConnection(isEnd: true, &desk)
-        desk.ended.append((handle, isRemembered ? farewell : nil))
+    mutating func end(_ farewell: SessionEnd, isRemembered: Bool = true, _ context: inout ServerContext) {
+        write(.end(code: farewell.code, message: farewell.message), &context)
+        leaveConnection(isEnd: true, &context)
+        context.ended.append((handle, isRemembered ? farewell : nil))
     }
 
     /// The stream connection broke; the session waits for its recovery.
-    mutating func connectionBroke(_ link: LinkID, _ desk: inout ServerDesk) {
+    mutating func connectionBroke(_ link: LinkID, _ context: inout ServerContext) {
         guard stream?.link == link else { return }
-        stopTimers(&desk)
+        stopTimers(&context)
         stream = nil
-        desk.timers.set(.session(handle, .expiry), at: desk.now + desk.configuration.timings.recoveryTimeout)
+        context.timers.set(.session(handle, .expiry), at: context.now + context.configuration.timings.recoveryTimeout)
     }
 
     /// Unbinds the session; the connection ends or is free for another use.
-    private mutating func leaveConnection(isEnd: Bool, _ desk: inout ServerDesk) {
+    private mutating func leaveConnection(isEnd: Bool, _ context: inout ServerContext) {
         guard let stream else { return }
-        stopTimers(&desk)
+        stopTimers(&context)
         self.stream = nil
-        desk.links[stream.link]?.stream = nil
+        context.links[stream.link]?.stream = nil
         if !stream.isWebSocket {
-            desk.links.end(stream.link, .complete(closesSocket: stream.closesSocket))
+            context.links.end(stream.link, .complete(closesSocket: stream.closesSocket))
         } else if isEnd || stream.closesSocket {
-            desk.links.end(stream.link, .close(code: 1_000))
+            context.links.end(stream.link, .close(code: 1_000))
         }
     }
 
-    private func stopTimers(_ desk: inout ServerDesk) {
+    private func stopTimers(_ context: inout ServerContext) {
         for timer in [SessionTimer.keepalive, .sync, .inactivity, .poll, .pump] {
-            desk.timers.cancel(.session(handle, timer))
+            context.timers.cancel(.session(handle, timer))
         }
     }
 }

@@ -6,74 +6,77 @@ extension DemoSession {
         _ granted: DemoSubscription,
         snapshots: [FeedSnapshot],
         wrongBy faults: (items: Int, fields: Int) = (0, 0),
-        _ desk: inout ServerDesk
+        _ context: inout ServerContext
     ) {
         var subscription = granted
         for (index, snapshot) in snapshots.enumerated() where subscription.channels.indices.contains(index) {
             subscription.offerSnapshot(snapshot, to: index)
         }
         subscriptions[subscription.id] = subscription
-        for notification in subscription.announcement(wrongBy: faults) { notify(notification, &desk) }
+        for notification in subscription.announcement(wrongBy: faults) { notify(notification, &context) }
         for index in subscription.channels.indices where !subscription.channels[index].queue.isEmpty {
             list(ChannelReference(subscription: subscription.id, index: index))
         }
-        pump(&desk)
+        pump(&context)
     }
 
     /// Takes a subscription away; what waits for it is dropped. Returns it, nil if there is none of the number.
-    mutating func unsubscribe(_ id: SubscriptionID, _ desk: inout ServerDesk) -> DemoSubscription? {
+    mutating func unsubscribe(_ id: SubscriptionID, _ context: inout ServerContext) -> DemoSubscription? {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
-        notify(.unsub(id), &desk)
-        pump(&desk)
+        notify(.unsub(id), &context)
+        pump(&context)
         return subscription
     }
 
     /// Changes the frequency of a subscription; `CONF` precedes the first update at the new rate.
-    mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedFrequency?, _ desk: inout ServerDesk) {
-        if let frequency { subscriptions[id]?.reconfigure(frequency, limits: desk.configuration.limits) }
+    mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedFrequency?, _ context: inout ServerContext) {
+        if let frequency { subscriptions[id]?.reconfigure(frequency, limits: context.configuration.limits) }
         guard let subscription = subscriptions[id] else { return }
-        notify(subscription.configuration, &desk)
+        notify(subscription.configuration, &context)
         for index in subscription.channels.indices where !subscription.channels[index].queue.isEmpty {
             list(ChannelReference(subscription: id, index: index))
         }
-        pump(&desk)
+        pump(&context)
     }
 
     /// Changes the bandwidth; `CONS` precedes what is sent at the new rate.
-    mutating func constrain(_ requested: RequestedBandwidth?, _ desk: inout ServerDesk) {
+    mutating func constrain(_ requested: RequestedBandwidth?, _ context: inout ServerContext) {
         switch requested {
         case .limited(let value): bandwidth.request(value)
         case .unlimited: bandwidth.request(nil)
         case nil: break
         }
-        if !hidesBandwidth { write(.cons(bandwidth.granted), &desk) }
-        pump(&desk)
+        if !hidesBandwidth { write(.cons(bandwidth.granted), &context) }
+        pump(&context)
     }
 
     /// The client wants to bind the session anew.
-    mutating func forceRebind(_ request: ForceRebindRequest, _ desk: inout ServerDesk) {
+    mutating func forceRebind(_ request: ForceRebindRequest, _ context: inout ServerContext) {
         let pause = Duration.boundedMilliseconds(request.pollingMillis ?? 0)
         stream?.closesSocket = request.closesSocket
         guard stream != nil else { return }
-        loop(&desk)
+        loop(&context)
         guard pause > .zero else { return }
-        let granted = min(pause, desk.configuration.timings.maxPollingInterval)
-        desk.timers.set(.session(handle, .expiry), at: desk.now + granted + desk.configuration.timings.sessionTimeout)
+        let granted = min(pause, context.configuration.timings.maxPollingInterval)
+        context.timers.set(
+            .session(handle, .expiry),
+            at: context.now + granted + context.configuration.timings.sessionTimeout
+        )
     }
 
     /// The client wants the session to end.
-    mutating func destroy(_ request: DestroyRequest, _ desk: inout ServerDesk) {
+    mutating func destroy(_ request: DestroyRequest, _ context: inout ServerContext) {
         stream?.closesSocket = request.closesSocket
         guard case .end(let code, var message) = request.end else { return }
         if message.utf8.count > 35, stream?.contentLength != nil { message = "[Custom message skipped]" }
-        end(SessionEnd(code: code, message: message), &desk)
+        end(SessionEnd(code: code, message: message), &context)
     }
 
     /// Something happened to an item that a channel shows.
-    mutating func offer(_ event: FeedEvent, to reference: ChannelReference, _ desk: inout ServerDesk) {
+    mutating func offer(_ event: FeedEvent, to reference: ChannelReference, _ context: inout ServerContext) {
         subscriptions[reference.subscription]?.offer(event, to: reference.index)
         guard subscriptions[reference.subscription]?.channels[reference.index].queue.isEmpty == false else { return }
         list(reference)
-        pump(&desk)
+        pump(&context)
     }
 }

@@ -1,26 +1,26 @@
 extension DemoSession {
     /// Something goes wrong with the stream connection; effects that are not about one do nothing.
-    mutating func strike(_ effect: FaultEffect, _ desk: inout ServerDesk) {
+    mutating func strike(_ effect: FaultEffect, _ context: inout ServerContext) {
         guard let link = stream?.link else { return }
         switch effect {
         case .drop:
-            desk.links.cut(link)
+            context.links.cut(link)
         case .skipData:
-            desk.links[link]?.faults.skipsNextData = true
+            context.links[link]?.faults.skipsNextData = true
         case .loop(let delay):
-            loop(delay: delay, &desk)
+            loop(delay: delay, &context)
         case .end(let code, let message):
-            end(SessionEnd(code: code, message: message), &desk)
+            end(SessionEnd(code: code, message: message), &context)
         case .inject(let lines):
-            for line in lines { write(Array(line.utf8) + [0x0D, 0x0A], &desk) }
+            for line in lines { write(Array(line.utf8) + [0x0D, 0x0A], &context) }
         case .repeatData:
-            if let line = log.lastLine { write(line, &desk) }
+            if let line = log.lastLine { write(line, &context) }
         case .clientAddress(let address):
-            write(.clientIP(address), &desk)
+            write(.clientIP(address), &context)
         case .contentLength(let length):
             stream?.contentLength = max(0, length)
         default:
-            desk.links.strike(link, effect, at: desk.now, &desk.timers)
+            context.links.strike(link, effect, at: context.now, &context.timers)
         }
     }
 }

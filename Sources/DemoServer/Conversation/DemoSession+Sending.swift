@@ -2,80 +2,82 @@ internal import TLCP
 
 extension DemoSession {
     /// Writes a line that is not counted.
-    mutating func write(_ notification: ServerNotification, _ desk: inout ServerDesk) {
-        write(notification.encoded, &desk)
+    mutating func write(_ notification: ServerNotification, _ context: inout ServerContext) {
+        write(notification.encoded, &context)
     }
 
     /// Writes a line, complete with CR-LF, on the stream connection.
-    mutating func write(_ line: [UInt8], _ desk: inout ServerDesk) {
+    mutating func write(_ line: [UInt8], _ context: inout ServerContext) {
         guard let link = stream?.link else { return }
         stream?.written += line.count
-        stream?.lastWrite = desk.now
-        desk.links.write(line, on: link)
+        stream?.lastWrite = context.now
+        context.links.write(line, on: link)
     }
 
     /// Sends whatever may go now, and arranges for the rest.
-    mutating func pump(_ desk: inout ServerDesk) {
+    mutating func pump(_ context: inout ServerContext) {
         guard let stream else { return }
         guard stream.takesData else {
-            gather(&desk)
+            gather(&context)
             return
         }
-        while canWrite(&desk) {
+        while canWrite(&context) {
             if let line = unsent.first {
                 guard self.stream?.hasRoom(for: line.count) ?? false else {
-                    loop(&desk)
+                    loop(&context)
                     return
                 }
                 _ = unsent.popFirst()
-                writeData(line, &desk)
+                writeData(line, &context)
             } else if let line = outbox.popFirst() {
                 outboxBytes -= line.count
-                commit(line, &desk)
-            } else if !commitNextEvent(&desk) {
+                commit(line, &context)
+            } else if !commitNextEvent(&context) {
                 break
             }
         }
-        scheduleNext(&desk)
+        scheduleNext(&context)
     }
 
     /// Whether the connection takes data; arranges to be called again if the present step has produced enough.
-    private func canWrite(_ desk: inout ServerDesk) -> Bool {
-        guard let link = stream.flatMap({ desk.links[$0.link] }), link.isWritable(at: desk.now) else { return false }
-        guard link.kind == .exchange || link.pending.count < desk.configuration.limits.writeBuffer else {
-            desk.timers.set(.session(handle, .pump), at: desk.now)
+    private func canWrite(_ context: inout ServerContext) -> Bool {
+        guard let link = stream.flatMap({ context.links[$0.link] }), link.isWritable(at: context.now) else {
+            return false
+        }
+        guard link.kind == .exchange || link.pending.count < context.configuration.limits.writeBuffer else {
+            context.timers.set(.session(handle, .pump), at: context.now)
             return false
         }
         return true
     }
 
-    private mutating func commit(_ line: [UInt8], _ desk: inout ServerDesk) {
-        log.append(line, at: desk.now)
-        desk.notifications += 1
+    private mutating func commit(_ line: [UInt8], _ context: inout ServerContext) {
+        log.append(line, at: context.now)
+        context.notifications += 1
         unsent.append(line)
     }
 
-    private mutating func writeData(_ line: [UInt8], _ desk: inout ServerDesk) {
+    private mutating func writeData(_ line: [UInt8], _ context: inout ServerContext) {
         guard let stream else { return }
         self.stream?.dataCount += 1
-        if desk.links[stream.link]?.faults.skipsNextData == true {
-            desk.links[stream.link]?.faults.skipsNextData = false
+        if context.links[stream.link]?.faults.skipsNextData == true {
+            context.links[stream.link]?.faults.skipsNextData = false
         } else {
-            write(line, &desk)
+            write(line, &context)
         }
-        guard !desk.faults.isEmpty else { return }
-        for effect in desk.faults.strikes(at: .data(stream.dataCount + 1)) { strike(effect, &desk) }
+        guard !context.faults.isEmpty else { return }
+        for effect in context.faults.strikes(at: .data(stream.dataCount + 1)) { strike(effect, &context) }
     }
 
     /// Commits one event of one channel; false if none may go now.
-    private mutating func commitNextEvent(_ desk: inout ServerDesk) -> Bool {
-        let now = desk.now
+    private mutating func commitNextEvent(_ context: inout ServerContext) -> Bool {
+        let now = context.now
         while let due = waiting.popDue(by: now)?.key { list(due) }
         guard bandwidth.closedUntil(at: now) == nil else { return false }
         while let next = ready.popFirst() {
             guard let line = takeLine(of: next, at: now) else { continue }
             bandwidth.spent(line.count, at: now)
-            commit(line, &desk)
+            commit(line, &context)
             return true
         }
         return false
@@ -116,11 +118,11 @@ extension DemoSession {
     }
 
     /// Arranges to go on when an item's frequency or the bandwidth allows it.
-    private mutating func scheduleNext(_ desk: inout ServerDesk) {
+    private mutating func scheduleNext(_ context: inout ServerContext) {
         guard stream != nil else { return }
-        let free = bandwidth.closedUntil(at: desk.now)
+        let free = bandwidth.closedUntil(at: context.now)
         let next = ready.isEmpty ? waiting.earliest.map { max($0, free ?? $0) } : free
-        if let next, next > desk.now { desk.timers.set(.session(handle, .pump), at: next) }
+        if let next, next > context.now { context.timers.set(.session(handle, .pump), at: next) }
     }
 
     /// Whether something waits that may be ready to go.
@@ -129,35 +131,35 @@ extension DemoSession {
     }
 
     /// A poll has something to say: it waits a moment for more.
-    private mutating func gather(_ desk: inout ServerDesk) {
+    private mutating func gather(_ context: inout ServerContext) {
         guard stream?.poll?.phase == .waiting else { return }
-        guard hasPending(at: desk.now) else {
-            if let next = waiting.earliest { desk.timers.set(.session(handle, .pump), at: next) }
+        guard hasPending(at: context.now) else {
+            if let next = waiting.earliest { context.timers.set(.session(handle, .pump), at: next) }
             return
         }
         stream?.poll?.phase = .gathering
-        desk.timers.set(.session(handle, .poll), at: desk.now + desk.configuration.timings.pollGathering)
+        context.timers.set(.session(handle, .poll), at: context.now + context.configuration.timings.pollGathering)
     }
 
     /// A poll is answered with all there is, and ends; if nothing may go yet after all, it waits on.
-    mutating func answerPoll(_ desk: inout ServerDesk) {
+    mutating func answerPoll(_ context: inout ServerContext) {
         guard let poll = stream?.poll, let since = stream?.boundAt else { return }
         stream?.poll?.phase = .answering
-        pump(&desk)
+        pump(&context)
         // The connection may have ended by its content length, or by a fault.
         guard let stream else { return }
-        if stream.dataCount == 0, since + poll.idle > desk.now {
+        if stream.dataCount == 0, since + poll.idle > context.now {
             self.stream?.poll?.phase = .waiting
-            desk.timers.set(.session(handle, .poll), at: since + poll.idle)
-            gatherLater(&desk)
+            context.timers.set(.session(handle, .poll), at: since + poll.idle)
+            gatherLater(&context)
         } else {
-            loop(&desk)
+            loop(&context)
         }
     }
 
-    private mutating func gatherLater(_ desk: inout ServerDesk) {
-        let free = bandwidth.closedUntil(at: desk.now)
-        guard let next = [waiting.earliest, free].compactMap(\.self).min(), next > desk.now else { return }
-        desk.timers.set(.session(handle, .pump), at: next)
+    private mutating func gatherLater(_ context: inout ServerContext) {
+        let free = bandwidth.closedUntil(at: context.now)
+        guard let next = [waiting.earliest, free].compactMap(\.self).min(), next > context.now else { return }
+        context.timers.set(.session(handle, .pump), at: next)
     }
 }

@@ -65,7 +65,7 @@ struct DemoSession: Sendable {
     }
 
     /// Queues a notification that is not about a single item.
-    mutating func notify(_ notification: ServerNotification, _ desk: inout ServerDesk) {
+    mutating func notify(_ notification: ServerNotification, _ context: inout ServerContext) {
         var line = notification.encoded
         if case .msgDone(let sequence, let progressive, _) = notification, !version.hasResponses {
             line = Array("MSGDONE,\(sequence ?? "*"),\(progressive)\r\n".utf8)
@@ -73,8 +73,8 @@ struct DemoSession: Sendable {
         outboxBytes += line.count
         outbox.append(line)
         // A client that lets so much pile up is not coming back for it.
-        if outboxBytes > desk.configuration.limits.pendingControl {
-            end(SessionEnd(code: 33, message: "Too much is waiting for this session"), &desk)
+        if outboxBytes > context.configuration.limits.pendingControl {
+            end(SessionEnd(code: 33, message: "Too much is waiting for this session"), &context)
         }
     }
 

@@ -19,13 +19,13 @@ protocol Feed: Sendable {
     mutating func advance(to now: Duration) -> [FeedEvent]
 
     /// A test, or the application around the server, asks for something.
-    mutating func ordered(_ order: FeedOrder) -> [FeedEvent]
+    mutating func ordered(_ order: FeedRequest) -> [FeedEvent]
 
     /// A client said something to everybody.
     mutating func said(_ text: String, from address: String, at now: Duration) -> [FeedEvent]
 }
 
 extension Feed {
-    mutating func ordered(_ order: FeedOrder) -> [FeedEvent] { [] }
+    mutating func ordered(_ order: FeedRequest) -> [FeedEvent] { [] }
     mutating func said(_ text: String, from address: String, at now: Duration) -> [FeedEvent] { [] }
 }

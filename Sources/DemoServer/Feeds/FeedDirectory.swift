@@ -67,7 +67,7 @@ struct FeedDirectory: Sendable {
     }
 
     /// A feed is driven by hand; feeds that go by themselves and unknown ones do nothing.
-    mutating func ordered(_ order: FeedOrder, to adapter: String) -> [(feed: Index, event: FeedEvent)] {
+    mutating func ordered(_ order: FeedRequest, to adapter: String) -> [(feed: Index, event: FeedEvent)] {
         guard let index = names[adapter] else { return [] }
         return feeds[index].ordered(order).map { (index, $0) }
     }

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// A feed whose items change by `FeedOrder`s alone.
+/// A feed whose items change by `FeedRequest`s alone.
 struct ManualFeed: Feed {
     let fields: [String]
 
@@ -52,7 +52,7 @@ struct ManualFeed: Feed {
     mutating func advance(to now: Duration) -> [FeedEvent] { [] }
 
     /// Does as it is told; orders that make no sense for the feed do nothing.
-    mutating func ordered(_ order: FeedOrder) -> [FeedEvent] {
+    mutating func ordered(_ order: FeedRequest) -> [FeedEvent] {
         switch order {
         case .publish(let item, let values): publish(values, to: item)
         case .clear(let item): clear(item)

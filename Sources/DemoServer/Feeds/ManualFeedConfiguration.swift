@@ -23,7 +23,7 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     /// Selectors that subscriptions may name; any other is refused with code 25.
     package var selectors: Set<String>
 
-    /// Whether snapshots stay open until `FeedOrder.endSnapshot`.
+    /// Whether snapshots stay open until `FeedRequest.endSnapshot`.
     package var holdsSnapshot: Bool
 
     /// Describes a feed.

@@ -85,7 +85,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
     }
 
-    /// Some clients send a body only when they were told that it is welcome.
+    /// Some clients send a body only when they were told that it is accepted.
     private func encourage(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard head.version == .http1_1, head.headers[canonicalForm: "Expect"].contains("100-continue") else { return }
         write(HTTPResponseHead(version: head.version, status: .continue), context)

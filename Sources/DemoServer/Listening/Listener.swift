@@ -20,7 +20,7 @@ struct Listener: Sendable {
     ///
     /// - Parameters:
     ///   - stage: Is told when the server listens.
-    func run(on stage: ServerStage) async throws {
+    func run(on stage: ServerRuntime) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
             try await serve(on: group.next(), stage)
@@ -31,7 +31,7 @@ struct Listener: Sendable {
         try await group.shutdownGracefully()
     }
 
-    private func serve(on loop: any EventLoop, _ stage: ServerStage) async throws {
+    private func serve(on loop: any EventLoop, _ stage: ServerRuntime) async throws {
         let (configuration, logger) = (configuration, logger)
         let driver = try await loop.submit {
             let clockStart = Int64(Date().timeIntervalSince1970 * 1_000)

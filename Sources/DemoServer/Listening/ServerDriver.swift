@@ -114,7 +114,7 @@ final class ServerDriver {
     }
 
     /// A feed is driven by hand.
-    func publish(_ order: FeedOrder, to adapter: String) {
+    func publish(_ order: FeedRequest, to adapter: String) {
         perform(machine.published(order, to: adapter, at: now))
     }
 

@@ -66,20 +66,20 @@ final class Cursor {
     // MARK: - In step
 
     /// Whether the cursor can be in step: nothing is left to read, for it and for those in step.
-    var canFallIn: Bool { !isRetired && channel.isStepAtEnd && isAtEnd }
+    var canJoinLiveGroup: Bool { !isRetired && channel.isStepAtEnd && isAtEnd }
 
     /// Is moved with the others from now on; what it is given is added up in what this returns.
-    func fallIn(_ variant: EventVariant) -> BroadcastTotals {
+    func joinLiveGroup(_ variant: EventVariant) -> BroadcastTotals {
         present = nil
-        return channel.fallIn(self, variant)
+        return channel.joinLiveGroup(self, variant)
     }
 
     /// Has its own place again: where those in step stand.
-    func fallOut(_ variant: EventVariant) {
+    func leaveLiveGroup(_ variant: EventVariant) {
         let position = channel.stepPosition
         present = position.segment
         index = position.index
         number = position.segment.number
-        channel.fallOut(self, variant)
+        channel.leaveLiveGroup(self, variant)
     }
 }

@@ -92,7 +92,7 @@ package final class HubShard {
                 if let broadcast = Broadcast(of: channels, as: variant, to: readers.tags) {
                     news.broadcasts.append(broadcast)
                 } else {
-                    readers.cursors.forEach { $0.subscriber.fallOut() }
+                    readers.cursors.forEach { $0.subscriber.leaveLiveGroup() }
                 }
             }
         } else {
@@ -103,7 +103,7 @@ package final class HubShard {
                     news.broadcasts.append(broadcast)
                 } else {
                     let tags = Set(group.tags)
-                    read[0].readersInStep.filter { tags.contains($0.tag) }.forEach { $0.fallOut() }
+                    read[0].liveReaders.filter { tags.contains($0.tag) }.forEach { $0.leaveLiveGroup() }
                 }
             }
         }
@@ -112,7 +112,7 @@ package final class HubShard {
     /// Changes come before anybody is found to be late: they have their places among the events that were taken over with
     /// them, and those before them go first.
     private func apply(_ changes: [(String, [StreamChange])], _ news: inout HubNews) {
-        for (id, _) in changes { subscribers[id]?.fallOut() }
+        for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
         for unseen in unseen { unseen.channel.forEachCursor { $0.subscriber.list($0) } }
         for (id, changes) in changes {
             guard let subscriber = subscribers[id] else { continue }

@@ -70,10 +70,10 @@ final class ShardChannel: @unchecked Sendable {
     var newsCount: Int { view.endOrdinal - stepOrdinal }
 
     /// The streams in step.
-    var readersInStep: [Subscriber] { steps.flatMap { $0?.readers.cursors.map(\.subscriber) ?? [] } }
+    var liveReaders: [Subscriber] { steps.flatMap { $0?.readers.cursors.map(\.subscriber) ?? [] } }
 
     /// A reader that has read everything falls in; what it is given from now on is added up in what this returns.
-    func fallIn(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastTotals {
+    func joinLiveGroup(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastTotals {
         alone.remove(cursor)
         var step = steps[variant.index] ?? Step()
         steps[variant.index] = nil
@@ -83,7 +83,7 @@ final class ShardChannel: @unchecked Sendable {
     }
 
     /// A reader falls out: its next event is the first that was not broadcast.
-    func fallOut(_ cursor: Cursor, _ variant: EventVariant) {
+    func leaveLiveGroup(_ cursor: Cursor, _ variant: EventVariant) {
         steps[variant.index]?.readers.remove(cursor)
         alone.add(cursor)
     }

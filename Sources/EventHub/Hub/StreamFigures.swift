@@ -50,14 +50,14 @@ package final class StreamFigures: Sendable {
     func setLag(_ count: Int) { unreadCount.store(count, ordering: .relaxed) }
 
     /// The stream takes part in the broadcasts that are added up here.
-    func fallIn(_ totals: BroadcastTotals) {
+    func joinLiveGroup(_ totals: BroadcastTotals) {
         shares.withLock {
             $0.append(Share(totals: totals, eventsBefore: totals.events, bytesBefore: totals.bytes))
         }
     }
 
     /// The stream takes part in no broadcasts any more; what it got of them stays its own.
-    func fallOut() {
+    func leaveLiveGroup() {
         shares.withLock { shares in
             for share in shares {
                 Self.add(share.events, to: deliveredCount)

@@ -7,7 +7,7 @@ extension Subscriber {
     /// that keeps up.
     package func fill<Sink: ByteSink & ~Copyable>(_ sink: inout Sink, now: Moment) -> FillResult {
         isDue = false
-        fallOut()
+        leaveLiveGroup()
         catchUp()
         let before = sink.remainingBytes
         let isHolding = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
@@ -27,7 +27,7 @@ extension Subscriber {
         }
         figures.setLag(ready.isEmpty ? pending.count : ready.reduce(pending.count) { $0 + $1.unread })
         if !ready.isEmpty || (!pending.isEmpty && !isHolding) { return .more }
-        if pending.isEmpty { fallIn(now: now) }
+        if pending.isEmpty { joinLiveGroup(now: now) }
         return .idle(wakeAt: clock.nextVisit(after: now, isHolding: !pending.isEmpty))
     }
 

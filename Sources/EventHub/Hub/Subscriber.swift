@@ -37,7 +37,7 @@ package final class Subscriber {
     /// Why it ends; nil while it goes on.
     private(set) var closeReason: String?
     /// Whether it gets what comes as broadcasts: it keeps up, and has nothing else to be told.
-    private(set) var isInStep = false
+    private(set) var isInLiveGroup = false
     /// Since when.
     private var inStepSince = Moment.zero
     var clock: StreamClock
@@ -153,7 +153,7 @@ package final class Subscriber {
 
     /// Reads no channel any more.
     func detachAll() {
-        fallOut()
+        leaveLiveGroup()
         for cursor in cursors { cursor.channel.remove(cursor) }
         cursors.removeAll()
         ready.removeAll()
@@ -162,20 +162,20 @@ package final class Subscriber {
     // MARK: - In step
 
     /// Takes part in broadcasts from now on, if it has read everything and is as all others are.
-    func fallIn(now: Moment) {
-        guard isChunked, !isPaced, !isInStep, cursors.allSatisfy(\.canFallIn) else { return }
-        isInStep = true
+    func joinLiveGroup(now: Moment) {
+        guard isChunked, !isPaced, !isInLiveGroup, cursors.allSatisfy(\.canJoinLiveGroup) else { return }
+        isInLiveGroup = true
         inStepSince = now
-        for cursor in cursors { figures.fallIn(cursor.fallIn(variant)) }
+        for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup(variant)) }
     }
 
     /// Reads for itself from now on: it has something to be told that others have not, or cannot take what they take.
-    package func fallOut() {
-        guard isInStep else { return }
-        isInStep = false
-        figures.fallOut()
+    package func leaveLiveGroup() {
+        guard isInLiveGroup else { return }
+        isInLiveGroup = false
+        figures.leaveLiveGroup()
         for cursor in cursors {
-            cursor.fallOut(variant)
+            cursor.leaveLiveGroup(variant)
             if let last = cursor.channel.lastBroadcast, last > inStepSince { clock.sent(at: last) }
             if !cursor.isAtEnd { list(cursor) }
         }

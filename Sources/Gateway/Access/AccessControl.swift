@@ -14,9 +14,9 @@ package final class AccessControl: Sendable {
     }
 
     /// Who made what.
-    let owners = OwnerBook()
+    let owners = OwnershipTable()
     /// The tickets that wait for their streams.
-    let tickets = TicketOffice()
+    let tickets = TicketStore()
     /// How many streams each caller has open.
     let seats = StreamSeats()
 
@@ -68,7 +68,7 @@ package final class AccessControl: Sendable {
     var configuration: AccessConfiguration { policy.withLock { $0.configuration } }
 
     /// A ticket for a caller, as long as not too many wait to be used.
-    func ticket(for caller: Caller) -> TicketOffice.Ticket? {
+    func ticket(for caller: Caller) -> TicketStore.Ticket? {
         tickets.issue(to: caller, lifetime: configuration.ticketLifetime, now: clock())
     }
 

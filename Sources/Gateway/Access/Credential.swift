@@ -29,7 +29,7 @@ enum Credential: Equatable {
         guard tickets.count == 1, bearer == nil else {
             throw Challenge.malformed("Credentials may be shown in one way only.")
         }
-        if !ticket.hasPrefix(TicketOffice.prefix) {
+        if !ticket.hasPrefix(TicketStore.prefix) {
             throw Challenge.malformed("The parameter ticket takes a ticket of POST /v1/tickets, never a key or token.")
         }
         return .ticket(ticket)

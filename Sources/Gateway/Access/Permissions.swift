@@ -12,7 +12,7 @@ struct Permissions: Sendable {
     /// The caller.
     let caller: Caller
     /// Who made what.
-    let owners: OwnerBook
+    let owners: OwnershipTable
     /// Where the clients and subscriptions are.
     let pool: SessionPool
 
@@ -44,7 +44,7 @@ struct Permissions: Sendable {
     }
 
     /// Whether a stream is seen, and may be changed.
-    func sees(_ stream: StreamBook.Entry) -> Bool { rights.reachesOverAll || isOwn(stream.owner) }
+    func sees(_ stream: PreparedStreams.Entry) -> Bool { rights.reachesOverAll || isOwn(stream.owner) }
 
     // MARK: - Changing
 
@@ -83,7 +83,7 @@ struct Permissions: Sendable {
     }
 
     /// Refuses a source of a stream. What is not seen is treated as if it did not exist.
-    func check(_ order: SourceOrder) throws {
+    func check(_ order: SourceSelector) throws {
         switch order {
         case .join(let upstream, let properties):
             try check(.subscribe)

@@ -32,7 +32,7 @@ package final class HTTPHost: HTTPHandler {
             access: access,
             pool: pool,
             streams: streams,
-            streamBook: StreamBook(),
+            streamBook: PreparedStreams(),
             deadlines: Deadlines(clock: Moment.monotonic),
             lifetime: Lifetime(startedAt: Moment.monotonic()),
             docs: DocsPage(),

@@ -53,7 +53,7 @@ package final class LiveStream: StreamContent {
     }
 
     /// Reads for itself until it has caught up.
-    package func blocked() { place?.subscriber.fallOut() }
+    package func blocked() { place?.subscriber.leaveLiveGroup() }
 
     /// Leaves the hub.
     package func ended(_ reason: StreamEnd) {

@@ -5,7 +5,7 @@ package protocol ClientClock: Sendable {
     /// The present moment; never goes back.
     func now() -> Moment
     /// A random number, 0 ≤ n < 1.
-    func dice() -> Double
+    func random() -> Double
     /// Calls the body once, on any thread, after a time; the handle cancels.
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer
 }

@@ -9,7 +9,7 @@ struct EventLoopClock: ClientClock {
 
     func now() -> Moment { Moment(nanoseconds: Int64(clamping: EventLoops.uptimeNanoseconds)) }
 
-    func dice() -> Double { Double.random(in: 0..<1) }
+    func random() -> Double { Double.random(in: 0..<1) }
 
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
         ScheduledTimer(cancellation: loop.schedule(afterNanoseconds: max(0, delay.clampedNanoseconds), body))

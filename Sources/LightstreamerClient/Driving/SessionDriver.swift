@@ -48,7 +48,7 @@ final class SessionDriver {
 
     private var tick: Tick {
         delivery.now = clock.now()
-        return Tick(now: delivery.now, dice: clock.dice())
+        return Tick(now: delivery.now, random: clock.random())
     }
 
     // MARK: - Inputs
@@ -155,9 +155,9 @@ final class SessionDriver {
         }
     }
 
-    private func open(_ connection: ConnectionID, _ order: TransportOrder) {
+    private func open(_ connection: ConnectionID, _ order: TransportRequest) {
         let mailbox = core.mailbox
-        guard let network = ConnectionOrder(order, pins: core.state.withLock { $0.certificatePins }) else {
+        guard let network = ConnectionRequest(order, pins: core.state.withLock { $0.certificatePins }) else {
             transports[connection] = ClosedTransport()
             mailbox.put(.transport(connection, .closed(.failed(reason: "the address cannot be understood"))))
             return

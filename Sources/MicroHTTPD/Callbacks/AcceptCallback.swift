@@ -7,6 +7,6 @@ func acceptCallback(
     address: UnsafePointer<sockaddr>?,
     length: socklen_t
 ) -> MHD_Result {
-    guard let front = FrontBox.front(at: context) else { return .NO }
+    guard let front = HTTPServerBox.front(at: context) else { return .NO }
     return front.admits(PeerAddress(address)) ? .YES : .NO
 }

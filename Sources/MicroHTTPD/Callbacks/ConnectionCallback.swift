@@ -8,7 +8,7 @@ func connectionCallback(
     socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     notice: MHD_ConnectionNotificationCode
 ) {
-    guard let front = FrontBox.front(at: context), let connection, let socketContext else { return }
+    guard let front = HTTPServerBox.front(at: context), let connection, let socketContext else { return }
     if notice == .CONNECTION_NOTIFY_STARTED {
         socketContext.pointee = ConnectionBox.retain(front.started(connection))
     } else if let record = ConnectionBox.release(socketContext.pointee) {

@@ -8,7 +8,7 @@ func requestLineCallback(
     target: UnsafePointer<CChar>?,
     connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let front = FrontBox.front(at: context), let target, let connection,
+    guard let front = HTTPServerBox.front(at: context), let target, let connection,
         let record = ConnectionBox.record(at: cmhd_socket_context(connection))
     else { return nil }
     let line = TargetText(taking: target)

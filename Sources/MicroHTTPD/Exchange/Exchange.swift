@@ -25,7 +25,7 @@ final class Exchange {
     /// Unique on its loop.
     let id: UInt64
     /// The daemon it belongs to; it outlives its exchanges.
-    unowned let front: Front
+    unowned let front: HTTPServer
     /// The library's connection; valid until the completed-callback.
     let connection: OpaquePointer
     /// The connection it came on.
@@ -47,7 +47,7 @@ final class Exchange {
     /// The stream that the library reads, while it is open.
     var secureStream: SecureStreamWriter?
 
-    init(id: UInt64, front: Front, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
+    init(id: UInt64, front: HTTPServer, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
         self.id = id
         self.front = front
         self.connection = connection

@@ -5,7 +5,7 @@ final class LoopDriver {
     let configuration: DaemonConfiguration
     let handler: any HTTPHandler
     let ledger: ConnectionLedger
-    let roster: StreamRoster
+    let roster: StreamScheduler
     let requestTimes: RequestTimes
     /// The date for heads that we write ourselves.
     var date = HTTPDate()
@@ -22,7 +22,7 @@ final class LoopDriver {
     private let makeFeed: Daemon.FeedMaker
     private var listener: ListeningSocket?
     /// The accepting front last; before it those that only serve what they have.
-    private var fronts: [Front] = []
+    private var fronts: [HTTPServer] = []
     private var frontCount: UInt64 = 0
     private var dueFronts: Set<UInt64> = []
     private var waiting: [UInt64: Exchange] = [:]
@@ -55,7 +55,7 @@ final class LoopDriver {
             listener.close()
             throw error
         }
-        roster = StreamRoster(loop: loop, poller: poller, configuration: configuration, now: now)
+        roster = StreamScheduler(loop: loop, poller: poller, configuration: configuration, now: now)
         requestTimes = RequestTimes(configuration: configuration, now: now)
         guard poller.add(loop.mailbox.descriptor, token: Self.bellToken, .readable) else {
             listener.close()
@@ -175,7 +175,7 @@ extension LoopDriver {
     private func addFront(certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
         guard let listener else { throw .notRunning }
         frontCount += 1
-        let front = try Front(
+        let front = try HTTPServer(
             driver: self,
             token: Self.bellToken - frontCount,
             listener: listener.duplicate(),
@@ -206,7 +206,7 @@ extension LoopDriver {
         listener = nil
     }
 
-    private func remove(_ front: Front) {
+    private func remove(_ front: HTTPServer) {
         poller.remove(front.descriptor)
         front.stop()
     }
@@ -234,7 +234,7 @@ extension LoopDriver {
 extension LoopDriver {
     /// A request line was read.
     func beginExchange(
-        on front: Front,
+        on front: HTTPServer,
         target: TargetText,
         _ connection: OpaquePointer,
         _ record: ConnectionRecord

@@ -8,14 +8,14 @@ final class SecureStreamWriter: StreamWriter {
     private(set) var blockedSince: StreamTime?
     private let exchange: Exchange
     /// Holds us in its table while the stream is open; longer than we are asked for bytes.
-    private unowned let roster: StreamRoster
+    private unowned let roster: StreamScheduler
     /// What the library had no room for, the first piece cut to what is left of it.
     private var rest: ArraySlice<StreamPiece> = []
     private var isFinishing = false
     private var isOver = false
     private var isSuspended = false
 
-    init(exchange: Exchange, content: any StreamContent, roster: StreamRoster) {
+    init(exchange: Exchange, content: any StreamContent, roster: StreamScheduler) {
         self.exchange = exchange
         self.content = content
         self.roster = roster

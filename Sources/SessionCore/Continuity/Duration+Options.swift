@@ -13,9 +13,9 @@ extension Duration {
     var optionSeconds: Double { Double(Swift.min(self, .seconds(315_360_000)).wholeMilliseconds) / 1000 }
 
     /// A uniform share of the duration, in whole milliseconds, zero and the duration itself included.
-    func randomShare(dice: Double) -> Duration {
+    func randomShare(random: Double) -> Duration {
         let whole = wholeMilliseconds
-        return .milliseconds(Swift.min(whole, Int(Double(whole + 1) * Swift.max(0, Swift.min(dice, 1)))))
+        return .milliseconds(Swift.min(whole, Int(Double(whole + 1) * Swift.max(0, Swift.min(random, 1)))))
     }
 
     /// What is left of the duration after some of it has passed; never negative.

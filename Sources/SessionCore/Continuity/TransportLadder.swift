@@ -4,7 +4,7 @@
 /// and retries, until the client is disconnected or seems to have moved to another network.
 struct TransportLadder {
     private var isWebSocketSuspended = false
-    private var disabled: Set<TransportRung> = []
+    private var disabled: Set<SessionTransport> = []
     private var clientIP: String?
 
     /// Whether a session is to be created on a WebSocket rather than over HTTP.
@@ -17,11 +17,11 @@ struct TransportLadder {
     }
 
     /// The best way to bind a session; nil if none is admitted.
-    func bestRung(forced: ForcedTransport?) -> TransportRung? {
+    func bestRung(forced: ForcedTransport?) -> SessionTransport? {
         Self.preference(forced).first { !disabled.contains($0) }
     }
 
-    private static func preference(_ forced: ForcedTransport?) -> [TransportRung] {
+    private static func preference(_ forced: ForcedTransport?) -> [SessionTransport] {
         switch forced {
         case nil: [.webSocketStreaming, .httpStreaming, .webSocketPolling, .httpPolling]
         case .ws: [.webSocketStreaming, .webSocketPolling]

@@ -1,4 +1,4 @@
-/// A change of transport during a session: the server is asked to end the present bond with `LOOP`.
+/// A change of transport during a session: the server is asked to end the present binding with `LOOP`.
 enum TransportSwitch: Equatable {
     /// No change is under way. *Leaves to* `asked`.
     case none

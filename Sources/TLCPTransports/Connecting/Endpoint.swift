@@ -5,7 +5,7 @@ struct Endpoint: Hashable, Sendable {
     let isSecure: Bool
     let pins: [CertificatePin]
 
-    init(_ order: ConnectionOrder) {
+    init(_ order: ConnectionRequest) {
         host = order.host
         port = order.port
         isSecure = order.isSecure

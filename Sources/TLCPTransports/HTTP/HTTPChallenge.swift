@@ -9,7 +9,7 @@ struct HTTPChallenge {
     let port: Int
 
     /// The question in a response head; nil where there is none, or nobody to answer it.
-    init?(_ head: HTTPResponseHead, _ order: ConnectionOrder, _ shared: SocketContext) {
+    init?(_ head: HTTPResponseHead, _ order: ConnectionRequest, _ shared: SocketContext) {
         guard shared.settings.canAuthenticate() else { return nil }
         status = head.status.code
         switch status {

@@ -23,7 +23,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     private static let drainTime = TimeAmount.seconds(2)
 
     let traits: TransportTraits
-    private let order: ConnectionOrder
+    private let order: ConnectionRequest
     private let shared: SocketContext
     private let loop: any EventLoop
     private let events: @Sendable (TransportEvent) -> Void
@@ -32,7 +32,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     private var isReusable = false
     private var failures = 0
 
-    init(_ order: ConnectionOrder, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
+    init(_ order: ConnectionRequest, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
         self.order = order
         self.shared = shared
         self.events = events

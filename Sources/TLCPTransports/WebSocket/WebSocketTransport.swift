@@ -18,7 +18,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
     }
 
     let traits = TransportTraits(isMultiplexed: true, isStreaming: true)
-    private let order: ConnectionOrder
+    private let order: ConnectionRequest
     private let shared: SocketContext
     private let loop: any EventLoop
     private let events: @Sendable (TransportEvent) -> Void
@@ -26,7 +26,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
     private var phase = Phase.waiting
     private var failures = 0
 
-    init(_ order: ConnectionOrder, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
+    init(_ order: ConnectionRequest, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
         self.order = order
         self.shared = shared
         self.events = events

@@ -24,7 +24,7 @@ extension Conversation {
         }
     }
 
-    private func open(_ connection: ConnectionID, _ order: TransportOrder) {
+    private func open(_ connection: ConnectionID, _ order: TransportRequest) {
         links[connection] = SimulatedLink(kind: order.kind, openedAt: clock.now)
         links[connection]?.stall(until: clock.now + slowness)
         slowness = .zero

@@ -41,7 +41,7 @@ extension Conversation {
         guard isSplit else { return deliver(.bytes(connection, bytes), on: connection) }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let length = min(rest.count, Int.random(in: 1...60, using: &dice))
+            let length = min(rest.count, Int.random(in: 1...60, using: &random))
             deliver(.bytes(connection, Array(rest.prefix(length))), on: connection)
             rest = rest.dropFirst(length)
         }
@@ -55,7 +55,7 @@ extension Conversation {
     }
 
     func someLatency() -> Duration {
-        .microseconds(Int64.random(in: 1...max(1, latency.clampedNanoseconds / 1_000), using: &dice))
+        .microseconds(Int64.random(in: 1...max(1, latency.clampedNanoseconds / 1_000), using: &random))
     }
 
     /// Breaks a connection: what is under way is lost, and both ends notice.
@@ -83,7 +83,7 @@ extension Conversation {
     func publish() {
         guard clock.now < publisher.lasts else { return }
         publishOnce()
-        clock.schedule(.publication, at: clock.now + .milliseconds(Int64.random(in: 2...80, using: &dice)))
+        clock.schedule(.publication, at: clock.now + .milliseconds(Int64.random(in: 2...80, using: &random)))
     }
 
     func publishOnce() {

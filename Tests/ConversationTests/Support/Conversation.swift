@@ -25,7 +25,7 @@ final class Conversation {
     var client: SessionMachine
     var server: DemoServerMachine
     var clock = ManualClock<Occurrence>()
-    var dice: TestSupport.SeededGenerator
+    var random: TestSupport.SeededGenerator
     var links: [ConnectionID: SimulatedLink] = [:]
     var timers: [TimerID: ManualClock<Occurrence>.Ticket] = [:]
     var options: ConnectionOptionValues
@@ -68,7 +68,7 @@ final class Conversation {
         configuration.limits.padding = 0
         configure(&configuration)
         server = DemoServerMachine(configuration, identitySeed: seed)
-        dice = TestSupport.SeededGenerator(seed: seed)
+        random = TestSupport.SeededGenerator(seed: seed)
         publisher = Publisher(seed: seed)
     }
 
@@ -76,7 +76,7 @@ final class Conversation {
     func tick() -> Tick {
         Tick(
             now: Moment(nanoseconds: clock.now.clampedNanoseconds),
-            dice: Double.random(in: 0..<1, using: &dice)
+            random: Double.random(in: 0..<1, using: &random)
         )
     }
 

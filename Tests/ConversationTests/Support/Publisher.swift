@@ -34,15 +34,15 @@ struct Publisher {
     /// The number of the last event of the flow.
     private(set) var flowNumber = 0
     private var number = 0
-    private var dice: TestSupport.SeededGenerator
+    private var random: TestSupport.SeededGenerator
     private var text = Array("The quick brown fox jumps over the lazy dog, again and again and again, until dawn.")
 
-    init(seed: UInt64) { dice = TestSupport.SeededGenerator(seed: ~seed) }
+    init(seed: UInt64) { random = TestSupport.SeededGenerator(seed: ~seed) }
 
     /// The next thing to publish, and where.
-    mutating func next() -> (adapter: String, order: FeedOrder) {
+    mutating func next() -> (adapter: String, order: FeedRequest) {
         number += 1
-        let adapter = adapters.sorted().randomElement(using: &dice) ?? ""
+        let adapter = adapters.sorted().randomElement(using: &random) ?? ""
         switch adapter {
         case "QUOTES": return (adapter, quote())
         case "TABLE": return (adapter, row())
@@ -52,31 +52,31 @@ struct Publisher {
     }
 
     /// One more row for everything, so that every subscription sees the present state.
-    mutating func round() -> [(adapter: String, order: FeedOrder)] {
+    mutating func round() -> [(adapter: String, order: FeedRequest)] {
         number += 1
         return [("QUOTES", quote()), ("TABLE", row()), ("LIST", entry()), ("FLOW", event())]
     }
 
-    private mutating func entry() -> FeedOrder {
+    private mutating func entry() -> FeedRequest {
         listNumber += 1
         return .publish(item: "list", values: ["\(listNumber)", someText()])
     }
 
-    private mutating func event() -> FeedOrder {
+    private mutating func event() -> FeedRequest {
         flowNumber += 1
         return .publish(item: "flow", values: ["\(flowNumber)"])
     }
 
-    private mutating func quote() -> FeedOrder {
-        let item = "item\(Int.random(in: 1...3, using: &dice))"
+    private mutating func quote() -> FeedRequest {
+        let item = "item\(Int.random(in: 1...3, using: &random))"
         let values = ["\(number)", someText(), document()]
         quotes[item] = values
         return .publish(item: item, values: values)
     }
 
-    private mutating func row() -> FeedOrder {
-        let key = Self.keys.randomElement(using: &dice) ?? ""
-        if table[key] != nil, Int.random(in: 0..<3, using: &dice) == 0 {
+    private mutating func row() -> FeedRequest {
+        let key = Self.keys.randomElement(using: &random) ?? ""
+        if table[key] != nil, Int.random(in: 0..<3, using: &random) == 0 {
             table[key] = nil
             return .publish(item: "table", values: [key, "DELETE", nil])
         }
@@ -87,18 +87,18 @@ struct Publisher {
 
     /// A text that differs little from the last one; at times none, or an empty one.
     private mutating func someText() -> String? {
-        switch Int.random(in: 0..<12, using: &dice) {
+        switch Int.random(in: 0..<12, using: &random) {
         case 0: return nil
         case 1: return ""
         default:
-            let index = Int.random(in: text.indices, using: &dice)
-            text[index] = Array("äöü€😀|%^#$,").randomElement(using: &dice) ?? "x"
+            let index = Int.random(in: text.indices, using: &random)
+            text[index] = Array("äöü€😀|%^#$,").randomElement(using: &random) ?? "x"
             return String(text)
         }
     }
 
     private mutating func document() -> String {
-        let rows = (1...12).map { #"{"id":\#($0),"value":\#(Int.random(in: 0...3, using: &dice))}"# }
+        let rows = (1...12).map { #"{"id":\#($0),"value":\#(Int.random(in: 0...3, using: &random))}"# }
         return #"{"n":\#(number),"rows":[\#(rows.joined(separator: ","))]}"#
     }
 }

@@ -14,7 +14,7 @@ struct SimulatedLink {
     }
 
     /// What the connection is for.
-    let kind: TransportOrder.Kind
+    let kind: TransportRequest.Kind
     /// Whether lines of the session's stream arrive here, or only answers to requests beside it.
     var isStream: Bool { kind != .httpControl }
     /// When the client opened it.
@@ -33,7 +33,7 @@ struct SimulatedLink {
     private var lastAtServer = Duration.zero
 
     /// A connection that is being opened.
-    init(kind: TransportOrder.Kind, openedAt: Duration) {
+    init(kind: TransportRequest.Kind, openedAt: Duration) {
         self.kind = kind
         self.openedAt = openedAt
     }

@@ -83,7 +83,7 @@ final class ServerBench {
         perform(machine.published(.publish(item: item, values: values), to: adapter, at: now))
     }
 
-    func order(_ order: FeedOrder, to adapter: String) {
+    func order(_ order: FeedRequest, to adapter: String) {
         perform(machine.published(order, to: adapter, at: now))
     }
 

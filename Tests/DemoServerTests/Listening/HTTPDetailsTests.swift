@@ -6,7 +6,7 @@ internal import Testing
 struct HTTPDetailsTests {
     private static let target = "/lightstreamer/heartbeat.txt?LS_protocol=TLCP-2.5.0"
 
-    @Test func bodyThatWaitsToBeWelcomeIsWelcomed() async throws {
+    @Test func bodyThatExpectsContinueGets100() async throws {
         try await withServer { _, port in
             try await RawConnection.open(port: port) { connection in
                 for _ in 0..<2 {

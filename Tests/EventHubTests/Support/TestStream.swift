@@ -21,7 +21,7 @@ final class TestStream {
     let format: EventFormat
     /// While true, the reader takes nothing.
     var isBlocked = false {
-        didSet { if isBlocked { subscriber.fallOut() } }
+        didSet { if isBlocked { subscriber.leaveLiveGroup() } }
     }
     /// How many broadcasts it was in.
     private(set) var broadcasts = 0

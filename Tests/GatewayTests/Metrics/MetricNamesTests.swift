@@ -90,7 +90,7 @@ import Testing
     @Test func countersOfAnUpstreamOutliveItsClients() async throws {
         let fixture = try await AccessFixture()
         let tallies = PoolTallies()
-        let client = try fixture.services.pool.createClient(ClientOrder(target: .upstream("demo")))
+        let client = try fixture.services.pool.createClient(ClientSpecification(target: .upstream("demo")))
         tallies.added(client)
         client.client(client.core, emitted: .serverError(code: 7, message: "no"))
         client.client(client.core, emitted: .status(.disconnectedWillRetry))

@@ -15,7 +15,7 @@ final class FakeConnector: TransportConnector {
         (ends, end) = AsyncStream.makeStream()
     }
 
-    func open(_ order: ConnectionOrder, events: @escaping @Sendable (TransportEvent) -> Void) -> any Transport {
+    func open(_ order: ConnectionRequest, events: @escaping @Sendable (TransportEvent) -> Void) -> any Transport {
         let link = FakeLink(order, events)
         continuation.yield(link)
         return link
@@ -41,13 +41,13 @@ final class FakeConnector: TransportConnector {
 /// One connection, from the server's point of view.
 final class FakeLink: Transport {
     let traits = TransportTraits(isMultiplexed: true, isStreaming: true)
-    let order: ConnectionOrder
+    let order: ConnectionRequest
     private let events: @Sendable (TransportEvent) -> Void
     private let messages: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
     private let unhandled = Mutex(0)
 
-    init(_ order: ConnectionOrder, _ events: @escaping @Sendable (TransportEvent) -> Void) {
+    init(_ order: ConnectionRequest, _ events: @escaping @Sendable (TransportEvent) -> Void) {
         self.order = order
         self.events = events
         (messages, continuation) = AsyncStream.makeStream()

@@ -16,7 +16,7 @@ final class SteppedClock: ClientClock {
 
     func now() -> Moment { Moment(nanoseconds: state.withLock { $0.now }) }
 
-    func dice() -> Double { 0 }
+    func random() -> Double { 0 }
 
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
         let (id, waiters) = state.withLock { state in

@@ -65,7 +65,7 @@ internal import Testing
     }
 
     @Test func timersAreReplacedAndRecognised() {
-        var book = TimerBook()
+        var book = TimerTable()
         let first = TimerID(purpose: .idle, generation: 1)
         let second = TimerID(purpose: .idle, generation: 2)
         var actions = book.start(.idle, after: .seconds(1))
@@ -89,9 +89,9 @@ internal import Testing
         #expect(Duration(optionSeconds: .infinity) == .seconds(315_360_000))
         #expect(Duration(optionSeconds: 0.25).wholeMilliseconds == 250)
         #expect(Duration.milliseconds(1500).optionSeconds == 1.5)
-        #expect(Duration.milliseconds(100).randomShare(dice: 0) == .zero)
-        #expect(Duration.milliseconds(100).randomShare(dice: 0.999_999) == .milliseconds(100))
-        #expect(Duration.milliseconds(100).randomShare(dice: 2) == .milliseconds(100))
+        #expect(Duration.milliseconds(100).randomShare(random: 0) == .zero)
+        #expect(Duration.milliseconds(100).randomShare(random: 0.999_999) == .milliseconds(100))
+        #expect(Duration.milliseconds(100).randomShare(random: 2) == .milliseconds(100))
         #expect(Duration.seconds(2).remaining(after: .seconds(3)) == .zero)
     }
 }

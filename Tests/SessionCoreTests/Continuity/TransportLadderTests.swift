@@ -39,10 +39,10 @@ internal import Testing
     }
 
     @Test(arguments: [
-        (ForcedTransport.ws, nil), (.wsStreaming, nil), (.wsPolling, nil), (.http, TransportRung.httpPolling),
+        (ForcedTransport.ws, nil), (.wsStreaming, nil), (.wsPolling, nil), (.http, SessionTransport.httpPolling),
         (.httpStreaming, nil), (.httpPolling, .httpPolling),
     ])
-    func forcedTransportMayLeaveNothing(forced: ForcedTransport, rung: TransportRung?) {
+    func forcedTransportMayLeaveNothing(forced: ForcedTransport, rung: SessionTransport?) {
         var ladder = TransportLadder()
         ladder.disableWebSocket()
         ladder.disableHTTPStreaming()

@@ -6,26 +6,26 @@ internal import Testing
 struct SubscriptionStoreRobustnessTests {
     @Test(arguments: 1...15 as ClosedRange<UInt64>)
     func randomLinesKeepThePromisesToTheUser(seed: UInt64) throws {
-        var dice = Dice(seed: seed)
+        var random = Dice(seed: seed)
         var bench = StoreBench()
         var isSubscribed: [SubscriptionToken: Bool] = [:]
         var tables: [SubscriptionToken: ValueTable] = [:]
         for step in 0..<1_500 {
             var effects: [SubscriptionEffect] = []
-            switch dice.roll(20) {
+            switch random.roll(20) {
             case 0:
-                let properties = dice.properties()
+                let properties = random.properties()
                 let token = SubscriptionToken(UInt64(step))
                 effects = bench.store.subscribe(token, properties)
                 tables[token] = ValueTable(properties: properties, recentRows: 3)
-            case 1: effects = bench.store.unsubscribe(SubscriptionToken(UInt64(dice.roll(max(step, 1)))))
-            case 2 where dice.roll(20) == 0: effects = bench.store.sessionEnded()
+            case 1: effects = bench.store.unsubscribe(SubscriptionToken(UInt64(random.roll(max(step, 1)))))
+            case 2 where random.roll(20) == 0: effects = bench.store.sessionEnded()
             case 3: bench.store.channelLost()
-            case 4, 5: _ = bench.post(atMost: dice.roll(5))
-            case 6: effects = bench.accept(dice.roll(step + 1)) ?? []
-            case 7: effects = bench.refuse(dice.roll(step + 1), 1 - dice.roll(3)) ?? []
+            case 4, 5: _ = bench.post(atMost: random.roll(5))
+            case 6: effects = bench.accept(random.roll(step + 1)) ?? []
+            case 7: effects = bench.refuse(random.roll(step + 1), 1 - random.roll(3)) ?? []
             default:
-                if let line = try? ServerNotification(parsing: Array(dice.line().utf8)[...]) {
+                if let line = try? ServerNotification(parsing: Array(random.line().utf8)[...]) {
                     effects = bench.receive(line)
                 }
             }

@@ -10,10 +10,10 @@ final class SessionHarness {
     private var machine: SessionMachine
     private(set) var now = Moment.zero
     /// The random number of every tick.
-    var dice = 0.999_999
+    var random = 0.999_999
     private(set) var trace: [String] = []
     private(set) var timers: [TimerID: Moment] = [:]
-    private(set) var orders: [ConnectionID: TransportOrder] = [:]
+    private(set) var orders: [ConnectionID: TransportRequest] = [:]
     private(set) var openConnections: Set<ConnectionID> = []
     private(set) var events: [SessionEvent] = []
     /// The newest WebSocket, stream or poll.
@@ -46,7 +46,7 @@ final class SessionHarness {
     }
 
     var status: ClientStatus { machine.status }
-    private var tick: Tick { Tick(now: now, dice: dice) }
+    private var tick: Tick { Tick(now: now, random: random) }
 
     // MARK: - The user
 
@@ -220,7 +220,7 @@ final class SessionHarness {
             .joined(separator: "|")
     }
 
-    private static func describe(_ order: TransportOrder) -> String {
+    private static func describe(_ order: TransportRequest) -> String {
         guard let request = order.request else { return "open ws \(order.address)" }
         let target = request.target.replacing("/lightstreamer/", with: "").replacing("LS_protocol=TLCP-2.5.0", with: "")
             .replacing(".txt?", with: "")

@@ -39,7 +39,7 @@ internal import Testing
             }
             change(&settings)
             let connector = try SocketConnector(settings)
-            var order = ConnectionOrder.to(server.port, host: host, isSecure: true)
+            var order = ConnectionRequest.to(server.port, host: host, isSecure: true)
             order.pins = pins.compactMap { CertificatePin($0) }
             let end = await Opened(connector, order).rest().end
             await connector.shutDown()

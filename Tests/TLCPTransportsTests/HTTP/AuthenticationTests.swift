@@ -85,7 +85,7 @@ internal import Testing
         try await ScriptedServer.run(script: script) { server in
             let proxy = ProxySettings(host: "127.0.0.1", port: server.port, user: "u", password: "p")
             let connector = try SocketConnector(.forTests { $0.proxy = proxy })
-            let order = ConnectionOrder.to(8080, host: "push.invalid", target: "/x")
+            let order = ConnectionRequest.to(8080, host: "push.invalid", target: "/x")
             #expect(await Opened(connector, order).rest().lines == ["REQOK"])
             let request = await requests.first { _ in true }
             #expect(request?.line == "POST http://push.invalid:8080/x HTTP/1.1")

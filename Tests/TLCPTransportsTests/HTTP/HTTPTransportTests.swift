@@ -11,7 +11,7 @@ internal import Testing
         }
         try await ScriptedServer.run(script: script) { server in
             let connector = try SocketConnector(.forTests())
-            var order = ConnectionOrder.to(server.port, body: "LS_cid=a%20b")
+            var order = ConnectionRequest.to(server.port, body: "LS_cid=a%20b")
             order.headers = ["X-Extra": "1"]
             let opened = Opened(connector, order)
             #expect(await opened.next() == .opened)
@@ -223,7 +223,7 @@ internal import Testing
                 }
             }
             let connector = try SocketConnector(settings)
-            var order = ConnectionOrder.to(server.port, target: "/p?q=1")
+            var order = ConnectionRequest.to(server.port, target: "/p?q=1")
             order.headers = ["X-Extra": "1"]
             #expect(await Opened(connector, order).rest().end == .completed)
             let request = await requests.first { _ in true }

@@ -8,7 +8,7 @@ final class Opened {
     let transport: any Transport
     private var events: AsyncStream<TransportEvent>.Iterator
 
-    init(_ connector: SocketConnector, _ order: ConnectionOrder, handling: Bool = true) {
+    init(_ connector: SocketConnector, _ order: ConnectionRequest, handling: Bool = true) {
         let (stream, continuation) = AsyncStream<TransportEvent>.makeStream()
         events = stream.makeAsyncIterator()
         let box = HandlerBox()
@@ -65,7 +65,7 @@ private final class HandlerBox: Sendable {
     }
 }
 
-extension ConnectionOrder {
+extension ConnectionRequest {
     /// An order for a server on loopback.
     static func to(
         _ port: Int,
@@ -74,8 +74,8 @@ extension ConnectionOrder {
         target: String = "/lightstreamer/create_session.txt?LS_protocol=TLCP-2.5.0",
         body: String = "LS_cid=x",
         isSecure: Bool = false
-    ) -> ConnectionOrder {
-        var order = ConnectionOrder(
+    ) -> ConnectionRequest {
+        var order = ConnectionRequest(
             kind: kind,
             host: host,
             port: port,

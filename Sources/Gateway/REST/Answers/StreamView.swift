@@ -8,7 +8,7 @@ struct StreamView {
     /// Its id.
     let id: String
     /// What REST knows of it.
-    let entry: StreamBook.Entry?
+    let entry: PreparedStreams.Entry?
     /// What is true of it while it is open.
     let listing: StreamListing?
     /// The time to which its age is told.

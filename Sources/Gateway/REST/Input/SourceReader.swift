@@ -3,7 +3,7 @@ internal import JSONText
 internal import SessionCore
 
 /// What a caller names as the source of a stream.
-enum SourceOrder: Sendable, Equatable {
+enum SourceSelector: Sendable, Equatable {
     /// A source that exists.
     case existing(StreamSource)
     /// A shared subscription, to be joined.
@@ -15,7 +15,7 @@ enum SourceReader {
     private static let joinMembers = SubscriptionReader.members.union(["upstream"])
 
     /// Reads a list of sources; nil where it is missing.
-    static func list(_ name: String, of reader: ObjectReader, mayJoin: Bool) -> [SourceOrder]? {
+    static func list(_ name: String, of reader: ObjectReader, mayJoin: Bool) -> [SourceSelector]? {
         guard let value = reader.object[name] else { return nil }
         guard let elements = value.array else {
             reader.refuse(name, "A list of sources is expected.")
@@ -36,7 +36,7 @@ enum SourceReader {
     }
 
     /// Reads the members of a join; `others` are further members that the object may have.
-    static func join(_ reader: ObjectReader, others: Set<String> = []) -> SourceOrder? {
+    static func join(_ reader: ObjectReader, others: Set<String> = []) -> SourceSelector? {
         reader.allow(only: joinMembers.union(others))
         let upstream = reader.name("upstream")
         if !reader.has("upstream") { reader.miss("upstream") }
@@ -44,7 +44,7 @@ enum SourceReader {
         return .join(upstream: upstream, properties)
     }
 
-    private static func source(_ reader: ObjectReader, mayJoin: Bool) -> SourceOrder? {
+    private static func source(_ reader: ObjectReader, mayJoin: Bool) -> SourceSelector? {
         if reader.has("subscription") {
             reader.allow(only: ["subscription"])
             return reader.name("subscription").map { .existing(.subscription($0)) }

@@ -45,10 +45,10 @@ enum StreamQuery {
     }
 
     /// The sources that the one-liner names.
-    static func sources(_ query: Query) throws(Problem) -> [SourceOrder] {
+    static func sources(_ query: Query) throws(Problem) -> [SourceSelector] {
         let refusals = Refusals(.query)
         let existing =
-            query.values("subscription").map { SourceOrder.existing(.subscription($0)) }
+            query.values("subscription").map { SourceSelector.existing(.subscription($0)) }
             + query.values("client").map { .existing(.client($0, withSubscriptions: false)) }
         let isJoin = join.contains { query.has($0) }
         var orders = existing

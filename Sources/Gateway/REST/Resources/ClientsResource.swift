@@ -73,10 +73,10 @@ struct ClientsResource: Sendable {
         services.clientAnswer(client, status: 201).with("Location", "/v1/clients/\(client.id.rawValue)")
     }
 
-    private func order(_ reader: ObjectReader) -> ClientOrder? {
+    private func order(_ reader: ObjectReader) -> ClientSpecification? {
         if reader.has("upstream") {
             reader.allow(only: ["upstream", "options", "connect"])
-            return reader.name("upstream").map { ClientOrder(target: .upstream($0)) }
+            return reader.name("upstream").map { ClientSpecification(target: .upstream($0)) }
         }
         reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "options", "connect"])
         guard reader.has("serverAddress") else {
@@ -88,7 +88,7 @@ struct ClientsResource: Sendable {
             reader.refuse("serverAddress", ServerAddressRule.sentence)
             return nil
         }
-        var order = ClientOrder(target: .address(address))
+        var order = ClientSpecification(target: .address(address))
         order.adapterSet = reader.optionalString("adapterSet") ?? nil
         order.user = reader.optionalString("user") ?? nil
         order.password = reader.optionalString("password") ?? nil
@@ -96,7 +96,7 @@ struct ClientsResource: Sendable {
     }
 
     /// What null restores in the options of a client that is being made.
-    private func defaults(_ order: ClientOrder?) -> ConnectionOptionValues {
+    private func defaults(_ order: ClientSpecification?) -> ConnectionOptionValues {
         if case .upstream(let name) = order?.target, let upstream = services.pool.upstream(name) {
             return upstream.options
         }

@@ -30,12 +30,12 @@ struct MessagesResource: Sendable {
         }
     }
 
-    private func order(_ object: JSONObject) throws(Problem) -> MessageOrder {
+    private func order(_ object: JSONObject) throws(Problem) -> MessageSubmission {
         let refusals = Refusals()
         let reader = ObjectReader(object, refusals)
         reader.allow(only: ["text", "sequence", "delayTimeout", "enqueueWhileDisconnected", "outcome"])
         if !reader.has("text") { reader.miss("text") }
-        var order = MessageOrder(text: reader.string("text") ?? "")
+        var order = MessageSubmission(text: reader.string("text") ?? "")
         if let sequence = reader.optionalString("sequence") {
             order.sequence = sequence
             if let sequence, !Self.isSequence(sequence) {

@@ -18,7 +18,7 @@ struct StreamOpener: Sendable {
     }
 
     /// Finds, and where necessary joins, the sources that a caller names: all or none.
-    func hold(_ orders: [SourceOrder], for call: Call) throws -> Holding {
+    func hold(_ orders: [SourceSelector], for call: Call) throws -> Holding {
         for order in orders { try check(order, call) }
         var holding = Holding()
         do {
@@ -37,7 +37,7 @@ struct StreamOpener: Sendable {
     }
 
     /// Opens a stream in one line.
-    func open(_ request: StreamRequest, _ orders: [SourceOrder], _ call: Call) throws -> Reply {
+    func open(_ request: StreamRequest, _ orders: [SourceSelector], _ call: Call) throws -> Reply {
         if call.isHead {
             for order in orders { try check(order, call) }
             return .stream(StreamRegistry.head(for: request), HeadOnly())
@@ -47,7 +47,7 @@ struct StreamOpener: Sendable {
         let id = RandomID.make(prefix: "t")
         var request = request
         request.sources = holding.sources
-        var entry = StreamBook.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        var entry = PreparedStreams.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
         entry.joined = holding.joined
         entry.clients = holding.clients
@@ -146,7 +146,7 @@ struct StreamOpener: Sendable {
             .with("Cache-Control", "no-store, no-transform")
     }
 
-    private func check(_ order: SourceOrder, _ call: Call) throws {
+    private func check(_ order: SourceSelector, _ call: Call) throws {
         try services.permissions(call).check(order)
         switch order {
         case .existing(.subscription(let id)):
@@ -158,7 +158,7 @@ struct StreamOpener: Sendable {
         }
     }
 
-    private func hold(_ order: SourceOrder, in holding: inout Holding) throws {
+    private func hold(_ order: SourceSelector, in holding: inout Holding) throws {
         let source: StreamSource
         switch order {
         case .existing(let existing):

@@ -66,7 +66,7 @@ struct StreamsResource: Sendable {
         try checkPrepared(call)
         let holding = try opener.hold(orders, for: call)
         request.sources = holding.sources
-        var entry = StreamBook.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        var entry = PreparedStreams.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.joined = holding.joined
         entry.clients = holding.clients
         entry.prepared = request
@@ -116,7 +116,7 @@ struct StreamsResource: Sendable {
         }
     }
 
-    private func change(_ id: String, add: [SourceOrder], remove: [SourceOrder], _ call: Call) throws {
+    private func change(_ id: String, add: [SourceSelector], remove: [SourceSelector], _ call: Call) throws {
         let removed = remove.compactMap { order in
             if case .existing(let source) = order { source } else { nil }
         }
@@ -158,7 +158,7 @@ struct StreamsResource: Sendable {
         return request
     }
 
-    private func orders(_ reader: ObjectReader) -> [SourceOrder] {
+    private func orders(_ reader: ObjectReader) -> [SourceSelector] {
         let settings: Set<String> = ["conflate", "maxFrequency", "fieldsSent", "legacy"]
         if reader.has("sources") {
             reader.allow(only: settings.union(["sources"]))
@@ -179,13 +179,13 @@ struct StreamsResource: Sendable {
         return view(id, entry)
     }
 
-    private func view(_ id: String, _ entry: StreamBook.Entry?) -> StreamView {
+    private func view(_ id: String, _ entry: PreparedStreams.Entry?) -> StreamView {
         let listing = services.streams.listing(of: id)
         return StreamView(id: id, entry: entry, listing: listing, now: services.clock(), pool: services.pool)
     }
 }
 
-extension StreamBook.Entry {
+extension PreparedStreams.Entry {
     /// Takes over new holdings and gives those of removed topics, to be given back.
     fileprivate mutating func exchange(
         adding holding: StreamOpener.Holding,

@@ -14,7 +14,7 @@ struct Services: Sendable {
     /// The open streams.
     let streams: StreamRegistry
     /// What the streams that REST made hold.
-    let streamBook: StreamBook
+    let streamBook: PreparedStreams
     /// Who watches the time for requests that wait.
     let deadlines: Deadlines
     /// The state of the process, as health tells it.

@@ -7,7 +7,7 @@ final class Deadlines: Sendable {
     typealias Action = @Sendable () -> Void
 
     private struct Body: ~Copyable {
-        var book = DeadlineBook<Action>()
+        var book = DeadlineTable<Action>()
         var isStopped = false
         var sleeper: Task<Void, Never>?
     }

@@ -41,7 +41,7 @@ struct AccessFixture {
             access: control,
             pool: SessionPool(configuration: configuration.pool, sink: sink, logger: logger),
             streams: StreamRegistry(hub: hub),
-            streamBook: StreamBook(),
+            streamBook: PreparedStreams(),
             deadlines: Deadlines(clock: { time.moment }),
             lifetime: Lifetime(startedAt: .zero),
             docs: DocsPage(),

@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func anOfficeIsBounded() {
-        let office = TicketOffice(maxTickets: 5, maxTicketsPerCaller: 2)
+        let office = TicketStore(maxTickets: 5, maxTicketsPerCaller: 2)
         let caller = Caller(identity: "key:a")
         let other = Caller(identity: "key:b")
         for _ in 0..<2 { #expect(office.issue(to: caller, lifetime: .seconds(30), now: .zero) != nil) }
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func ticketsMadeAndUsedInALoopDoNotPileUp() {
-        let office = TicketOffice(maxTickets: 5, maxTicketsPerCaller: 5)
+        let office = TicketStore(maxTickets: 5, maxTicketsPerCaller: 5)
         let caller = Caller(identity: "key:a")
         let waiting = office.issue(to: caller, lifetime: .seconds(30), now: .zero)
         for _ in 0..<1_000 {

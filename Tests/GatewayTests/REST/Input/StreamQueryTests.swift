@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 @Suite struct StreamQueryTests {
-    private func sources(_ raw: String) throws -> [SourceOrder] { try StreamQuery.sources(Query(raw: raw)) }
+    private func sources(_ raw: String) throws -> [SourceSelector] { try StreamQuery.sources(Query(raw: raw)) }
 
     @Test func listsAreSplitAfterDecodingAndSinglesAreNot() throws {
         let orders = try sources("upstream=demo&mode=MERGE&items=a%2Cb&item=c%2Cd&fields=x,y")

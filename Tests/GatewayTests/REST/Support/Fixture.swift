@@ -27,7 +27,7 @@ struct Fixture {
             access: AccessControl(AccessConfiguration()),
             pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
             streams: StreamRegistry(hub: hub),
-            streamBook: StreamBook(),
+            streamBook: PreparedStreams(),
             deadlines: Deadlines(clock: Moment.monotonic),
             lifetime: Lifetime(startedAt: .zero),
             docs: DocsPage(),

@@ -1,5 +1,5 @@
 /// The timers that are running, one at most for each purpose.
-struct TimerBook {
+struct TimerTable {
     private var running: [TimerID.Purpose: TimerID] = [:]
     private var lastGeneration: UInt64 = 0
 

@@ -1,5 +1,5 @@
 /// A message that a request asks to send.
-package struct MessageOrder: Sendable, Equatable {
+package struct MessageSubmission: Sendable, Equatable {
     /// The text.
     package var text: String
     /// The sequence; nil: unordered.

@@ -1,5 +1,5 @@
 /// The connections that are open, as far as the machine knows: what has ended needs not be closed.
-struct ConnectionBook {
+struct ConnectionTable {
     private var open: Set<ConnectionID> = []
     private var last: UInt64 = 0
 

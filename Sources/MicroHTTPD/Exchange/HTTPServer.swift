@@ -3,7 +3,7 @@ internal import Glibc
 
 /// One libmicrohttpd daemon inside a loop: accepts, parses, limits, answers. It has no thread; the loop runs it. A loop
 /// has one, and for a while an older one beside it after its certificate was replaced. Confined to the loop's thread.
-final class Front {
+final class HTTPServer {
     /// The loop it belongs to; it outlives its fronts.
     unowned let driver: LoopDriver
     /// What its descriptor is watched under.
@@ -46,7 +46,7 @@ final class Front {
         settings.idle_seconds = UInt32(clamping: limits.idleTimeout.components.seconds)
         settings.certificate = UnsafePointer(self.certificate)
         settings.key = UnsafePointer(key)
-        settings.context = FrontBox.pass(self)
+        settings.context = HTTPServerBox.pass(self)
         settings.accept = acceptCallback
         settings.connection = connectionCallback
         settings.request_line = requestLineCallback

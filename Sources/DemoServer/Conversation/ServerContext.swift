@@ -1,5 +1,5 @@
 /// What all sessions share while an event is dealt with: the time, the connections, the timers, the faults in place.
-struct ServerDesk: Sendable {
+struct ServerContext: Sendable {
     /// What the server was made with.
     let configuration: DemoServerConfiguration
     /// The instant of the present event.
@@ -15,7 +15,7 @@ struct ServerDesk: Sendable {
     /// Sessions that ended in the present event, and what a late bind is told.
     var ended: [(session: SessionHandle, farewell: SessionEnd?)] = []
 
-    /// An empty desk.
+    /// An empty context.
     init(_ configuration: DemoServerConfiguration) {
         self.configuration = configuration
         links = LinkTable(seed: configuration.seed)

@@ -1,9 +1,9 @@
 internal import SessionCore
 internal import TLCPTransports
 
-extension ConnectionOrder {
+extension ConnectionRequest {
     /// What the machine wants, in terms of the network; nil for an address that cannot be understood.
-    init?(_ order: TransportOrder, pins: [String]) {
+    init?(_ order: TransportRequest, pins: [String]) {
         guard let address = ServerAddress(order.address) else { return nil }
         let kind: Kind =
             switch order.kind {

@@ -2,7 +2,7 @@ internal import SessionCore
 internal import Synchronization
 
 /// Single-use tickets: each lets its holder open one stream, within seconds. Only their hashes are kept.
-final class TicketOffice: Sendable {
+final class TicketStore: Sendable {
     /// A ticket that was given out.
     struct Ticket: Sendable {
         /// What the holder shows, once.

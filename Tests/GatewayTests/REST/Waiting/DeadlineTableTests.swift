@@ -7,7 +7,7 @@ import Testing
     private func moment(_ seconds: Int64) -> Moment { Moment(nanoseconds: seconds * 1_000_000_000) }
 
     @Test func actionsAreTakenInTheOrderOfTheirTime() {
-        var book = DeadlineBook<String>()
+        var book = DeadlineTable<String>()
         _ = book.add("c", at: moment(3))
         _ = book.add("a", at: moment(1))
         _ = book.add("b", at: moment(2))
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func aStruckOutActionIsNotTaken() {
-        var book = DeadlineBook<String>()
+        var book = DeadlineTable<String>()
         let first = book.add("a", at: moment(1))
         let second = book.add("b", at: moment(1))
         book.remove(first)

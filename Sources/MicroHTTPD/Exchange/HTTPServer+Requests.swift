@@ -2,7 +2,7 @@ internal import CMicroHTTPD
 internal import Glibc
 
 /// The steps of a request, one for each call of the access callback.
-extension Front {
+extension HTTPServer {
     /// One call of the access callback; `part` is a part of the body, or empty.
     func advance(
         _ exchange: Exchange,

@@ -1,7 +1,7 @@
 internal import TLCP
 
 /// What a `CONOK` says.
-struct Welcome {
+struct ConnectionAccepted {
     var sessionID: SessionID
     var requestLimit: Int
     /// The granted keepalive interval, or on a poll the granted idle time.

@@ -1,7 +1,7 @@
 internal import TLCP
 
 /// The metadata adapter: who may enter, and what groups, schemas and selectors mean.
-struct MetadataDesk: Sendable {
+struct MetadataAdapter: Sendable {
     private let adapterSets: Set<String>
     private let users: [String: String]?
     private let maxItems: Int

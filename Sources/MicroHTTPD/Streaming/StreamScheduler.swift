@@ -4,7 +4,7 @@
 /// by the time of their turn they have fallen out of the processor's caches. Other streams are visited, and only if
 /// something is due: the content appends ranges of shared bytes to the one batch of the loop, and one system call sends
 /// them. Neither way allocates or takes a lock.
-final class StreamRoster {
+final class StreamScheduler {
     private struct Entry {
         var writer: (any StreamWriter)?
         var generation: UInt32 = 0
@@ -209,7 +209,7 @@ final class StreamRoster {
 }
 
 /// What many streams get alike.
-extension StreamRoster {
+extension StreamScheduler {
     private func share() {
         var left = Self.sliceLength
         while left > 0, let slice = shared.next(atMost: left) {
@@ -241,7 +241,7 @@ extension StreamRoster {
 }
 
 /// What a stream needs whose bytes the library fetches, from inside its content reader.
-extension StreamRoster {
+extension StreamScheduler {
     /// What is due for the stream; empty if nothing is.
     func fill(_ writer: SecureStreamWriter) -> ArraySlice<StreamPiece> {
         batch.removeAll()

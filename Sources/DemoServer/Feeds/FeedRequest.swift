@@ -1,5 +1,5 @@
 /// What a test, or an application around the server, makes a hand-driven feed do.
-package enum FeedOrder: Sendable, Hashable {
+package enum FeedRequest: Sendable, Hashable {
     /// The item takes these values, in the order of the feed's fields; missing ones at the end are null.
     ///
     /// COMMAND feeds must give key and command (`ADD`, `UPDATE`, `DELETE`) under the field names `key` and `command`.

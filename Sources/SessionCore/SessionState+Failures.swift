@@ -1,25 +1,25 @@
 extension SessionState {
     /// What the failure of the present connection means; nil: nothing, for none is waited for.
-    func setback(from failure: ConnectionFailure) -> Setback? {
+    func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
         switch self {
         case .idle: nil
         case .retrying: nil
-        case .creating(let creation): creation.setback(from: failure)
-        case .bound(let bond): bond.setback(from: failure)
+        case .creating(let creation): creation.failureOutcome(from: failure)
+        case .bound(let binding): binding.failureOutcome(from: failure)
         case .recovering(let recovery): recovery.connection == nil ? nil : .recoveryFailed
         }
     }
 }
 
 extension SessionState {
-    /// The connection that a setback makes useless.
-    func connection(toGiveUpAfter setback: Setback) -> ConnectionID? {
-        setback == .streamWithheld ? nil : connection
+    /// The connection that a failureOutcome makes useless.
+    func connection(toGiveUpAfter failureOutcome: FailureOutcome) -> ConnectionID? {
+        failureOutcome == .streamWithheld ? nil : connection
     }
 }
 
 extension Creation {
-    fileprivate func setback(from failure: ConnectionFailure) -> Setback {
+    fileprivate func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome {
         switch step {
         case .opening, .greeting: .createOverHTTP
         case .asked: .creationFailed(cause: failure.cause(way.causePrefix))
@@ -27,8 +27,8 @@ extension Creation {
     }
 }
 
-extension Bond {
-    fileprivate func setback(from failure: ConnectionFailure) -> Setback? {
+extension SessionBinding {
+    fileprivate func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
         switch step {
         case .preflight(let way):
             .interrupted(cause: failure.cause(way.causePrefix), wait: .retryDelay)

@@ -1,6 +1,6 @@
 internal import SessionCore
 
-/// Names an action in a `DeadlineBook`.
+/// Names an action in a `DeadlineTable`.
 struct DeadlineID: Sendable, Hashable, Comparable {
     fileprivate let due: Moment
     fileprivate let number: UInt64
@@ -12,7 +12,7 @@ struct DeadlineID: Sendable, Hashable, Comparable {
 }
 
 /// What is to be done at which moment. An ordered array: thousands wait at a time, not millions.
-struct DeadlineBook<Action>: ~Copyable {
+struct DeadlineTable<Action>: ~Copyable {
     /// The latest first, so that the next one is taken from the end.
     private var entries: [(id: DeadlineID, action: Action)] = []
     private var nextNumber: UInt64 = 1

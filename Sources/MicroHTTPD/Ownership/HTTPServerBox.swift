@@ -1,13 +1,13 @@
 /// The library's reference to a front: the first argument of its callbacks. Not retained, for a front stops its daemon,
 /// and with it all callbacks, before it goes.
-enum FrontBox {
+enum HTTPServerBox {
     /// A pointer to the front.
-    static func pass(_ front: Front) -> UnsafeMutableRawPointer {
+    static func pass(_ front: HTTPServer) -> UnsafeMutableRawPointer {
         Unmanaged.passUnretained(front).toOpaque()
     }
 
     /// The front behind the pointer.
-    static func front(at context: UnsafeMutableRawPointer?) -> Front? {
-        context.map { Unmanaged<Front>.fromOpaque($0).takeUnretainedValue() }
+    static func front(at context: UnsafeMutableRawPointer?) -> HTTPServer? {
+        context.map { Unmanaged<HTTPServer>.fromOpaque($0).takeUnretainedValue() }
     }
 }

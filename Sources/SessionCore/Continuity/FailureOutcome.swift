@@ -1,5 +1,5 @@
 /// What the failure of the session's connection means.
-enum Setback: Equatable {
+enum FailureOutcome: Equatable {
     /// The WebSocket cannot be used: the session is created over HTTP at once.
     case createOverHTTP
     /// The creation failed.

@@ -1,5 +1,5 @@
 /// One way to bind a session, from the best to the one that always works.
-package enum TransportRung: Sendable, Hashable, CaseIterable {
+package enum SessionTransport: Sendable, Hashable, CaseIterable {
     /// Streaming on a WebSocket.
     case webSocketStreaming
     /// Streaming on an HTTP response.

@@ -1,5 +1,5 @@
 /// What the driver needs to know in order to open one connection.
-package struct TransportOrder: Sendable, Equatable {
+package struct TransportRequest: Sendable, Equatable {
     /// What a connection is for.
     package enum Kind: Sendable, Hashable {
         /// A WebSocket, kept open until the machine closes it.

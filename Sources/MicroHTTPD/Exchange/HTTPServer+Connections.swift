@@ -1,7 +1,7 @@
 internal import CMicroHTTPD
 
 /// The life of a connection, as the library reports it.
-extension Front {
+extension HTTPServer {
     /// Whether a connection from there is accepted.
     func admits(_ peer: PeerAddress) -> Bool {
         driver.ledger.admits(peer)

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Synchronization
 
 /// Where a server is in its life: not yet listening, listening, or over. The bridge from any thread to the event loop.
-final class ServerStage: Sendable {
+final class ServerRuntime: Sendable {
     /// Something to be done by the driver, on its event loop.
     typealias Order = @Sendable (ServerDriver) -> Void
 
@@ -71,7 +71,7 @@ final class ServerStage: Sendable {
         let driver: NIOLoopBound<ServerDriver>? = state.withLock { state in
             switch state.phase {
             case .waiting, .starting:
-                if state.orders.count < ServerStage.maxOrders { state.orders.append(order) }
+                if state.orders.count < ServerRuntime.maxOrders { state.orders.append(order) }
                 return nil
             case .listening(let driver, _):
                 return driver

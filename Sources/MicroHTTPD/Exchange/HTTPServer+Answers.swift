@@ -2,7 +2,7 @@ internal import CMicroHTTPD
 internal import Glibc
 
 /// The ways in which an exchange is answered.
-extension Front {
+extension HTTPServer {
     /// Queues a response in the library; inside the access callback only.
     func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
         exchange.phase = .over
