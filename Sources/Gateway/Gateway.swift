@@ -4,6 +4,7 @@ package import Logging
 internal import MicroHTTPD
 internal import SessionCore
 package import SessionPool
+internal import Synchronization
 
 /// The product: joins the pool of upstream sessions, the event hub, the REST interface and the HTTP front end.
 package final class Gateway: Sendable {
@@ -113,4 +114,48 @@ package final class Gateway: Sendable {
 
     /// Starts the stop that `run` then carries out. May be called from anywhere, more than once.
     package func beginShutdown() { stop.set() }
+}
+
+/// A word that is given once and that many may wait for.
+struct StopSignal: Sendable {
+    private let stream: AsyncStream<Never>
+    private let source: AsyncStream<Never>.Continuation
+
+    init() {
+        (stream, source) = AsyncStream.makeStream(of: Never.self)
+    }
+
+    /// Gives the word.
+    func set() { source.finish() }
+
+    /// Waits for the word, or for cancellation.
+    func wait() async {
+        for await _ in stream {}
+    }
+}
+
+/// The front end, once it runs.
+final class RunningDaemon: Sendable {
+    private let daemon = Mutex<Daemon?>(nil)
+
+    /// None runs yet.
+    init() {}
+
+    /// This one runs from now on.
+    func set(_ daemon: Daemon) { self.daemon.withLock { $0 = daemon } }
+
+    /// Its figures; all zero before it runs.
+    var figures: DaemonFigures { daemon.withLock { $0 }?.figures ?? DaemonFigures() }
+
+    /// Uses another certificate for connections from now on. Does nothing before it runs.
+    func replaceCertificate(_ certificate: DaemonConfiguration.Certificate) async throws(DaemonError) {
+        guard let daemon = daemon.withLock({ $0 }) else { return }
+        try await daemon.replaceCertificate(certificate)
+    }
+}
+
+/// The version of this program, which is also that of its contract, `openapi.yaml`.
+package enum GatewayVersion {
+    /// As Semantic Versioning writes it.
+    package static let text = "1.0.0"
 }

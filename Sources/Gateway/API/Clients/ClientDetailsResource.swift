@@ -1,0 +1,120 @@
+internal import JSONText
+internal import LightstreamerClient
+internal import SessionPool
+
+/// `/v1/clients/{id}/details`: the connection details.
+struct ClientDetailsResource: Sendable {
+    let services: Services
+
+    /// `GET /v1/clients/{id}/details`.
+    func get(_ call: Call) throws -> Reply {
+        .answer(answer(try services.client(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
+    }
+
+    /// `PATCH /v1/clients/{id}/details`. Validity is looked at first, then rights, then the client.
+    func patch(_ call: Call) throws -> Reply {
+        let client = try services.client(call)
+        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let refusals = Refusals()
+        let reader = ObjectReader(body, refusals)
+        reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "certificatePins"])
+        let address = reader.optionalString("serverAddress")
+        if case .some(.some(let text)) = address, !ServerAddressRule.admits(text) {
+            reader.refuse("serverAddress", ServerAddressRule.sentence)
+        }
+        let adapterSet = reader.optionalString("adapterSet")
+        let user = reader.optionalString("user")
+        let password = reader.optionalString("password")
+        let pins = pins(reader)
+        try refusals.finish()
+        if address != nil || adapterSet != nil { try services.permissions(call).checkAddress() }
+        try checkAllowed(address, client)
+        guard client.isDedicated else {
+            throw Problem(.notDedicated, detail: "The details of a pooled client are those of its upstream.")
+        }
+        try answer(client).check(ifMatch: call.header("If-Match"))
+        let details = client.core.connectionDetails
+        if let pins { try details.setCertificatePins(pins) }
+        if let address { try details.setServerAddress(address) }
+        if let adapterSet { details.setAdapterSet(adapterSet) }
+        if let user { details.setUser(user) }
+        if let password { details.setPassword(password) }
+        return .answer(answer(client).tagged(ifNoneMatch: nil))
+    }
+
+    private func answer(_ client: PooledClient) -> Answer {
+        .json { DetailsView.write(client.core.connectionDetails, to: &$0) }
+    }
+
+    /// A list of pins whose shape is right; nil where none is given.
+    private func pins(_ reader: ObjectReader) -> [String]? {
+        guard let value = reader.object["certificatePins"] else { return nil }
+        if value.isNull { return [] }
+        guard let elements = value.array, elements.count <= 100 else {
+            reader.refuse("certificatePins", "A list of at most 100 strings, or null, is expected.")
+            return nil
+        }
+        let probe = try? LightstreamerClient()
+        var pins: [String] = []
+        for (index, element) in elements.enumerated() {
+            guard let pin = element.string,
+                (try? probe?.connectionDetails.setCertificatePins([pin])) != nil
+            else {
+                let place = reader.path + ["certificatePins", "\(index)"]
+                reader.refusals.refuse(place, "sha256/ or sha1/ and the base64 digest of a public key are expected.")
+                continue
+            }
+            pins.append(pin)
+        }
+        return pins
+    }
+
+    /// A new address has to be on the list, unless it is the one that the upstream is configured with.
+    private func checkAllowed(_ address: String??, _ client: PooledClient) throws(PoolError) {
+        guard case .some(.some(let address)) = address else { return }
+        let configured = client.upstream.flatMap { services.pool.upstream($0) }?.serverAddress
+        if address == configured || services.pool.configuration.allowedAddresses.allows(address) { return }
+        throw .addressNotAllowed(address)
+    }
+}
+
+/// Connection details as REST shows them: never the password.
+enum DetailsView {
+    /// All details of a client.
+    static func write(_ details: ConnectionDetails, to json: inout JSONBytes) {
+        json.beginObject()
+        json.member("serverAddress", details.serverAddress)
+        json.member("adapterSet", details.adapterSet)
+        json.member("user", details.user)
+        json.member("certificatePins", details.certificatePins)
+        writeSession(details, to: &json)
+        json.endObject()
+    }
+
+    /// The four that the session brings.
+    static func writeSession(_ details: ConnectionDetails, to json: inout JSONBytes) {
+        json.member("sessionId", details.sessionId)
+        json.member("serverInstanceAddress", details.serverInstanceAddress)
+        json.member("serverSocketName", details.serverSocketName)
+        json.member("clientIp", details.clientIp)
+    }
+
+    /// Writes the value of one detail; false for a name that is none, or is never shown.
+    static func write(_ name: String, of details: ConnectionDetails, to json: inout JSONBytes) -> Bool {
+        switch name {
+        case "serverAddress": json.string(details.serverAddress)
+        case "adapterSet": json.string(details.adapterSet)
+        case "user": json.string(details.user)
+        case "sessionId": json.string(details.sessionId)
+        case "serverInstanceAddress": json.string(details.serverInstanceAddress)
+        case "serverSocketName": json.string(details.serverSocketName)
+        case "clientIp": json.string(details.clientIp)
+        case "certificatePins":
+            json.beginArray()
+            for pin in details.certificatePins { json.string(pin) }
+            json.endArray()
+        default: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,59 @@
+internal import JSONText
+internal import LightstreamerClient
+internal import SessionPool
+
+/// A client as REST shows it.
+enum ClientView {
+    /// Writes a client; `subscriptions` are the ids of those that it carries.
+    static func write(_ client: PooledClient, subscriptions: [String], to json: inout JSONBytes) {
+        let situation = client.situation
+        let counters = client.counters
+        json.beginObject()
+        json.member("id", client.id.rawValue)
+        json.member("upstream", client.upstream)
+        json.member("dedicated", client.isDedicated)
+        json.member("status", situation.status.rawValue)
+        DetailsView.writeSession(client.core.connectionDetails, to: &json)
+        json.member("transport", situation.status.transport)
+        json.member("subscriptions", Optional(subscriptions))
+        json.key("lastServerError")
+        json.write(situation.lastServerError)
+        json.key("counters")
+        json.beginObject()
+        json.member("sessions", counters.sessions)
+        json.member("reconnects", counters.reconnects)
+        json.member("updates", counters.updates)
+        json.member("serverErrors", counters.serverErrors)
+        json.member("messages", counters.messages)
+        json.endObject()
+        json.endObject()
+    }
+}
+
+extension ClientStatus {
+    /// The transport that the status tells of; nil while none is chosen.
+    var transport: String? {
+        switch self {
+        case .connectedWSStreaming: "WS-STREAMING"
+        case .connectedHTTPStreaming: "HTTP-STREAMING"
+        case .connectedWSPolling: "WS-POLLING"
+        case .connectedHTTPPolling: "HTTP-POLLING"
+        case .connecting, .connectedStreamSensing, .stalled, .disconnectedWillRetry, .disconnectedTryingRecovery,
+            .disconnected:
+            nil
+        }
+    }
+}
+
+/// The present value of a connection property, in the form in which REST shows it.
+enum ClientPropertyValue {
+    /// The value; nil for the password, and for a name that is no property.
+    static func json(of property: String, client: LightstreamerClient) -> JSONValue? {
+        var json = JSONBytes()
+        guard
+            OptionsView.write(property, of: client.connectionOptions, to: &json)
+                || DetailsView.write(property, of: client.connectionDetails, to: &json)
+        else { return nil }
+        return try? JSONValue(parsing: json.bytes)
+    }
+}

@@ -1,0 +1,88 @@
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+internal import Synchronization
+
+/// `/health`, `/health/live` and `/health/ready`.
+struct HealthResource: Sendable {
+    let services: Services
+
+    /// `GET /health/live`: never depends on an upstream.
+    func live(_ call: Call) throws -> Reply { .answer(status("live")) }
+
+    /// `GET /health/ready`.
+    func ready(_ call: Call) throws -> Reply {
+        if services.lifetime.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
+        let missing = unconnected
+        guard missing.isEmpty else {
+            let names = missing.joined(separator: ", ")
+            throw Problem(.unavailable, detail: "Sessions are not connected: \(names).")
+        }
+        return .answer(status("ready"))
+    }
+
+    /// `GET /health`.
+    func all(_ call: Call) throws -> Reply {
+        let clients = services.pool.clients()
+        let isReady = unconnected.isEmpty
+        return .answer(
+            .json { json in
+                json.beginObject()
+                json.member("status", services.lifetime.isStopping ? "stopping" : isReady ? "ready" : "not-ready")
+                json.member("version", GatewayVersion.text)
+                json.member("uptime", (services.clock() - services.lifetime.startedAt).roundedSeconds)
+                json.member("clients", clients.count)
+                json.member("subscriptions", services.pool.resources().count)
+                json.member("streams", services.streams.count)
+                json.key("upstreams")
+                json.beginArray()
+                for upstream in services.pool.upstreams where services.permissions(call).sees(upstream: upstream.name) {
+                    write(upstream.name, clients.filter { $0.upstream == upstream.name }, to: &json)
+                }
+                json.endArray()
+                json.endObject()
+            }
+        )
+    }
+
+    /// The upstreams whose pooled sessions readiness waits for, as configured.
+    private var unconnected: [String] {
+        guard services.configuration.readiness == .connected else { return [] }
+        let missing = services.pool.clients().filter { !$0.isDedicated && !$0.core.status.isConnected }
+        return Set(missing.compactMap(\.upstream)).sorted()
+    }
+
+    private func status(_ word: String) -> Answer {
+        Answer.json { json in
+            json.beginObject()
+            json.member("status", word)
+            json.endObject()
+        }
+    }
+
+    private func write(_ name: String, _ clients: [PooledClient], to json: inout JSONBytes) {
+        let statuses = clients.map(\.core.status)
+        json.beginObject()
+        json.member("name", name)
+        json.member("sessions", clients.count)
+        json.member("connected", statuses.count { $0.isConnected })
+        json.member("statuses", Optional(statuses.map(\.rawValue)))
+        json.endObject()
+    }
+}
+
+/// What health tells of the process itself.
+final class Lifetime: Sendable {
+    /// When it began.
+    let startedAt: Moment
+    private let stopping = Atomic<Bool>(false)
+
+    /// A process that begins now.
+    init(startedAt: Moment) { self.startedAt = startedAt }
+
+    /// Whether the stop has begun.
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
+    /// The stop begins.
+    func stop() { stopping.store(true, ordering: .relaxed) }
+}

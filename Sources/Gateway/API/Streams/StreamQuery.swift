@@ -1,0 +1,145 @@
+internal import EventHub
+internal import JSONText
+internal import SessionCore
+
+/// Reads what the query of a stream asks for.
+enum StreamQuery {
+    /// The parameters of every stream.
+    static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId"]
+    /// The parameters of the one-liner beside them.
+    static let join = [
+        "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter", "selector",
+        "requestedSnapshot", "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields",
+        "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
+    ]
+
+    /// How often a parameter that may be repeated may be.
+    static let mostRepeated = 100
+
+    /// The settings of a stream; the sources are still missing.
+    static func request(_ call: Call, conflates: Bool = true) throws(Problem) -> StreamRequest {
+        var reader = QueryReader(call.query)
+        var request = StreamRequest(sources: [])
+        let format = reader.word("format", of: ["sse", "ndjson"])
+        request.conflates = reader.bool("conflate", default: conflates)
+        request.maxFrequency = reader.positive("maxFrequency", upTo: 1_000_000)
+        request.sendsAllFields = reader.word("fieldsSent", of: ["changed", "all"]) == "all"
+        request.includesLegacy = reader.bool("legacy", default: false)
+        let lastEventID = reader.text("lastEventId")
+        request.lastEventID = call.header("Last-Event-ID") ?? lastEventID
+        try reader.finish()
+        request.format = try self.format(call, named: format)
+        return request
+    }
+
+    /// The format: as the query names it, else as `Accept` prefers it.
+    static func format(_ call: Call, named name: String?) throws(Problem) -> EventFormat {
+        switch name {
+        case "sse": return .serverSentEvents
+        case "ndjson": return .ndjson
+        default:
+            let acceptance = Acceptance(call.header("Accept"))
+            let type = try acceptance.choose(["text/event-stream", "application/x-ndjson"])
+            return type == "text/event-stream" ? .serverSentEvents : .ndjson
+        }
+    }
+
+    /// The sources that the one-liner names.
+    static func sources(_ query: Query) throws(Problem) -> [SourceSelector] {
+        let refusals = Refusals(.query)
+        let existing =
+            query.values("subscription").map { SourceSelector.existing(.subscription($0)) }
+            + query.values("client").map { .existing(.client($0, withSubscriptions: false)) }
+        let isJoin = join.contains { query.has($0) }
+        var orders = existing
+        if isJoin {
+            if !existing.isEmpty {
+                refusals.refuse(["upstream"], "Either upstream or subscription and client are expected, not both.")
+            }
+            if let order = SourceReader.join(ObjectReader(object(query, refusals), refusals)) { orders.append(order) }
+        } else if existing.isEmpty {
+            refusals.refuse(["upstream"], as: .missingMember, "upstream, subscription or client has to be given.")
+        }
+        for name in ["subscription", "client", "item", "field"] where query.values(name).count > mostRepeated {
+            refusals.refuse([name], "It may be given \(mostRepeated) times; longer lists go to POST /v1/streams.")
+        }
+        try refusals.finish()
+        return orders
+    }
+
+    /// The query as the JSON object that a body would have.
+    private static func object(_ query: Query, _ refusals: Refusals) -> JSONObject {
+        var object = JSONObject()
+        for (list, single) in [("items", "item"), ("fields", "field"), ("commandSecondLevelFields", "")] {
+            let split = query.values(list).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            let names = split.map { JSONValue.string(String($0)) } + query.values(single).map { .string($0) }
+            if query.has(list) || query.has(single) { object[list] = .array(names) }
+        }
+        let texts = join.filter { !["items", "item", "fields", "field", "commandSecondLevelFields"].contains($0) }
+        for name in texts {
+            let values = query.values(name)
+            if values.count > 1 { refusals.refuse([name], "It may be given once only.") }
+            if let value = values.first { object[name] = .string(value) }
+        }
+        return object
+    }
+}
+
+/// What a caller names as the source of a stream.
+enum SourceSelector: Sendable, Equatable {
+    /// A source that exists.
+    case existing(StreamSource)
+    /// A shared subscription, to be joined.
+    case join(upstream: String, SubscriptionProperties)
+}
+
+/// Reads the sources of streams.
+enum SourceReader {
+    private static let joinMembers = SubscriptionReader.members.union(["upstream"])
+
+    /// Reads a list of sources; nil where it is missing.
+    static func list(_ name: String, of reader: ObjectReader, mayJoin: Bool) -> [SourceSelector]? {
+        guard let value = reader.object[name] else { return nil }
+        guard let elements = value.array else {
+            reader.refuse(name, "A list of sources is expected.")
+            return nil
+        }
+        if elements.count > 10_000 {
+            reader.refuse(name, "10000 sources at most are expected.")
+            return nil
+        }
+        return elements.enumerated().compactMap { index, element in
+            let place = reader.path + [name, "\(index)"]
+            guard let object = element.object else {
+                reader.refusals.refuse(place, "A source is expected.")
+                return nil
+            }
+            return source(ObjectReader(object, at: place, reader.refusals), mayJoin: mayJoin)
+        }
+    }
+
+    /// Reads the members of a join; `others` are further members that the object may have.
+    static func join(_ reader: ObjectReader, others: Set<String> = []) -> SourceSelector? {
+        reader.allow(only: joinMembers.union(others))
+        let upstream = reader.name("upstream")
+        if !reader.has("upstream") { reader.miss("upstream") }
+        guard let properties = SubscriptionReader(reader).properties(), let upstream else { return nil }
+        return .join(upstream: upstream, properties)
+    }
+
+    private static func source(_ reader: ObjectReader, mayJoin: Bool) -> SourceSelector? {
+        if reader.has("subscription") {
+            reader.allow(only: ["subscription"])
+            return reader.name("subscription").map { .existing(.subscription($0)) }
+        }
+        if reader.has("client") {
+            reader.allow(only: ["client", "subscriptions"])
+            let withSubscriptions = reader.bool("subscriptions") ?? false
+            return reader.name("client").map { .existing(.client($0, withSubscriptions: withSubscriptions)) }
+        }
+        if mayJoin, reader.has("upstream") { return join(reader) }
+        reader.allow(only: [])
+        reader.miss("subscription", "A subscription or a client has to be named.")
+        return nil
+    }
+}

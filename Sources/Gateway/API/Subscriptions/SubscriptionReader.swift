@@ -1,0 +1,208 @@
+internal import JSONText
+internal import SessionCore
+
+/// Reads the properties of a subscription from a JSON object; a query is read as one, too.
+struct SubscriptionReader {
+    /// The members that are properties.
+    static let members: Set<String> = [
+        "mode", "items", "itemGroup", "fields", "fieldSchema", "dataAdapter", "selector", "requestedSnapshot",
+        "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields", "commandSecondLevelFieldSchema",
+        "commandSecondLevelDataAdapter",
+    ]
+
+    private let reader: ObjectReader
+
+    /// A reader of an object.
+    init(_ reader: ObjectReader) { self.reader = reader }
+
+    /// The properties; nil if something was refused.
+    func properties() -> SubscriptionProperties? {
+        let mode = mode()
+        let items = source(list: "items", group: "itemGroup", .item, isNeeded: true)
+        let fields = source(list: "fields", group: "fieldSchema", .field, isNeeded: true)
+        let second = source(
+            list: "commandSecondLevelFields",
+            group: "commandSecondLevelFieldSchema",
+            .field,
+            isNeeded: false
+        )
+        guard let mode else { return nil }
+        var properties = SubscriptionProperties(
+            mode: mode,
+            items: items ?? .list([]),
+            fields: fields ?? .list([])
+        )
+        properties.secondLevelFields = second
+        apply(to: &properties)
+        checkMode(properties)
+        return reader.refusals.entries.isEmpty ? properties : nil
+    }
+
+    /// Reads the members that have nothing to do with each other, those that are there.
+    func apply(to properties: inout SubscriptionProperties) {
+        if let name = reader.optionalString("dataAdapter", mayBeEmpty: false) { properties.dataAdapter = name }
+        if let name = reader.optionalString("selector", mayBeEmpty: false) { properties.selector = name }
+        if let name = reader.optionalString("commandSecondLevelDataAdapter", mayBeEmpty: false) {
+            properties.secondLevelDataAdapter = name
+        }
+        if let value = value("requestedSnapshot", LimitText.snapshot) { properties.requestedSnapshot = value }
+        if let value = value("requestedMaxFrequency", LimitText.frequency) { properties.requestedMaxFrequency = value }
+        if let value = value("requestedBufferSize", LimitText.buffer) { properties.requestedBufferSize = value }
+    }
+
+    /// One of a pair of members; refuses both of them, and where it is needed none.
+    func source(list: String, group: String, _ rule: NameRule, isNeeded: Bool) -> NameSource? {
+        if reader.has(list), reader.has(group) {
+            reader.refuse(group, "Either \(list) or \(group) is expected, not both.")
+            return nil
+        }
+        if reader.has(list) { return reader.strings(list, rule).map { .list($0) } }
+        if reader.has(group) { return reader.name(group).map { .group($0) } }
+        if isNeeded { reader.miss(list, "\(list) or \(group) has to be there.") }
+        return nil
+    }
+
+    private func mode() -> SubscriptionMode? {
+        guard reader.has("mode") else {
+            reader.miss("mode")
+            return nil
+        }
+        if let mode = reader.object["mode"]?.string.flatMap(SubscriptionMode.init(rawValue:)) { return mode }
+        let words = SubscriptionMode.allCases.map(\.rawValue).joined(separator: ", ")
+        reader.refuse("mode", "One of \(words) is expected.")
+        return nil
+    }
+
+    private func value<Value>(_ name: String, _ rule: LimitText<Value>) -> Value?? {
+        guard let value = reader.object[name] else { return nil }
+        if value.isNull { return .some(nil) }
+        guard let read = rule.read(value) else {
+            reader.refuse(name, rule.sentence)
+            return nil
+        }
+        return .some(read)
+    }
+
+    private func checkMode(_ properties: SubscriptionProperties) {
+        for conflict in ModeConflict.all(in: properties) {
+            reader.refuse(conflict.property, conflict.rule)
+        }
+    }
+}
+
+/// A property that the mode does not admit, whatever its own value.
+struct ModeConflict: Equatable {
+    /// The property.
+    let property: String
+    /// The rule.
+    let rule: String
+
+    /// All conflicts in a set of properties.
+    static func all(in properties: SubscriptionProperties) -> [ModeConflict] {
+        var conflicts: [ModeConflict] = []
+        switch (properties.mode, properties.requestedSnapshot) {
+        case (.raw, .some):
+            conflicts.append(ModeConflict(property: "requestedSnapshot", rule: "RAW mode has no snapshot."))
+        case (.merge, .length), (.command, .length):
+            conflicts.append(
+                ModeConflict(property: "requestedSnapshot", rule: "Only DISTINCT mode takes a length.")
+            )
+        default: break
+        }
+        if properties.mode == .command, case .list(let names) = properties.fields, !names.isEmpty,
+            !names.contains("key") || !names.contains("command")
+        {
+            conflicts.append(
+                ModeConflict(property: "fields", rule: "COMMAND mode needs the fields key and command.")
+            )
+        }
+        if properties.mode != .command {
+            let rule = "Only COMMAND mode has a second level."
+            switch properties.secondLevelFields {
+            case .list: conflicts.append(ModeConflict(property: "commandSecondLevelFields", rule: rule))
+            case .group: conflicts.append(ModeConflict(property: "commandSecondLevelFieldSchema", rule: rule))
+            case nil: break
+            }
+            if properties.secondLevelDataAdapter != nil {
+                conflicts.append(ModeConflict(property: "commandSecondLevelDataAdapter", rule: rule))
+            }
+        }
+        return conflicts
+    }
+}
+
+/// The rules of the class reference for names of items and fields.
+enum NameRule: Sendable {
+    /// Not empty, no space, not of digits only.
+    case item
+    /// Not empty, no space.
+    case field
+
+    /// Whether a name obeys the rule.
+    func admits(_ name: String) -> Bool {
+        guard !name.isEmpty, !name.utf8.contains(0x20) else { return false }
+        switch self {
+        case .item: return !name.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        case .field: return true
+        }
+    }
+
+    /// The rule.
+    var sentence: String {
+        switch self {
+        case .item: "An item name is expected: not empty, without a space, not of digits only."
+        case .field: "A field name is expected: not empty and without a space."
+        }
+    }
+}
+
+/// A merge patch of a subscription's properties.
+struct SubscriptionPatch {
+    private static let members = SubscriptionReader.members.subtracting(["mode"])
+
+    private let reader: ObjectReader
+
+    /// Reads a patch. Throws a 422 problem with one entry for each unknown member and refused value.
+    init(_ object: JSONObject) throws(Problem) {
+        let refusals = Refusals()
+        reader = ObjectReader(object, refusals)
+        reader.allow(only: Self.members)
+        var trial = SubscriptionProperties(mode: .command, items: .list([]), fields: .list([]))
+        apply(to: &trial)
+        try refusals.finish()
+    }
+
+    /// The properties after the patch. Throws a 409 problem for what their mode does not admit: the patch is legal,
+    /// but not for this subscription.
+    func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
+        var result = properties
+        apply(to: &result)
+        if let conflict = ModeConflict.all(in: result).first {
+            let isSecondLevel = conflict.property.hasPrefix("commandSecondLevel")
+            throw Problem(
+                isSecondLevel ? .notCommandMode : .lifecycle,
+                detail: "\(conflict.property): \(conflict.rule)"
+            )
+        }
+        return result
+    }
+
+    private func apply(to properties: inout SubscriptionProperties) {
+        if let items = pair("items", "itemGroup", .item) { properties.items = items ?? .list([]) }
+        if let fields = pair("fields", "fieldSchema", .field) { properties.fields = fields ?? .list([]) }
+        if let second = pair("commandSecondLevelFields", "commandSecondLevelFieldSchema", .field) {
+            properties.secondLevelFields = second
+        }
+        SubscriptionReader(reader).apply(to: &properties)
+    }
+
+    /// One of a pair. Outer nil: neither is there; inner nil: cleared.
+    private func pair(_ list: String, _ group: String, _ rule: NameRule) -> NameSource?? {
+        guard reader.has(list) || reader.has(group) else { return nil }
+        let values = [reader.object[list], reader.object[group]].compactMap { $0 }
+        if values.allSatisfy(\.isNull) { return .some(nil) }
+        if reader.object[list]?.isNull == true { return reader.name(group).map { .some(.group($0)) } }
+        if reader.object[group]?.isNull == true { return reader.strings(list, rule).map { .some(.list($0)) } }
+        return SubscriptionReader(reader).source(list: list, group: group, rule, isNeeded: false).map { .some($0) }
+    }
+}

@@ -1,0 +1,228 @@
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// The present values of a subscription, at one moment, as REST shows them.
+struct ValuesView {
+    /// The id of the subscription.
+    let subscription: String
+    /// The values.
+    let reading: SubscriptionReading
+    /// The time to which ages are told.
+    let now: Moment
+
+    private let labels: FieldLabels
+    private var showsAges = true
+    private var table: ValueTable { reading.table }
+
+    /// A view of a resource's values.
+    init(_ resource: SubscriptionResource, now: Moment) {
+        self.init(subscription: resource.id.rawValue, reading: resource.reading, now: now)
+    }
+
+    /// A view of a reading.
+    init(subscription: String, reading: SubscriptionReading, now: Moment) {
+        self.subscription = subscription
+        self.reading = reading
+        self.now = now
+        labels = FieldLabels(reading.table.properties)
+    }
+
+    /// The same, but ages and staleness are left out: what a tag is made over.
+    var ageless: ValuesView {
+        var view = self
+        view.showsAges = false
+        return view
+    }
+
+    /// Whether the mode is COMMAND.
+    var isCommand: Bool { table.properties.mode == .command }
+
+    // MARK: - Names and positions
+
+    /// Refuses a position beyond the items. Throws `unknown-item`.
+    func check(item position: Int) throws(Problem) {
+        if position > table.itemBound ?? .max {
+            throw Problem(.unknownItem, detail: "The subscription has no item \(position).")
+        }
+    }
+
+    /// Refuses a position beyond the fields. Throws `unknown-field`.
+    func check(field position: Int) throws(Problem) {
+        if position > table.fieldBound ?? .max {
+            throw Problem(.unknownField, detail: "The subscription has no field \(position).")
+        }
+    }
+
+    /// The position of an item: a configured name first, else a number. Throws `unknown-item`.
+    func item(_ text: String) throws(Problem) -> Int {
+        if let position = table.position(ofItem: text) { return position }
+        if let position = Self.position(text), position <= table.itemBound ?? .max { return position }
+        throw Problem(.unknownItem, detail: "The subscription has no item \"\(text)\".")
+    }
+
+    /// The position of a field: a configured name first, else a number. Throws `unknown-field`.
+    func field(_ text: String) throws(Problem) -> Int {
+        if let position = table.position(ofField: text) { return position }
+        if let position = Self.position(text), position <= table.fieldBound ?? .max { return position }
+        throw Problem(.unknownField, detail: "The subscription has no field \"\(text)\".")
+    }
+
+    /// Refuses a key that the item does not have, and everything about keys in other modes than COMMAND.
+    func check(key: String, item: Int) throws(Problem) {
+        try checkCommand()
+        guard table.row(item: item, key: key) != nil else {
+            throw Problem(.unknownKey, detail: "The item has no key \"\(key)\".")
+        }
+    }
+
+    /// Refuses other modes than COMMAND.
+    func checkCommand() throws(Problem) {
+        guard isCommand else {
+            throw Problem(.notCommandMode, detail: "The mode is \(table.properties.mode.rawValue); it has no keys.")
+        }
+    }
+
+    private static func position(_ text: String) -> Int? {
+        guard !text.isEmpty, text.utf8.count <= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text).flatMap { $0 >= 1 ? $0 : nil }
+    }
+
+    // MARK: - Values
+
+    /// One value; nil where nothing came.
+    func value(item: Int, field: Int, key: String? = nil) -> String? {
+        guard let key else { return table.value(item: item, field: field) }
+        return table.value(item: item, key: key, field: field)
+    }
+
+    /// Writes one value with its age.
+    func writeValue(_ value: String?, item: Int, to json: inout JSONBytes) {
+        json.beginObject()
+        json.member("value", value)
+        writeAge(item, to: &json)
+        json.endObject()
+    }
+
+    /// Writes the whole table.
+    func writeTable(to json: inout JSONBytes) {
+        json.beginObject()
+        json.member("subscription", subscription)
+        json.key("items")
+        json.beginArray()
+        for item in 0..<max(table.itemBound ?? 0, 0) {
+            json.beginObject()
+            writeItemMembers(item + 1, to: &json)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+
+    /// Writes one item.
+    func writeItem(_ item: Int, to json: inout JSONBytes) {
+        json.beginObject()
+        json.member("subscription", subscription)
+        writeItemMembers(item, to: &json)
+        json.endObject()
+    }
+
+    /// Writes the list of an item's keys.
+    func writeKeys(_ item: Int, to json: inout JSONBytes) {
+        json.beginObject()
+        json.member("subscription", subscription)
+        writeItemName(item, to: &json)
+        json.member("keys", Optional(table.keys(item: item)))
+        writeAge(item, to: &json)
+        json.endObject()
+    }
+
+    /// Writes the row of a key.
+    func writeKey(_ key: String, item: Int, to json: inout JSONBytes) {
+        json.beginObject()
+        json.member("subscription", subscription)
+        writeItemName(item, to: &json)
+        json.member("key", key)
+        json.key("fields")
+        write(table.row(item: item, key: key), to: &json)
+        writeAge(item, to: &json)
+        json.endObject()
+    }
+
+    private func writeItemMembers(_ item: Int, to json: inout JSONBytes) {
+        writeItemName(item, to: &json)
+        json.key("fields")
+        write(table.row(item: item), to: &json)
+        if isCommand {
+            json.key("keys")
+            json.beginObject()
+            for key in table.keys(item: item) {
+                json.key(key)
+                write(table.row(item: item, key: key), to: &json)
+            }
+            json.endObject()
+        }
+        writeAge(item, to: &json)
+    }
+
+    private func writeItemName(_ item: Int, to json: inout JSONBytes) {
+        let names = table.properties.items.names ?? []
+        json.member("item", names.indices.contains(item - 1) ? names[item - 1] : nil)
+        json.member("itemPos", item)
+    }
+
+    /// All fields of a row; of an item without data all first-level fields, null.
+    private func write(_ row: [String?]?, to json: inout JSONBytes) {
+        json.beginObject()
+        let count = row?.count ?? table.properties.fields.names?.count ?? table.fieldCount ?? 0
+        for index in 0..<max(count, 0) {
+            json.key(labels.label(index + 1))
+            json.string(row?[index])
+        }
+        json.endObject()
+    }
+
+    private func writeAge(_ item: Int, to json: inout JSONBytes) {
+        if !showsAges { return }
+        json.member("age", table.changedAt(item: item).map { (now - $0).roundedSeconds })
+        json.member("stale", reading.isStale)
+    }
+}
+
+extension Duration {
+    /// Seconds with three decimals; not below 0.
+    var roundedSeconds: Double {
+        let (seconds, attoseconds) = components
+        return max((Double(seconds) * 1000 + Double(attoseconds) / 1e15).rounded() / 1000, 0)
+    }
+}
+
+/// The keys under which the fields of a subscription are shown: names if every level has a list and no name stands twice
+/// in both lists together, else positions as decimal strings. Streams follow the same rule.
+struct FieldLabels: Sendable {
+    private let names: [String]?
+
+    /// The keys for a subscription.
+    init(_ properties: SubscriptionProperties) {
+        guard var names = properties.fields.names else {
+            self.names = nil
+            return
+        }
+        if let second = properties.secondLevelFields {
+            guard let secondNames = second.names else {
+                self.names = nil
+                return
+            }
+            names += secondNames
+        }
+        self.names = Set(names).count == names.count ? names : nil
+    }
+
+    /// The key of the field at a 1-based position.
+    func label(_ position: Int) -> String {
+        guard let names, names.indices.contains(position - 1) else { return "\(position)" }
+        return names[position - 1]
+    }
+}

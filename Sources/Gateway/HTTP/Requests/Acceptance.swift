@@ -1,0 +1,88 @@
+/// Content negotiation by `Accept` (RFC 9110 section 12.5.1).
+struct Acceptance: Sendable {
+    private struct Range: Sendable {
+        let type: Substring
+        let subtype: Substring
+        let quality: Double
+        var precision: Int { type == "*" ? 0 : subtype == "*" ? 1 : 2 }
+    }
+
+    private let ranges: [Range]
+
+    /// Reads an `Accept`; nil, and a header without anything in it, accept everything.
+    init(_ header: String?) {
+        ranges = (header ?? "").split(separator: ",").compactMap { part in
+            let pieces = part.split(separator: ";").map { $0.trimmed.lowercased()[...] }
+            guard let names = pieces.first?.split(separator: "/", maxSplits: 1), names.count == 2 else { return nil }
+            let quality = pieces.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            return Range(type: names[0], subtype: names[1], quality: min(max(quality, 0), 1))
+        }
+    }
+
+    /// Whether a media type is named as it stands, and not by a wildcard only.
+    func names(_ mediaType: String) -> Bool {
+        ranges.contains { $0.precision == 2 && "\($0.type)/\($0.subtype)" == mediaType && $0.quality > 0 }
+    }
+
+    /// The best of some media types, in the server's order of preference; nil: none is acceptable.
+    func best(of offers: [String]) -> String? {
+        if ranges.isEmpty { return offers.first }
+        var best: (offer: String, quality: Double)?
+        for offer in offers {
+            let quality = quality(of: offer)
+            if quality > (best?.quality ?? 0) { best = (offer, quality) }
+        }
+        return best?.offer
+    }
+
+    /// The best of some media types. Throws a 406 problem if none is acceptable.
+    func choose(_ offers: [String]) throws(Problem) -> String {
+        guard let best = best(of: offers) else {
+            throw Problem(.notAcceptable, detail: "This can be given as \(offers.joined(separator: " or ")) only.")
+        }
+        return best
+    }
+
+    private func quality(of offer: String) -> Double {
+        let names = offer.split(separator: "/", maxSplits: 1)
+        guard names.count == 2 else { return 0 }
+        let matching = ranges.filter {
+            ($0.type == "*" || $0.type == names[0]) && ($0.subtype == "*" || $0.subtype == names[1])
+        }
+        return matching.max { $0.precision < $1.precision }?.quality ?? 0
+    }
+}
+
+extension Substring {
+    /// The text without blanks and tabs around it.
+    var trimmed: Substring {
+        var text = self
+        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
+        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
+        return text
+    }
+}
+
+/// What `Prefer` asks for (RFC 7240), as far as the gateway knows it.
+struct Preferences: Sendable, Equatable {
+    /// The longest wait that is honoured, in seconds; longer ones are cut to it.
+    static let longestWait = 300
+
+    /// How many seconds the caller is ready to wait for the outcome; nil: not at all.
+    let wait: Int?
+
+    /// Reads a `Prefer`. What is not understood is passed over, as the RFC wants it.
+    init(_ header: String?) {
+        var wait: Int?
+        for part in (header ?? "").split(separator: ",") {
+            let piece = part.prefix { $0 != ";" }
+            let pair = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2, pair[0].trimmed.lowercased() == "wait", wait == nil else { continue }
+            var text = pair[1].trimmed
+            if text.count >= 2, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
+            guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { continue }
+            wait = min(Int(text) ?? Self.longestWait, Self.longestWait)
+        }
+        self.wait = wait
+    }
+}

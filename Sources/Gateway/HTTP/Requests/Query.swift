@@ -1,0 +1,199 @@
+internal import JSONText
+
+/// The query of a request: names and values in their order, decoded.
+struct Query: Sendable, Equatable {
+    /// One `name=value`.
+    struct Pair: Sendable, Equatable {
+        /// The name.
+        let name: String
+        /// The value; empty without `=`.
+        let value: String
+    }
+
+    /// All pairs.
+    private(set) var pairs: [Pair] = []
+
+    /// An empty query.
+    init() {}
+
+    /// Takes a raw query apart. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
+    init(raw: String?) throws(Problem) {
+        guard let raw else { return }
+        for part in raw.utf8.split(separator: UInt8(ascii: "&")) {
+            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            let rest = equals == part.endIndex ? part[part.endIndex...] : part[part.index(after: equals)...]
+            guard let name = PercentDecoding.decode(part[..<equals], plusIsSpace: true),
+                let value = PercentDecoding.decode(rest, plusIsSpace: true)
+            else {
+                throw Problem(.malformed, detail: "The query has a bad escape, or bytes that are not UTF-8.")
+            }
+            pairs.append(Pair(name: name, value: value))
+        }
+    }
+
+    /// All values of a name, in order.
+    func values(_ name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
+
+    /// Takes out all values of a name.
+    mutating func remove(_ name: String) { pairs.removeAll { $0.name == name } }
+
+    /// Whether a name occurs.
+    func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }
+
+    /// Refuses every name that is not among those given. Throws a 422 problem with one entry for each, up to a bound.
+    func allow(only names: [String]) throws(Problem) {
+        var unknown: [String] = []
+        for pair in pairs where !names.contains(pair.name) && !unknown.contains(pair.name) {
+            unknown.append(pair.name)
+            // A query of thousands of names must not become an answer of thousands of entries.
+            if unknown.count == Refusals.mostEntries { break }
+        }
+        guard !unknown.isEmpty else { return }
+        throw Problem(
+            .unknownParameter,
+            detail: "This operation knows no query parameter \(unknown.map { "\"\($0)\"" }.joined(separator: ", ")).",
+            entries: unknown.map {
+                ProblemEntry(.parameter($0), .unknownParameter, "This operation knows no such parameter.")
+            }
+        )
+    }
+}
+
+/// Reads typed values out of a query and gathers every refusal.
+struct QueryReader {
+    /// The query.
+    let query: Query
+    /// What was refused so far.
+    private(set) var refusals: [ProblemEntry] = []
+
+    /// A reader.
+    init(_ query: Query) { self.query = query }
+
+    /// Notes a refusal.
+    mutating func refuse(_ name: String, _ rule: String) {
+        refusals.append(ProblemEntry(.parameter(name), .invalidValue, rule))
+    }
+
+    /// The one value of a name; nil if it does not occur, or more than once.
+    mutating func text(_ name: String) -> String? {
+        let values = query.values(name)
+        if values.count > 1 { refuse(name, "It may be given once only.") }
+        return values.count == 1 ? values[0] : nil
+    }
+
+    /// A text that is not empty.
+    mutating func name(_ name: String) -> String? {
+        guard let text = text(name) else { return nil }
+        if text.isEmpty { refuse(name, "It must not be empty.") }
+        return text.isEmpty ? nil : text
+    }
+
+    /// `true` or `false`.
+    mutating func bool(_ name: String, default standard: Bool) -> Bool {
+        guard let text = text(name) else { return standard }
+        switch text {
+        case "true": return true
+        case "false": return false
+        default:
+            refuse(name, "true or false is expected.")
+            return standard
+        }
+    }
+
+    /// A whole number within bounds.
+    mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+        guard let text = text(name) else { return nil }
+        guard let number = Int(text), String(number) == text, range.contains(number) else {
+            refuse(name, "A whole number from \(range.lowerBound) to \(range.upperBound) is expected.")
+            return nil
+        }
+        return number
+    }
+
+    /// A number greater than 0 and not above a bound.
+    mutating func positive(_ name: String, upTo bound: Double) -> Double? {
+        guard let text = text(name) else { return nil }
+        guard let number = JSONNumber(text)?.doubleValue, number > 0, number <= bound else {
+            refuse(name, "A number greater than 0 is expected, \(Int(bound)) at most.")
+            return nil
+        }
+        return number
+    }
+
+    /// One of some words.
+    mutating func word(_ name: String, of words: [String]) -> String? {
+        guard let text = text(name) else { return nil }
+        if words.contains(text) { return text }
+        refuse(name, "One of \(words.joined(separator: ", ")) is expected.")
+        return nil
+    }
+
+    /// Throws what was refused, if anything was.
+    func finish() throws(Problem) {
+        if !refusals.isEmpty { throw Problem(refusing: refusals) }
+    }
+}
+
+extension JSONNumber {
+    /// The number as an `Int`, where it is whole: `10`, `1e1` and `10.0` alike.
+    var wholeNumber: Int? {
+        if let value = intValue { return value }
+        guard let value = doubleValue, value.rounded() == value, abs(value) < 9_007_199_254_740_992 else { return nil }
+        return Int(value)
+    }
+}
+
+/// Percent-decoding of URLs (RFC 3986 section 2.1), strict: what cannot be decoded is refused, never guessed.
+enum PercentDecoding {
+    /// Decodes once. Nil for a `%` without two hex digits, and for bytes that are not UTF-8 afterwards.
+    ///
+    /// - Parameter plusIsSpace: As in queries written by forms; in paths a plus is a plus.
+    static func decode(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var position = text.startIndex
+        while position != text.endIndex {
+            let byte = text[position]
+            position = text.index(after: position)
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard position != text.endIndex, let high = hexDigit(text[position]) else { return nil }
+                position = text.index(after: position)
+                guard position != text.endIndex, let low = hexDigit(text[position]) else { return nil }
+                position = text.index(after: position)
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace:
+                bytes.append(UInt8(ascii: " "))
+            default:
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Encodes a path segment or query value: everything but unreserved characters.
+    static func encode(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                let digits = Array("0123456789ABCDEF".utf8)
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

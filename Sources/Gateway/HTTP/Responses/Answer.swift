@@ -1,0 +1,92 @@
+internal import JSONText
+internal import MicroHTTPD
+
+/// A complete answer of an operation, before it gets what all answers carry.
+struct Answer: Sendable {
+    /// The status.
+    var status: Int
+    /// Headers beside those that all answers carry.
+    var headers = HTTPFields()
+    /// The body.
+    var body: HTTPResponse.Body = .empty
+    /// What the answer complains about, for the figures; nil: nothing.
+    var problem: ProblemCode?
+
+    /// An answer without a body.
+    init(status: Int) { self.status = status }
+
+    /// An answer with a body of a media type.
+    init(status: Int, mediaType: String, body: [UInt8]) {
+        self.status = status
+        headers.append("Content-Type", mediaType)
+        self.body = .bytes(body)
+    }
+
+    /// An answer with a JSON body.
+    static func json(_ status: Int = 200, _ write: (inout JSONBytes) -> Void) -> Answer {
+        var json = JSONBytes()
+        write(&json)
+        return Answer(status: status, mediaType: "application/json", body: json.bytes)
+    }
+
+    /// The same with one more header.
+    func with(_ name: String, _ value: String) -> Answer {
+        var answer = self
+        answer.headers.append(name, value)
+        return answer
+    }
+
+    /// The same, telling that `Prefer: wait` was honoured.
+    func waited(_ seconds: Int) -> Answer { with("Preference-Applied", "wait=\(seconds)") }
+
+    /// The same with its tag, or 304 where the caller has it already.
+    func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Answer {
+        if tag.matches(ifNoneMatch: ifNoneMatch) {
+            // The body is not sent; it is there so that its length is told, as of the answer with 200.
+            var answer = Answer(status: 304).with("ETag", tag.description).with("Cache-Control", "no-cache")
+            answer.body = body
+            return answer
+        }
+        return with("ETag", tag.description).with("Cache-Control", "no-cache")
+    }
+
+    /// The response for the front end.
+    var response: HTTPResponse { HTTPResponse(status: status, headers: headers, body: body) }
+}
+
+extension Answer {
+    /// The tag over the bytes of the body.
+    private var bodyTag: EntityTag {
+        switch body {
+        case .bytes(let bytes): EntityTag(of: bytes)
+        case .empty, .shared: EntityTag(of: [])
+        }
+    }
+
+    /// The same with a tag over its body, or 304 where the caller has it already.
+    func tagged(ifNoneMatch: String?) -> Answer { tagged(bodyTag, ifNoneMatch: ifNoneMatch) }
+
+    /// Refuses an `If-Match` that does not name the tag of this representation.
+    func check(ifMatch: String?) throws(Problem) { try bodyTag.check(ifMatch: ifMatch) }
+}
+
+extension EntityTag {
+    /// Refuses an `If-Match` that does not name this tag.
+    func check(ifMatch: String?) throws(Problem) {
+        if matches(ifMatch: ifMatch) { return }
+        var problem = Problem(.preconditionFailed, detail: "The tag is now \(description).")
+        problem.headers.append("ETag", description)
+        throw problem
+    }
+}
+
+/// The way in which an operation answers later: exactly once, from any thread; further answers are passed over.
+struct AnswerPort: Sendable {
+    private let send: @Sendable (Answer) -> Void
+
+    /// A port.
+    init(_ send: @escaping @Sendable (Answer) -> Void) { self.send = send }
+
+    /// Answers.
+    func answer(_ answer: Answer) { send(answer) }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct RouterTests {
+    private let router = Router([
+        Route(.get, "/", "root", [200]) { _ in .later },
+        Route(.get, "/v1/values/{item}/{field}", "field", [200]) { _ in .later },
+        Route(.get, "/v1/values/{item}/keys", "keys", [200]) { _ in .later },
+        Route(.post, "/v1/values", "make", [201]) { _ in .later },
+        Route(.delete, "/v1/values/{item}/keys", "drop", [204]) { _ in .later },
+    ])
+
+    private func name(_ method: String, _ raw: String) throws -> String? {
+        guard case .route(let route, _) = router.find(method: method, path: try RequestPath(raw: raw)) else {
+            return nil
+        }
+        return route.name
+    }
+
+    @Test func aLiteralIsPreferredToAParameter() throws {
+        #expect(try name("GET", "/v1/values/a/keys") == "keys")
+        #expect(try name("GET", "/v1/values/keys/a") == "field")
+        #expect(try name("GET", "/") == "root")
+    }
+
+    @Test func parametersCarryDecodedSegments() throws {
+        let path = try RequestPath(raw: "/v1/values/a%2Fb/%20")
+        guard case .route(_, let parameters) = router.find(method: "GET", path: path) else {
+            Issue.record("not found")
+            return
+        }
+        #expect(parameters == ["item": "a/b", "field": " "])
+    }
+
+    @Test func headIsFoundWhereGetIs() throws {
+        #expect(try name("HEAD", "/v1/values/a/b") == "field")
+        #expect(try name("HEAD", "/v1/values") == nil)
+    }
+
+    @Test func anotherMethodTellsWhichAreAllowed() throws {
+        let path = try RequestPath(raw: "/v1/values/a/keys")
+        guard case .methodNotAllowed(let allow) = router.find(method: "PUT", path: path) else {
+            Issue.record("allowed")
+            return
+        }
+        #expect(Set(allow) == ["GET", "HEAD", "DELETE", "OPTIONS"])
+        guard case .options = router.find(method: "OPTIONS", path: path) else {
+            Issue.record("no options")
+            return
+        }
+    }
+
+    @Test(arguments: ["/v2", "/v1/values//keys", "/v1", "/v1/values/a/b/c", "/v1/values/"])
+    func anUnknownPathIsNotFound(raw: String) throws {
+        guard case .notFound = router.find(method: "GET", path: try RequestPath(raw: raw)) else {
+            Issue.record("found")
+            return
+        }
+    }
+}
+
+@Suite struct RequestPathTests {
+    @Test(arguments: [
+        ("/", []),
+        ("/v1/clients", ["v1", "clients"]),
+        ("/v1/a%2Fb", ["v1", "a/b"]),
+        ("/v1/a+b", ["v1", "a+b"]),
+        ("/v1/%252F", ["v1", "%2F"]),
+        ("/v1/", ["v1", ""]),
+        ("/%00", ["\0"]),
+        ("/%c3%A9", ["é"]),
+    ])
+    func segmentsAreSplitFirstAndDecodedOnce(raw: String, segments: [String]) throws {
+        #expect(try RequestPath(raw: raw).segments == segments)
+    }
+
+    @Test(arguments: ["/%", "/%4", "/%zz", "/%ff", "/%c3", "v1", "", "/a/%c0%af"])
+    func whatCannotBeDecodedIsMalformed(raw: String) {
+        #expect { try RequestPath(raw: raw) } throws: { ($0 as? Problem)?.code == .malformed }
+    }
+
+    @Test func encodingAndDecodingGiveTheTextBack() {
+        let text = "a/b c+d%é\0~"
+        let encoded = PercentDecoding.encode(text)
+        #expect(PercentDecoding.decode(encoded[...].utf8, plusIsSpace: true) == text)
+    }
+}
