@@ -147,3 +147,40 @@ struct JSONParser {
         }
     }
 }
+
+/// The names met so far in one object: searched in order while they are few, by hash when they are many.
+struct JSONNames {
+    private struct Name: Hashable {
+        let text: String
+
+        static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
+        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+    }
+
+    private static let few = 16
+    private var hashed: Set<Name> = []
+
+    /// Adds a name; false if it was there. `members` are those that stand before it.
+    mutating func insert(_ name: String, among members: [JSONObject.Member]) -> Bool {
+        if members.count < Self.few { return !members.contains { $0.name.hasSameBytes(as: name) } }
+        if hashed.isEmpty { hashed = Set(members.map { Name(text: $0.name) }) }
+        return hashed.insert(Name(text: name)).inserted
+    }
+}
+
+/// What a parser accepts.
+package struct JSONLimits: Sendable, Hashable {
+    /// The deepest nesting of arrays and objects; a plain value has depth 0.
+    package var maxDepth: Int
+    /// The greatest number of bytes; nil: any.
+    package var maxBytes: Int?
+    /// Whether two members of one object may have the same name. If they may, both are kept and the last one counts.
+    package var allowsDuplicateNames: Bool
+
+    /// Limits; by default depth 128, any length, no duplicate names.
+    package init(maxDepth: Int = 128, maxBytes: Int? = nil, allowsDuplicateNames: Bool = false) {
+        self.maxDepth = maxDepth
+        self.maxBytes = maxBytes
+        self.allowsDuplicateNames = allowsDuplicateNames
+    }
+}

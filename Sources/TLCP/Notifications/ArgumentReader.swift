@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Takes the arguments of one line from left to right.
 ///
 ///     TAG , first , second , last one, commas included
@@ -74,5 +76,25 @@ struct ArgumentReader {
     mutating func value<Value>(_ parse: (String) -> Value?) throws(TLCPError) -> Value {
         guard let value = parse(try text()) else { throw malformed }
         return value
+    }
+}
+
+extension [UInt8] {
+    /// Starts a line.
+    mutating func append(_ tag: Tag) { append(contentsOf: tag.rawValue.utf8) }
+
+    /// Appends a comma and a number.
+    mutating func append(argument value: Int) {
+        append(UInt8(ascii: ","))
+        append(decimal: value)
+    }
+
+    /// Appends a comma and a subscription's number.
+    mutating func append(argument subscription: SubscriptionID) { append(argument: subscription.rawValue) }
+
+    /// Appends a comma and a text, escaped where the grammar demands it.
+    mutating func append(argument text: String) {
+        append(UInt8(ascii: ","))
+        PercentCoding.encode(argument: text, into: &self)
     }
 }

@@ -26,3 +26,81 @@ package struct ControlRequest: Sendable, Hashable {
         operation = try ControlOperation(reading: parameters)
     }
 }
+
+/// What a `control` request does (`LS_op`).
+package enum ControlOperation: Sendable, Hashable {
+    /// `add`.
+    case add(AddRequest)
+    /// `delete`.
+    case delete(DeleteRequest)
+    /// `reconf`.
+    case reconf(ReconfRequest)
+    /// `constrain`.
+    case constrain(ConstrainRequest)
+    /// `force_rebind`.
+    case forceRebind(ForceRebindRequest)
+    /// `destroy`.
+    case destroy(DestroyRequest)
+    /// `register`.
+    case mpnRegister(MPNRegisterRequest)
+    /// `reset_badge`.
+    case mpnResetBadge(MPNResetBadgeRequest)
+    /// `activate`.
+    case mpnActivate(MPNActivateRequest)
+    /// `pn_reconf`.
+    case mpnReconf(MPNReconfRequest)
+    /// `deactivate`.
+    case mpnDeactivate(MPNDeactivateRequest)
+
+    /// Whether a WebSocket server confirms with `REQOK`; over HTTP it always does.
+    package var isAcknowledged: Bool {
+        switch self {
+        case .add(let request): request.isAcknowledged
+        case .delete(let request): request.isAcknowledged
+        case .reconf, .constrain, .forceRebind, .destroy: true
+        case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate: true
+        }
+    }
+
+    /// Whether the operation needs a module for mobile push notifications.
+    package var isMPN: Bool {
+        switch self {
+        case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate: true
+        case .add, .delete, .reconf, .constrain, .forceRebind, .destroy: false
+        }
+    }
+
+    func write(to line: inout ParameterWriter, requestID: RequestID?) {
+        line.add(.requestID, requestID?.rawValue)
+        switch self {
+        case .add(let request): request.write(to: &line)
+        case .delete(let request): request.write(to: &line)
+        case .reconf(let request): request.write(to: &line)
+        case .constrain(let request): request.write(to: &line)
+        case .forceRebind(let request): request.write(to: &line)
+        case .destroy(let request): request.write(to: &line)
+        case .mpnRegister(let request): request.write(to: &line)
+        case .mpnResetBadge(let request): request.write(to: &line)
+        case .mpnActivate(let request): request.write(to: &line)
+        case .mpnReconf(let request): request.write(to: &line)
+        case .mpnDeactivate(let request): request.write(to: &line)
+        }
+    }
+
+    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+        switch try parameters.required(.operation) {
+        case AddRequest.operation: self = .add(try AddRequest(reading: parameters))
+        case DeleteRequest.operation: self = .delete(try DeleteRequest(reading: parameters))
+        case ReconfRequest.operation: self = .reconf(try ReconfRequest(reading: parameters))
+        case ConstrainRequest.operation: self = .constrain(try ConstrainRequest(reading: parameters))
+        case ForceRebindRequest.operation: self = .forceRebind(try ForceRebindRequest(reading: parameters))
+        case DestroyRequest.operation: self = .destroy(try DestroyRequest(reading: parameters))
+        case MPNRegisterRequest.operation: self = .mpnRegister(try MPNRegisterRequest(reading: parameters))
+        case MPNResetBadgeRequest.operation: self = .mpnResetBadge(try MPNResetBadgeRequest(reading: parameters))
+        case MPNActivateRequest.operation: self = .mpnActivate(try MPNActivateRequest(reading: parameters))
+        case MPNReconfRequest.operation: self = .mpnReconf(try MPNReconfRequest(reading: parameters))
+        case MPNDeactivateRequest.operation: self = .mpnDeactivate(try MPNDeactivateRequest(reading: parameters))
+        default: throw RequestRefusal(parameters.carrier, code: 67, message: "Unknown LS_op")
+        }
+    }
+}

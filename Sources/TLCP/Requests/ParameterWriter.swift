@@ -1,5 +1,63 @@
 internal import JSONText
 
+/// The names of all parameters.
+enum ParameterName: String, Sendable {
+    case `protocol` = "LS_protocol"
+    case session = "LS_session"
+    case requestID = "LS_reqId"
+    case operation = "LS_op"
+    case ack = "LS_ack"
+    case cause = "LS_cause"
+
+    case clientID = "LS_cid"
+    case user = "LS_user"
+    case password = "LS_password"
+    case adapterSet = "LS_adapter_set"
+    case maxBandwidth = "LS_requested_max_bandwidth"
+    case contentLength = "LS_content_length"
+    case supportedDiffs = "LS_supported_diffs"
+    case polling = "LS_polling"
+    case pollingMillis = "LS_polling_millis"
+    case idleMillis = "LS_idle_millis"
+    case inactivityMillis = "LS_inactivity_millis"
+    case keepaliveMillis = "LS_keepalive_millis"
+    case sendSync = "LS_send_sync"
+    case reduceHead = "LS_reduce_head"
+    case ttlMillis = "LS_ttl_millis"
+    case oldSession = "LS_old_session"
+    case recoveryFrom = "LS_recovery_from"
+
+    case subscriptionID = "LS_subId"
+    case dataAdapter = "LS_data_adapter"
+    case group = "LS_group"
+    case schema = "LS_schema"
+    case selector = "LS_selector"
+    case mode = "LS_mode"
+    case bufferSize = "LS_requested_buffer_size"
+    case maxFrequency = "LS_requested_max_frequency"
+    case snapshot = "LS_snapshot"
+    case closeSocket = "LS_close_socket"
+    case causeCode = "LS_cause_code"
+    case causeMessage = "LS_cause_message"
+
+    case message = "LS_message"
+    case sequence = "LS_sequence"
+    case progressive = "LS_msg_prog"
+    case maxWait = "LS_max_wait"
+    case outcome = "LS_outcome"
+
+    case pushType = "PN_type"
+    case appID = "PN_appId"
+    case deviceToken = "PN_deviceToken"
+    case newDeviceToken = "PN_newDeviceToken"
+    case deviceID = "PN_deviceId"
+    case pushSubscriptionID = "PN_subscriptionId"
+    case pushSubscriptionStatus = "PN_subscriptionStatus"
+    case notificationFormat = "PN_notificationFormat"
+    case trigger = "PN_trigger"
+    case coalescing = "PN_coalescing"
+}
+
 /// Writes the parameters of one line, `&` between them.
 struct ParameterWriter {
     private var bytes: [UInt8]

@@ -1,4 +1,6 @@
+internal import NIOCore
 internal import NIOSSL
+internal import NIOTLS
 internal import Synchronization
 
 /// The TLS contexts of one client: making one means reading all authorities, so each is made once.
@@ -61,5 +63,31 @@ final class TLSContexts: Sendable {
         } catch {
             throw TLSSettingsError(reason: "certificates or keys cannot be used: \(error)")
         }
+    }
+}
+
+/// Waits for the end of a TLS handshake, then leaves the pipeline.
+final class TLSHandshakeGate: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let done: EventLoopPromise<Void>
+
+    init(done: EventLoopPromise<Void>) { self.done = done }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event { done.succeed() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        done.fail(error)
+        context.fireErrorCaught(error)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { done.fail(DialFailure.closedEarly("TLS handshake")) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        done.fail(DialFailure.closedEarly("TLS handshake"))
+        context.fireChannelInactive()
     }
 }

@@ -1,5 +1,13 @@
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// The cookies of one client, or of several that are given the same jar. In memory; bounded.
 public final class CookieJar: Sendable {
     private let store: Mutex<CookieStore>
@@ -49,5 +57,15 @@ public final class CookieJar: Sendable {
     package func header(for origin: CookieOrigin) -> String? {
         let matching = cookies(for: origin)
         return matching.isEmpty ? nil : matching.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+}
+
+/// The time of day, for the expiry of cookies.
+enum WallClock {
+    /// Seconds since 1970 by the system clock.
+    static func secondsSince1970() -> Double {
+        var time = timespec()
+        guard clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

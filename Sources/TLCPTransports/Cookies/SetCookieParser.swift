@@ -72,3 +72,58 @@ enum SetCookieParser {
         return String(Substring(bytes[start...end]))
     }
 }
+
+/// Reads the dates of `Expires` attributes (RFC 6265 section 5.1.1), which come in many shapes.
+enum CookieDate {
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// Seconds since 1970; nil for a text that is no date.
+    static func seconds(_ text: String) -> Double? {
+        var (time, day, month, year): ((Int, Int, Int)?, Int?, Int?, Int?)
+        for token in text.utf8.split(whereSeparator: isDelimiter).prefix(16) {
+            if time == nil, let found = clockTime(token) {
+                time = found
+            } else if day == nil, let found = number(token, digits: 1...2) {
+                day = found
+            } else if month == nil, let found = months.firstIndex(of: String(Substring(token.prefix(3))).lowercased()) {
+                month = found + 1
+            } else if year == nil, let found = number(token, digits: 2...4) {
+                year = found < 70 ? found + 2000 : found < 100 ? found + 1900 : found
+            }
+        }
+        guard let time, let day, let month, let year, (1...31).contains(day), year >= 1601 else { return nil }
+        guard time.0 < 24, time.1 < 60, time.2 < 60 else { return nil }
+        let days = daysSince1970(year: year, month: month, day: day)
+        return Double(days * 86_400 + time.0 * 3_600 + time.1 * 60 + time.2)
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    private static func clockTime(_ token: Substring.UTF8View) -> (Int, Int, Int)? {
+        let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 3, let hour = number(parts[0], digits: 1...2),
+            let minute = number(parts[1], digits: 1...2),
+            let second = number(parts[2], digits: 1...2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
+        guard digits.contains(token.count), token.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return token.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// Days from the civil calendar; years are counted from March, so that the leap day comes last.
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}

@@ -89,3 +89,75 @@ extension AddRequest.Snapshot {
         }
     }
 }
+
+/// `LS_op=delete`: unsubscribes.
+package struct DeleteRequest: Sendable, Hashable {
+    static let operation = "delete"
+
+    /// The subscription.
+    package var subscriptionID: SubscriptionID
+    /// Whether a WebSocket server confirms with `REQOK`.
+    package var isAcknowledged: Bool
+    /// Why, for diagnosis.
+    package var cause: String?
+
+    /// A request.
+    package init(subscriptionID: SubscriptionID, isAcknowledged: Bool = true, cause: String? = nil) {
+        self.subscriptionID = subscriptionID
+        self.isAcknowledged = isAcknowledged
+        self.cause = cause
+    }
+
+    func write(to line: inout ParameterWriter) {
+        line.add(.subscriptionID, subscriptionID.rawValue)
+        line.add(.operation, Self.operation)
+        line.add(.ack, isAcknowledged, unless: true)
+        line.add(.cause, cause)
+    }
+
+    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+        subscriptionID = try parameters.subscriptionID()
+        isAcknowledged = try parameters.flag(.ack, default: true)
+        cause = parameters.text(.cause)
+    }
+}
+
+/// `LS_op=reconf`: changes the frequency limit of a subscription.
+package struct ReconfRequest: Sendable, Hashable {
+    static let operation = "reconf"
+
+    /// The subscription.
+    package var subscriptionID: SubscriptionID
+    /// The limit wanted; nil: no change.
+    package var maxFrequency: RequestedFrequency?
+
+    /// A request.
+    package init(subscriptionID: SubscriptionID, maxFrequency: RequestedFrequency?) {
+        self.subscriptionID = subscriptionID
+        self.maxFrequency = maxFrequency
+    }
+
+    func write(to line: inout ParameterWriter) {
+        line.add(.subscriptionID, subscriptionID.rawValue)
+        line.add(.operation, Self.operation)
+        line.add(.maxFrequency, maxFrequency?.wire)
+    }
+
+    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+        subscriptionID = try parameters.subscriptionID()
+        maxFrequency = try parameters.value(.maxFrequency, RequestedFrequency.init(wire:))
+        if maxFrequency == .unfiltered { throw parameters.wrong(.maxFrequency) }
+    }
+}
+
+/// How the items of a subscription behave (`LS_mode`).
+package enum WireMode: String, Sendable, Hashable, CaseIterable {
+    /// Every event as it is produced.
+    case raw = "RAW"
+    /// One row, of which updates change fields.
+    case merge = "MERGE"
+    /// A list, to which updates append.
+    case distinct = "DISTINCT"
+    /// A table with rows by key.
+    case command = "COMMAND"
+}

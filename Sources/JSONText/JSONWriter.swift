@@ -133,3 +133,98 @@ package struct JSONBytes: Sendable {
         bool(value)
     }
 }
+
+extension JSONValue {
+    /// The compact text: no white space, members in their order, numbers as they were written, `/` not escaped.
+    package func serialized() -> [UInt8] {
+        var writer = JSONBytes()
+        writer.value(self)
+        return writer.bytes
+    }
+
+    /// The compact text as a string.
+    package var text: String { String(decoding: serialized(), as: UTF8.self) }
+}
+
+extension JSONBytes {
+    /// Writes any value.
+    package mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let value): bool(value)
+        case .number(let number): raw(number.text)
+        case .string(let text): string(text)
+        case .array(let elements):
+            beginArray()
+            for element in elements { self.value(element) }
+            endArray()
+        case .object(let members):
+            beginObject()
+            for member in members {
+                key(member.name)
+                self.value(member.value)
+            }
+            endObject()
+        }
+    }
+}
+
+/// Strings to their JSON form: quotation marks, and escapes only where JSON demands them.
+enum JSONEscaping {
+    /// Appends a string with its quotation marks.
+    static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        let done: Void? = text.utf8.withContiguousStorageIfAvailable { append($0, to: &bytes) }
+        if done == nil { Array(text.utf8).withUnsafeBufferPointer { append($0, to: &bytes) } }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends the text run by run; a run ends where a byte needs an escape.
+    private static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        var runStart = 0
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                index += 1
+                continue
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart..<index]))
+            escape(byte, to: &bytes)
+            index += 1
+            runStart = index
+        }
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart...]))
+    }
+
+    private static func escape(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0..<0x20:
+            bytes.append(contentsOf: "u00".utf8)
+            bytes.append(UInt8(ascii: "0") + (byte >> 4))
+            let low = byte & 0x0F
+            bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+        default: bytes.append(byte)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends the decimal digits of a number, without making a string of them.
+    package mutating func append(decimal value: Int) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = count
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
+}
