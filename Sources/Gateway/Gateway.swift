@@ -9,7 +9,7 @@ internal import Synchronization
 /// The product: joins the pool of upstream sessions, the event hub, the REST interface and the HTTP front end.
 package final class Gateway: Sendable {
     /// What it was told, at its start or since.
-    package let current: CurrentConfiguration
+    package let current: LiveConfiguration
     /// The upstream side.
     package let pool: SessionPool
     /// The fan-out.
@@ -25,22 +25,22 @@ package final class Gateway: Sendable {
     /// A gateway that is not running yet.
     package init(configuration: GatewayConfiguration, logger: Logger) {
         self.logger = logger
-        let (current, access) = (CurrentConfiguration(configuration), AccessControl(configuration.access))
-        let (requests, tallies, daemon) = (RequestMetrics(), PoolTallies(), RunningDaemon())
+        let (current, access) = (LiveConfiguration(configuration), AccessControl(configuration.access))
+        let (requests, upstreamMetrics, daemon) = (RequestMetrics(), UpstreamMetrics(), RunningDaemon())
         (self.current, self.access, self.daemon) = (current, access, daemon)
         hub = EventHub(
             configuration: configuration.hub,
             epoch: RandomID.make(prefix: "e"),
             clock: Moment.monotonic
         )
-        let sink = HubSink(hub: hub, owners: access.owners, tallies: tallies)
+        let sink = HubSink(hub: hub, owners: access.owners, upstreamMetrics: upstreamMetrics)
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
         streams = StreamRegistry(hub: hub)
-        let exposition = Exposition(
+        let exposition = MetricsReport(
             requests: requests,
-            tallies: tallies,
+            upstreamMetrics: upstreamMetrics,
             pool: pool,
             hub: hub,
             streams: streams,

@@ -5,18 +5,18 @@ internal import SessionPool
 /// Carries what the pool tells into the hub: one topic for each client and for each subscription resource.
 struct HubSink: PoolSink {
     let hub: EventHub
-    var owners = OwnershipTable()
-    var tallies = PoolTallies()
+    var owners = ResourceOwners()
+    var upstreamMetrics = UpstreamMetrics()
 
     func clientAdded(_ client: PooledClient) {
-        tallies.added(client)
+        upstreamMetrics.added(client)
         hub.addClient(client.id.rawValue, status: client.core.status)
     }
 
     func clientRemoved(_ client: ClientID) {
         hub.removeClient(client.rawValue)
         owners.forget(client)
-        tallies.removed(client)
+        upstreamMetrics.removed(client)
     }
 
     func client(_ client: ClientID, changedStatus status: ClientStatus) {
@@ -24,7 +24,7 @@ struct HubSink: PoolSink {
     }
 
     func client(_ client: ClientID, receivedServerError code: Int, message: String) {
-        tallies.serverError(code, on: client)
+        upstreamMetrics.serverError(code, on: client)
         hub.publish(.serverError(code: code, message: message), to: .client(client.rawValue))
     }
 
@@ -63,7 +63,7 @@ struct HubSink: PoolSink {
     }
 
     func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent) {
-        tallies.happened(event, on: client)
+        upstreamMetrics.happened(event, on: client)
         hub.publish(.subscription(event), to: .subscription(resource.rawValue))
     }
 

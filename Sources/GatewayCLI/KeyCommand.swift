@@ -22,7 +22,7 @@ struct KeyCommand: ParsableCommand {
             StandardOutput.write("hash: \(KeyHash(of: key))\n")
             return
         }
-        let key = AccessKey.make()
+        let key = APIKey.make()
         StandardOutput.write("key: \(key)\nhash: \(KeyHash(of: key))\n")
     }
 }

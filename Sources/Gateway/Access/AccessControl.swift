@@ -8,17 +8,17 @@ package final class AccessControl: Sendable {
     /// What holds at a moment.
     private struct Policy: Sendable {
         let configuration: AccessConfiguration
-        let ring: KeyRing
+        let ring: APIKeys
         /// Nil while no tokens are taken, and until the keys are loaded.
         let verifier: TokenVerifier?
     }
 
     /// Who made what.
-    let owners = OwnershipTable()
+    let owners = ResourceOwners()
     /// The tickets that wait for their streams.
     let tickets = TicketStore()
     /// How many streams each caller has open.
-    let seats = StreamSeats()
+    let openStreams = OpenStreamCounts()
 
     private let policy: Mutex<Policy>
     private let clock: @Sendable () -> Moment
@@ -36,7 +36,7 @@ package final class AccessControl: Sendable {
     ) {
         self.clock = clock
         self.wallTime = wallTime
-        let ring = KeyRing(configuration.keys)
+        let ring = APIKeys(configuration.keys)
         policy = Mutex(Policy(configuration: configuration, ring: ring, verifier: nil))
     }
 
@@ -48,7 +48,7 @@ package final class AccessControl: Sendable {
     package func load(_ configuration: AccessConfiguration) async throws -> @Sendable (String?) -> Bool {
         let takesTokens = configuration.modes.contains(.jwt)
         let verifier = takesTokens ? try await TokenVerifier(configuration.webTokens) : nil
-        let newer = Policy(configuration: configuration, ring: KeyRing(configuration.keys), verifier: verifier)
+        let newer = Policy(configuration: configuration, ring: APIKeys(configuration.keys), verifier: verifier)
         let older = policy.withLock { policy in
             defer { policy = newer }
             return policy
@@ -126,7 +126,7 @@ extension AccessControl: Middleware {
     private func caller(of text: String, _ policy: Policy) throws(Problem) -> Caller {
         let modes = policy.configuration.modes
         if modes.contains(.keys), let key = policy.ring.find(text) {
-            return Caller(identity: KeyRing.identity(of: key.name), rights: key.rights)
+            return Caller(identity: APIKeys.identity(of: key.name), rights: key.rights)
         }
         guard modes.contains(.jwt), let verifier = policy.verifier, WebToken.isOne(text) else {
             throw Challenge.invalid("The key or token is not known.")

@@ -37,7 +37,7 @@ enum Credential: Equatable {
 
     private static func refuseTokens(in query: Query) throws(Problem) {
         let isToken = query.pairs.contains { pair in
-            tokenParameters.contains(pair.name.lowercased()) || pair.value.hasPrefix(AccessKey.prefix)
+            tokenParameters.contains(pair.name.lowercased()) || pair.value.hasPrefix(APIKey.prefix)
         }
         guard isToken else { return }
         throw Challenge.malformed(

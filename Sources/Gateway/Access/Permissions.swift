@@ -12,7 +12,7 @@ struct Permissions: Sendable {
     /// The caller.
     let caller: Caller
     /// Who made what.
-    let owners: OwnershipTable
+    let owners: ResourceOwners
     /// Where the clients and subscriptions are.
     let pool: SessionPool
 

@@ -19,7 +19,7 @@ package final class HTTPHost: HTTPHandler {
     ///   - requests: Where requests are counted.
     ///   - metrics: The figures as Prometheus text, asked for by `GET /metrics`.
     package convenience init(
-        current: CurrentConfiguration,
+        current: LiveConfiguration,
         access: AccessControl,
         pool: SessionPool,
         streams: StreamRegistry,
@@ -46,7 +46,7 @@ package final class HTTPHost: HTTPHandler {
     static func guards(_ services: Services) -> [any Middleware] {
         let access = services.access
         return [
-            LiveCORS { access.configuration },
+            CORSMiddleware { access.configuration },
             RateLimit(.address, rules: { access.configuration.limits }, clock: services.clock),
             access,
             RateLimit(.caller, rules: { access.configuration.limits }, clock: services.clock),

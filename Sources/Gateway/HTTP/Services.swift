@@ -6,7 +6,7 @@ internal import SessionPool
 /// What the operations work on.
 struct Services: Sendable {
     /// What the gateway was told, at its start or since.
-    let current: CurrentConfiguration
+    let current: LiveConfiguration
     /// Who may come in.
     let access: AccessControl
     /// The upstream side.

@@ -14,7 +14,7 @@ package final class RequestMetrics: Sendable {
         let status: Int
     }
 
-    private struct Body {
+    private struct State {
         var counts: [Key: UInt64] = [:]
         var problems: [ProblemCode: UInt64] = [:]
         var durations: [String: LatencyHistogram] = [:]
@@ -22,7 +22,7 @@ package final class RequestMetrics: Sendable {
 
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]
 
-    private let body = Mutex(Body())
+    private let state = Mutex(State())
 
     /// Nothing counted yet.
     package init() {}
@@ -34,12 +34,12 @@ package final class RequestMetrics: Sendable {
             method: method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other",
             status: status
         )
-        let histogram = body.withLock { body in
-            body.counts[key, default: 0] &+= 1
-            if let problem { body.problems[problem, default: 0] &+= 1 }
-            if let histogram = body.durations[key.route] { return histogram }
+        let histogram = state.withLock { state in
+            state.counts[key, default: 0] &+= 1
+            if let problem { state.problems[problem, default: 0] &+= 1 }
+            if let histogram = state.durations[key.route] { return histogram }
             let histogram = LatencyHistogram()
-            body.durations[key.route] = histogram
+            state.durations[key.route] = histogram
             return histogram
         }
         histogram.record(from: .zero, to: .zero + max(took, .zero))
@@ -47,16 +47,16 @@ package final class RequestMetrics: Sendable {
 
     /// Writes the figures.
     func write(to text: inout MetricsText) {
-        let body = body.withLock { $0 }
+        let state = state.withLock { $0 }
         text.open(MetricNames.requests)
-        let sorted = body.counts.sorted { left, right in
+        let sorted = state.counts.sorted { left, right in
             (left.key.route, left.key.method, left.key.status) < (right.key.route, right.key.method, right.key.status)
         }
         for (key, count) in sorted {
             text.write(MetricNames.requests, labels: [key.route, key.method, "\(key.status)"], count)
         }
         text.open(MetricNames.requestSeconds)
-        for (route, histogram) in body.durations.sorted(by: { $0.key < $1.key }) {
+        for (route, histogram) in state.durations.sorted(by: { $0.key < $1.key }) {
             text.write(
                 MetricNames.requestSeconds,
                 labels: [route],
@@ -67,7 +67,7 @@ package final class RequestMetrics: Sendable {
         }
         text.open(MetricNames.problems)
         for code in ProblemCode.allCases {
-            text.write(MetricNames.problems, labels: [code.rawValue], body.problems[code, default: 0])
+            text.write(MetricNames.problems, labels: [code.rawValue], state.problems[code, default: 0])
         }
     }
 }

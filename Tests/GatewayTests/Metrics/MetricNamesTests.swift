@@ -29,10 +29,10 @@ import Testing
         }
     }
 
-    private func exposition(_ fixture: AccessFixture, _ tallies: PoolTallies = PoolTallies()) -> Exposition {
-        Exposition(
+    private func exposition(_ fixture: AccessFixture, _ upstreamMetrics: UpstreamMetrics = UpstreamMetrics()) -> MetricsReport {
+        MetricsReport(
             requests: fixture.requests,
-            tallies: tallies,
+            upstreamMetrics: upstreamMetrics,
             pool: fixture.services.pool,
             hub: EventHub(epoch: "e", clock: Moment.monotonic),
             streams: fixture.services.streams,
@@ -89,27 +89,27 @@ import Testing
 
     @Test func countersOfAnUpstreamOutliveItsClients() async throws {
         let fixture = try await AccessFixture()
-        let tallies = PoolTallies()
+        let upstreamMetrics = UpstreamMetrics()
         let client = try fixture.services.pool.createClient(ClientSpecification(target: .upstream("demo")))
-        tallies.added(client)
+        upstreamMetrics.added(client)
         client.client(client.core, emitted: .serverError(code: 7, message: "no"))
         client.client(client.core, emitted: .status(.disconnectedWillRetry))
-        tallies.serverError(7, on: client.id)
-        tallies.happened(.failed(code: 17, message: "no"), on: client.id)
-        #expect(tallies.tallies.map(\.tally.reconnects) == [1])
-        tallies.removed(client.id)
-        #expect(tallies.tallies.map(\.tally.reconnects) == [1])
-        let text = exposition(fixture, tallies).text
+        upstreamMetrics.serverError(7, on: client.id)
+        upstreamMetrics.happened(.failed(code: 17, message: "no"), on: client.id)
+        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.reconnects) == [1])
+        upstreamMetrics.removed(client.id)
+        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.reconnects) == [1])
+        let text = exposition(fixture, upstreamMetrics).text
         #expect(text.contains(#"upstream_reconnects_total{upstream="demo"} 1"#))
         #expect(text.contains(#"upstream_server_errors_total{upstream="demo",code="7"} 1"#))
         #expect(text.contains(#"upstream_subscription_errors_total{upstream="demo",code="17"} 1"#))
     }
 
     @Test func inventedCodesAreCountedTogetherInTheEnd() {
-        let tallies = PoolTallies()
-        for code in 0..<1_000 { tallies.serverError(code, on: ClientID("c")) }
-        #expect(tallies.errors.sessions.count == 201)
-        #expect(tallies.errors.sessions.values.reduce(0, +) == 1_000)
+        let upstreamMetrics = UpstreamMetrics()
+        for code in 0..<1_000 { upstreamMetrics.serverError(code, on: ClientID("c")) }
+        #expect(upstreamMetrics.errors.sessions.count == 201)
+        #expect(upstreamMetrics.errors.sessions.values.reduce(0, +) == 1_000)
     }
 
     @Test func theProcessIsKnown() {

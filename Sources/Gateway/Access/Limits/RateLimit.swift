@@ -18,7 +18,7 @@ struct RateLimit: Middleware {
     let rules: @Sendable () -> RateConfiguration
     /// The time.
     let clock: @Sendable () -> Moment
-    private let table = BucketTable()
+    private let table = TokenBuckets()
 
     /// A limit.
     init(_ scope: Scope, rules: @escaping @Sendable () -> RateConfiguration, clock: @escaping @Sendable () -> Moment) {

@@ -16,7 +16,7 @@ final class TicketStore: Sendable {
         let expiresAt: Moment
     }
 
-    private struct Body {
+    private struct State {
         var entries: [[UInt8]: Entry] = [:]
         /// The hashes in the order of their making, which is that of their expiry as well.
         var order: [[UInt8]] = []
@@ -27,7 +27,7 @@ final class TicketStore: Sendable {
 
     private let maxTickets: Int
     private let maxTicketsPerCaller: Int
-    private let body = Mutex(Body())
+    private let state = Mutex(State())
 
     /// An office that has given out nothing.
     init(maxTickets: Int = 100_000, maxTicketsPerCaller: Int = 1_000) {
@@ -37,16 +37,16 @@ final class TicketStore: Sendable {
 
     /// Makes a ticket for a caller; nil if too many wait to be used.
     func issue(to caller: Caller, lifetime: Duration, now: Moment) -> Ticket? {
-        let text = Self.prefix + Base64URL.encode(AccessKey.randomBytes())
+        let text = Self.prefix + Base64URL.encode(APIKey.randomBytes())
         let hash = KeyHash.digest(of: text)
         let name = caller.identity ?? ""
-        return body.withLock { body in
-            Self.dropExpired(&body, now: now)
+        return state.withLock { state in
+            Self.dropExpired(&state, now: now)
             let limit = caller.identity == nil ? maxTickets : maxTicketsPerCaller
-            guard body.entries.count < maxTickets, body.counts[name, default: 0] < limit else { return nil }
-            body.entries[hash] = Entry(caller: caller, expiresAt: now + lifetime)
-            body.order.append(hash)
-            body.counts[name, default: 0] += 1
+            guard state.entries.count < maxTickets, state.counts[name, default: 0] < limit else { return nil }
+            state.entries[hash] = Entry(caller: caller, expiresAt: now + lifetime)
+            state.order.append(hash)
+            state.counts[name, default: 0] += 1
             return Ticket(text: text, lifetime: lifetime)
         }
     }
@@ -55,40 +55,40 @@ final class TicketStore: Sendable {
     /// before, has expired or never was.
     func redeem(_ text: String, now: Moment) -> Caller? {
         let hash = KeyHash.digest(of: text)
-        return body.withLock { body in
-            Self.dropExpired(&body, now: now)
-            guard let entry = Self.take(hash, from: &body), entry.expiresAt > now else { return nil }
+        return state.withLock { state in
+            Self.dropExpired(&state, now: now)
+            guard let entry = Self.take(hash, from: &state), entry.expiresAt > now else { return nil }
             return entry.caller
         }
     }
 
     /// How many hashes are held, those of used tickets included.
-    var held: Int { body.withLock { $0.order.count } }
+    var held: Int { state.withLock { $0.order.count } }
 
     /// How many tickets wait to be used.
-    var count: Int { body.withLock { $0.entries.count } }
+    var count: Int { state.withLock { $0.entries.count } }
 
-    private static func take(_ hash: [UInt8], from body: inout Body) -> Entry? {
-        guard let entry = body.entries.removeValue(forKey: hash) else { return nil }
+    private static func take(_ hash: [UInt8], from state: inout State) -> Entry? {
+        guard let entry = state.entries.removeValue(forKey: hash) else { return nil }
         let name = entry.caller.identity ?? ""
-        let left = body.counts[name, default: 1] - 1
-        body.counts[name] = left > 0 ? left : nil
+        let left = state.counts[name, default: 1] - 1
+        state.counts[name] = left > 0 ? left : nil
         return entry
     }
 
     /// Drops what is over from the front. Used ones between others that wait are dropped once they are the most.
-    private static func dropExpired(_ body: inout Body, now: Moment) {
+    private static func dropExpired(_ state: inout State, now: Moment) {
         var dropped = 0
-        for hash in body.order {
-            if let entry = body.entries[hash] {
+        for hash in state.order {
+            if let entry = state.entries[hash] {
                 if entry.expiresAt > now { break }
-                _ = take(hash, from: &body)
+                _ = take(hash, from: &state)
             }
             dropped += 1
         }
-        if dropped > 0 { body.order.removeFirst(dropped) }
-        if body.order.count > 64 + 2 * body.entries.count {
-            body.order = body.order.filter { body.entries[$0] != nil }
+        if dropped > 0 { state.order.removeFirst(dropped) }
+        if state.order.count > 64 + 2 * state.entries.count {
+            state.order = state.order.filter { state.entries[$0] != nil }
         }
     }
 }

@@ -23,7 +23,7 @@ struct Fixture {
         let hub = EventHub(epoch: "e", clock: Moment.monotonic)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         services = Services(
-            current: CurrentConfiguration(configuration),
+            current: LiveConfiguration(configuration),
             access: AccessControl(AccessConfiguration()),
             pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
             streams: StreamRegistry(hub: hub),

@@ -32,23 +32,23 @@ import Testing
     }
 }
 
-@Suite struct BucketTableTests {
+@Suite struct TokenBucketsTests {
     @Test func namesAreCountedApart() {
-        let table = BucketTable()
+        let table = TokenBuckets()
         #expect(table.take("a", rate: 1, burst: 1, now: .zero).isAdmitted)
         #expect(!table.take("a", rate: 1, burst: 1, now: .zero).isAdmitted)
         #expect(table.take("b", rate: 1, burst: 1, now: .zero).isAdmitted)
     }
 
     @Test func inventedNamesShareWhatIsLeft() {
-        let table = BucketTable(maxBuckets: 3)
+        let table = TokenBuckets(maxBuckets: 3)
         let admitted = (0..<100).count { table.take("n\($0)", rate: 1, burst: 2, now: .zero).isAdmitted }
         #expect(admitted == 3 + 2)
         #expect(table.count == 3)
     }
 
     @Test func whatHasFilledUpIsForgotten() {
-        let table = BucketTable(maxBuckets: 2)
+        let table = TokenBuckets(maxBuckets: 2)
         _ = table.take("a", rate: 1, burst: 1, now: .zero)
         _ = table.take("b", rate: 1, burst: 1, now: .zero + .seconds(0.5))
         _ = table.take("c", rate: 1, burst: 1, now: .zero + .seconds(1))

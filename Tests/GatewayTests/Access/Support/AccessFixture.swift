@@ -37,7 +37,7 @@ struct AccessFixture {
         let hub = EventHub(epoch: "e", clock: { time.moment })
         let sink = HubSink(hub: hub, owners: control.owners)
         services = Services(
-            current: CurrentConfiguration(configuration),
+            current: LiveConfiguration(configuration),
             access: control,
             pool: SessionPool(configuration: configuration.pool, sink: sink, logger: logger),
             streams: StreamRegistry(hub: hub),

@@ -1,7 +1,7 @@
 internal import Crypto
 
 /// An API key: what a caller shows. Only its hash is ever stored.
-package enum AccessKey {
+package enum APIKey {
     /// How keys begin, so that people and secret scanners recognise them.
     static let prefix = "lsg_"
 

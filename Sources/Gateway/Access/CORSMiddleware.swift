@@ -1,7 +1,7 @@
 internal import MicroHTTPD
 
 /// The CORS policy of the present configuration. Cookies of other origins' pages count only where the origin is named.
-struct LiveCORS: Middleware {
+struct CORSMiddleware: Middleware {
     /// The present rules.
     let rules: @Sendable () -> AccessConfiguration
 

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Gateway
 
-@Suite struct KeyRingTests {
+@Suite struct APIKeysTests {
     @Test func aKeyIsFoundByItsHashOnly() {
-        let key = AccessKey.make()
-        let ring = KeyRing([KeyConfiguration(name: "one", hash: KeyHash(of: key)), KeyConfiguration(name: "none")])
+        let key = APIKey.make()
+        let ring = APIKeys([KeyConfiguration(name: "one", hash: KeyHash(of: key)), KeyConfiguration(name: "none")])
         #expect(ring.find(key)?.name == "one")
         #expect(ring.find(key + "x") == nil)
         #expect(ring.find("") == nil)
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func keysAreLongAndDifferent() {
-        let keys = (0..<100).map { _ in AccessKey.make() }
+        let keys = (0..<100).map { _ in APIKey.make() }
         #expect(Set(keys).count == 100)
         #expect(keys.allSatisfy { $0.hasPrefix("lsg_") && $0.utf8.count == 47 })
     }
@@ -59,8 +59,8 @@ import Testing
         var narrowed = KeyConfiguration(name: "two", hash: KeyHash(of: "2"))
         let two = narrowed
         narrowed.rights.items = []
-        let changed = KeyRing([one, two]).identitiesChanged(in: KeyRing([one, narrowed]))
+        let changed = APIKeys([one, two]).identitiesChanged(in: APIKeys([one, narrowed]))
         #expect(changed == ["key:two"])
-        #expect(KeyRing([one]).identitiesChanged(in: KeyRing([])) == ["key:one"])
+        #expect(APIKeys([one]).identitiesChanged(in: APIKeys([])) == ["key:one"])
     }
 }

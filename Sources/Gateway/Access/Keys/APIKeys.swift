@@ -1,5 +1,5 @@
 /// The configured keys.
-struct KeyRing: Sendable {
+struct APIKeys: Sendable {
     /// The identity of the holder of a key.
     static func identity(of name: String) -> String { "key:\(name)" }
 
@@ -22,7 +22,7 @@ struct KeyRing: Sendable {
     }
 
     /// The identities whose key is gone, or is another one, or allows something else in a newer ring.
-    func identitiesChanged(in newer: KeyRing) -> Set<String> {
+    func identitiesChanged(in newer: APIKeys) -> Set<String> {
         Set(keys.filter { !newer.keys.contains($0) }.map { Self.identity(of: $0.name) })
     }
 }

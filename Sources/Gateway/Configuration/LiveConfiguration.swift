@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The configuration that holds at present: the one of the start, until another is loaded.
-package final class CurrentConfiguration: Sendable {
+package final class LiveConfiguration: Sendable {
     private let present: Mutex<GatewayConfiguration>
 
     /// The configuration of the start.

@@ -5,11 +5,11 @@ internal import SessionCore
 internal import SessionPool
 
 /// Puts all figures together.
-struct Exposition: Sendable {
+struct MetricsReport: Sendable {
     /// Where requests are counted.
     let requests: RequestMetrics
     /// What clients did.
-    let tallies: PoolTallies
+    let upstreamMetrics: UpstreamMetrics
     /// The upstream side.
     let pool: SessionPool
     /// The fan-out.
@@ -30,7 +30,7 @@ struct Exposition: Sendable {
         writeStreams(figures, to: &text)
         writeClients(to: &text)
         writePool(to: &text)
-        writeTallies(to: &text)
+        writeUpstreamCounters(to: &text)
         writeProcess(to: &text)
         return text.text
     }
@@ -56,7 +56,7 @@ struct Exposition: Sendable {
         var counts: [[String]: Int] = [:]
         var isUp: [String: Bool] = [:]
         for client in pool.clients() {
-            let upstream = PoolTallies.name(of: client)
+            let upstream = UpstreamMetrics.name(of: client)
             let status = client.core.status
             counts[[upstream, client.isDedicated ? "dedicated" : "pooled", status.rawValue], default: 0] += 1
             isUp[upstream] = isUp[upstream, default: false] || status.isConnected
@@ -87,17 +87,17 @@ struct Exposition: Sendable {
         text.write(MetricNames.subscriptions, labels: ["joined"], joined)
     }
 
-    private func writeTallies(to text: inout MetricsText) {
-        let tallies = tallies.tallies
-        let figures: [(Metric, (PoolTallies.Tally) -> UInt64)] = [
+    private func writeUpstreamCounters(to text: inout MetricsText) {
+        let upstreamMetrics = upstreamMetrics.upstreamMetrics
+        let figures: [(Metric, (UpstreamMetrics.UpstreamCounters) -> UInt64)] = [
             (MetricNames.sessionsOpened, { $0.sessions }), (MetricNames.reconnects, { $0.reconnects }),
             (MetricNames.updates, { $0.updates }), (MetricNames.messages, { $0.messages }),
         ]
         for (metric, figure) in figures {
             text.open(metric)
-            for (upstream, tally) in tallies { text.write(metric, labels: [upstream], figure(tally)) }
+            for (upstream, tally) in upstreamMetrics { text.write(metric, labels: [upstream], figure(tally)) }
         }
-        let errors = self.tallies.errors
+        let errors = self.upstreamMetrics.errors
         for (metric, counts) in [
             (MetricNames.serverErrors, errors.sessions), (MetricNames.subscriptionErrors, errors.subscriptions),
         ] {

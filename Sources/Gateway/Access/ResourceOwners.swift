@@ -2,7 +2,7 @@ internal import SessionPool
 internal import Synchronization
 
 /// Who made which client and which subscription. What nobody had to say who they are for is not in it.
-final class OwnershipTable: Sendable {
+final class ResourceOwners: Sendable {
     private let owners = Mutex<[String: String]>([:])
 
     /// An empty book.

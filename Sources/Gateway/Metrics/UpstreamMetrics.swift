@@ -3,9 +3,9 @@ internal import SessionPool
 internal import Synchronization
 
 /// Counts what clients did, beyond the end of each: figures of an upstream never go back.
-final class PoolTallies: Sendable {
+final class UpstreamMetrics: Sendable {
     /// The figures of one upstream.
-    struct Tally: Sendable {
+    struct UpstreamCounters: Sendable {
         var sessions: UInt64 = 0
         var reconnects: UInt64 = 0
         var updates: UInt64 = 0
@@ -27,9 +27,9 @@ final class PoolTallies: Sendable {
         let code: String
     }
 
-    private struct Body {
+    private struct State {
         var clients: [ClientID: PooledClient] = [:]
-        var past: [String: Tally] = [:]
+        var past: [String: UpstreamCounters] = [:]
         var serverErrors: [ErrorKey: UInt64] = [:]
         var subscriptionErrors: [ErrorKey: UInt64] = [:]
     }
@@ -39,50 +39,50 @@ final class PoolTallies: Sendable {
     /// Servers may give codes of their own; so many are told apart.
     private static let maxCodes = 200
 
-    private let body = Mutex(Body())
+    private let state = Mutex(State())
 
     /// Nothing counted yet.
     init() {}
 
     /// A client exists.
-    func added(_ client: PooledClient) { body.withLock { $0.clients[client.id] = client } }
+    func added(_ client: PooledClient) { state.withLock { $0.clients[client.id] = client } }
 
     /// A client is gone.
     func removed(_ id: ClientID) {
-        body.withLock { body in
-            guard let client = body.clients.removeValue(forKey: id) else { return }
-            body.past[Self.name(of: client), default: Tally()].add(client.counters)
+        state.withLock { state in
+            guard let client = state.clients.removeValue(forKey: id) else { return }
+            state.past[Self.name(of: client), default: UpstreamCounters()].add(client.counters)
         }
     }
 
     /// The server refused or closed the session of a client.
     func serverError(_ code: Int, on id: ClientID) {
-        body.withLock { body in
-            let upstream = body.clients[id].map(Self.name) ?? Self.unnamed
-            Self.count(code, upstream, in: &body.serverErrors)
+        state.withLock { state in
+            let upstream = state.clients[id].map(Self.name) ?? Self.unnamed
+            Self.count(code, upstream, in: &state.serverErrors)
         }
     }
 
     /// Something happened to a subscription; refusals are counted.
     func happened(_ event: SubscriptionEvent, on id: ClientID) {
         guard case .failed(let code, _) = event else { return }
-        body.withLock { body in
-            let upstream = body.clients[id].map(Self.name) ?? Self.unnamed
-            Self.count(code, upstream, in: &body.subscriptionErrors)
+        state.withLock { state in
+            let upstream = state.clients[id].map(Self.name) ?? Self.unnamed
+            Self.count(code, upstream, in: &state.subscriptionErrors)
         }
     }
 
     /// The figures by upstream, sorted by its name.
-    var tallies: [(upstream: String, tally: Tally)] {
-        let (clients, past) = body.withLock { (Array($0.clients.values), $0.past) }
-        var tallies = past
-        for client in clients { tallies[Self.name(of: client), default: Tally()].add(client.counters) }
-        return tallies.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    var upstreamMetrics: [(upstream: String, tally: UpstreamCounters)] {
+        let (clients, past) = state.withLock { (Array($0.clients.values), $0.past) }
+        var upstreamMetrics = past
+        for client in clients { upstreamMetrics[Self.name(of: client), default: UpstreamCounters()].add(client.counters) }
+        return upstreamMetrics.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// The errors of sessions and those of subscriptions.
     var errors: (sessions: [ErrorKey: UInt64], subscriptions: [ErrorKey: UInt64]) {
-        body.withLock { ($0.serverErrors, $0.subscriptionErrors) }
+        state.withLock { ($0.serverErrors, $0.subscriptionErrors) }
     }
 
     /// The upstream of a client.
