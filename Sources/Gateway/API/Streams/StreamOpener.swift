@@ -89,14 +89,14 @@ struct StreamOpener: Sendable {
     private func start(_ id: String, _ request: StreamRequest, _ call: Call) throws -> Reply {
         let owner = StreamOwner(peer: call.request.peer.host, identity: call.caller.identity)
         let caller = call.caller
-        guard services.access.openStreams.take(caller) else {
+        guard services.access.openStreams.add(caller) else {
             ended(id)
             return .answer(try overLimit(caller.rights.streams ?? 0, "for these credentials", call))
         }
         let expiry = closeAtExpiry(id, caller)
         let leave: @Sendable () -> Void = {
             if let expiry { services.deadlines.cancel(expiry) }
-            services.access.openStreams.give(caller)
+            services.access.openStreams.remove(caller)
             ended(id)
         }
         do {
