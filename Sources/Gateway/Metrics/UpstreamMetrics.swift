@@ -76,7 +76,9 @@ final class UpstreamMetrics: Sendable {
     var upstreamMetrics: [(upstream: String, tally: UpstreamCounters)] {
         let (clients, past) = state.withLock { (Array($0.clients.values), $0.past) }
         var upstreamMetrics = past
-        for client in clients { upstreamMetrics[Self.name(of: client), default: UpstreamCounters()].add(client.counters) }
+        for client in clients {
+            upstreamMetrics[Self.name(of: client), default: UpstreamCounters()].add(client.counters)
+        }
         return upstreamMetrics.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 

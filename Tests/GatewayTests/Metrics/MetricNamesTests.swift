@@ -29,7 +29,9 @@ import Testing
         }
     }
 
-    private func exposition(_ fixture: AccessFixture, _ upstreamMetrics: UpstreamMetrics = UpstreamMetrics()) -> MetricsReport {
+    private func exposition(_ fixture: AccessFixture, _ upstreamMetrics: UpstreamMetrics = UpstreamMetrics())
+        -> MetricsReport
+    {
         MetricsReport(
             requests: fixture.requests,
             upstreamMetrics: upstreamMetrics,
