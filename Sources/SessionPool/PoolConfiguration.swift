@@ -27,3 +27,84 @@ package struct PoolConfiguration: Sendable, Equatable {
         self.upstreams = upstreams
     }
 }
+
+/// A named Lightstreamer server, as the operator configured it.
+package struct UpstreamConfiguration: Sendable, Equatable {
+    /// The name that requests use.
+    package var name: String
+    /// The server address: http or https, no query.
+    package var serverAddress: String
+    /// The adapter set; nil: the server's `DEFAULT`.
+    package var adapterSet: String?
+    /// The user that pooled sessions authenticate as; nil: none.
+    package var user: String?
+    /// The password that goes with the user. Never shown.
+    package var password: String?
+    /// The addresses beside its own, and beside those that requests may name, that its control links may name.
+    package var controlLinks = AddressAllowList([])
+    /// The connection options of every client of this upstream.
+    package var options = ConnectionOptionValues()
+    /// How many pooled sessions may be open at a time. Default 8.
+    package var maxSessions = 8
+    /// How many subscriptions one pooled session carries before a further session opens. Default 500.
+    package var maxSubscriptionsPerSession = 500
+    /// How many subscriptions all pooled sessions together may carry. Default 4,000.
+    package var maxSubscriptions = 4_000
+    /// How many items all pooled subscriptions together may name; a group counts as one. Default 100,000.
+    package var maxItems = 100_000
+
+    /// An upstream with default quotas and options.
+    package init(name: String, serverAddress: String, adapterSet: String? = nil) {
+        self.name = name
+        self.serverAddress = serverAddress
+        self.adapterSet = adapterSet
+    }
+}
+
+/// How many HTTP streaming sessions the clients of this process have open to one server, and what happens beyond that:
+/// the two properties of the class reference that all clients share.
+package struct SessionLimit: Sendable, Equatable {
+    /// How many sessions; 0…6. Default 3.
+    package var maxConcurrentSessionsPerServer = 3
+    /// What `connect` does beyond them. Default `NONE`.
+    package var policy = ConnectionOptions.SessionLimitPolicy.none
+
+    /// The defaults.
+    package init() {}
+
+    /// Lets the limit hold for all clients of this process.
+    package func apply() {
+        ConnectionOptions.maxConcurrentSessionsPerServer = maxConcurrentSessionsPerServer
+        ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = policy
+    }
+}
+
+extension AddressAllowList {
+    /// This list, and with it the server of an address, which has to be understandable.
+    func adding(_ address: String) -> AddressAllowList {
+        guard let server = ServerAddress(address) else { return self }
+        return AddressAllowList(entries + [Entry(host: server.host, port: server.effectivePort)])
+    }
+
+    /// Reads one `HOST:PORT`, with `[…]` around an IPv6 literal; `*` stands for any host or any port. Nil where the
+    /// text has another shape or the port is out of range.
+    package static func entry(_ pattern: String) -> Entry? {
+        guard let colon = pattern.lastIndex(of: ":") else { return nil }
+        guard let host = host(String(pattern[..<colon])) else { return nil }
+        let port = pattern[pattern.index(after: colon)...]
+        if port == "*" { return Entry(host: host == "*" ? nil : host, port: nil) }
+        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(port),
+            (1...65_535).contains(number)
+        else { return nil }
+        return Entry(host: host == "*" ? nil : host, port: number)
+    }
+
+    private static func host(_ text: String) -> String? {
+        var host = text
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        let isPlain = host.utf8.allSatisfy {
+            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "@")
+        }
+        return host.isEmpty || !isPlain ? nil : host
+    }
+}

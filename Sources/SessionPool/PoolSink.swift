@@ -35,3 +35,39 @@ package protocol PoolSink: Sendable {
     /// The resource is gone; nothing follows for it.
     func subscriptionRemoved(_ resource: ResourceID)
 }
+
+/// Why the pool refused a call. What it becomes over HTTP is decided where errors are answered, not here.
+package enum PoolError: Error, Equatable, Sendable {
+    /// No upstream of this name is configured.
+    case unknownUpstream(String)
+    /// No client has this id.
+    case unknownClient(String)
+    /// No subscription has this id.
+    case unknownSubscription(String)
+    /// The address is valid, but no allow-list entry covers it.
+    case addressNotAllowed(String)
+    /// A quota is used up.
+    case overQuota(PoolQuota)
+    /// The value of a property was refused; `property` is its REST name.
+    case invalidValue(property: String, rule: String)
+    /// A legal call at the wrong moment.
+    case lifecycle(rule: String)
+    /// The pool is stopping.
+    case stopping
+}
+
+/// The quotas of the pool, each with its limit.
+package enum PoolQuota: Equatable, Sendable {
+    /// All sessions of the upstream are open and full.
+    case sessions(upstream: String, limit: Int)
+    /// Too many subscriptions on the upstream.
+    case subscriptions(upstream: String, limit: Int)
+    /// Too many items on the upstream.
+    case items(upstream: String, limit: Int)
+    /// The server has as many sessions as the policy `BLOCK` lets it have.
+    case sessionsPerServer(upstream: String, limit: Int)
+    /// Too many dedicated clients.
+    case dedicatedClients(limit: Int)
+    /// Too many subscription resources.
+    case subscriptionResources(limit: Int)
+}

@@ -1,3 +1,4 @@
+internal import Glibc
 package import LightstreamerClient
 package import Logging
 package import SessionCore
@@ -119,5 +120,14 @@ extension SessionPool {
     /// What the pool holds open towards an upstream.
     package func figures(of upstream: String) -> PoolFigures {
         body.withLock { $0.machine.figures(of: upstream) }
+    }
+}
+
+extension Moment {
+    /// The present reading of the system's monotonic clock.
+    @Sendable package static func monotonic() -> Moment {
+        var reading = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &reading)
+        return Moment(nanoseconds: Int64(reading.tv_sec) &* 1_000_000_000 &+ Int64(reading.tv_nsec))
     }
 }

@@ -1,4 +1,4 @@
-import EventHub
+internal import EventHub
 
 /// Keeps a copy of what a stream gives.
 struct CollectingSink: ByteSink {

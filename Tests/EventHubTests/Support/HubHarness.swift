@@ -1,5 +1,5 @@
-import SessionCore
-import Synchronization
+internal import SessionCore
+internal import Synchronization
 
 @testable import EventHub
 

@@ -1,5 +1,5 @@
-import SessionCore
-import TestSupport
+internal import SessionCore
+internal import TestSupport
 
 @testable import EventHub
 

@@ -1,4 +1,4 @@
-import JSONText
+internal import JSONText
 
 /// A consumer that keeps a table of what a stream tells.
 struct TableReader: Equatable {

@@ -1,6 +1,6 @@
-import JSONText
-import SessionCore
-import TestSupport
+internal import JSONText
+internal import SessionCore
+internal import TestSupport
 
 @testable import EventHub
 

@@ -1,0 +1,140 @@
+internal import JSONText
+internal import SessionCore
+
+/// Writes events to bytes. One encoder is used again and again: its memory is kept.
+struct EventEncoder {
+    /// The event that was written last, framing of the format included, HTTP chunk not.
+    var json = JSONBytes(capacity: 1024)
+    private let epoch: [UInt8]
+
+    /// An encoder for the ids of this epoch.
+    init(epoch: String) { self.epoch = Array(epoch.utf8) }
+
+    // MARK: - Events of a topic
+
+    /// Writes an event of a topic.
+    mutating func encode(_ event: HubEvent, sequence: UInt64, of context: TopicContext, as variant: EventVariant) {
+        json.reset()
+        begin(event.name, sequence, variant.format)
+        json.beginObject()
+        json.raw(context.commonMembers)
+        writeMembers(of: event, context, variant)
+        json.endObject()
+        end(variant.format)
+    }
+
+    /// Writes an update that stands for several.
+    mutating func encode(
+        _ update: ConflatedUpdate,
+        sequence: UInt64,
+        of context: TopicContext,
+        as variant: EventVariant
+    ) {
+        json.reset()
+        begin("update", sequence, variant.format)
+        json.beginObject()
+        json.raw(context.commonMembers)
+        writeConflated(update, context, variant)
+        json.endObject()
+        end(variant.format)
+    }
+
+    /// Writes that updates of an item were lost in a stream's window.
+    mutating func encodeLoss(
+        of count: Int,
+        item: Int,
+        sequence: UInt64,
+        of context: TopicContext,
+        as variant: EventVariant
+    ) {
+        json.reset()
+        begin("lost-updates", sequence, variant.format)
+        json.beginObject()
+        json.raw(context.commonMembers)
+        writeLoss(of: count, item: item, by: "gateway", context)
+        json.endObject()
+        end(variant.format)
+    }
+
+    // MARK: - The gateway's own events
+
+    /// Writes an event of the gateway's own, or a heartbeat.
+    mutating func encode(_ event: ControlEvent, as format: EventFormat) {
+        json.reset()
+        switch event {
+        case .heartbeat:
+            switch format {
+            case .serverSentEvents: SSEEncoder.heartbeat(in: &json)
+            case .ndjson: NDJSONEncoder.heartbeat(in: &json)
+            }
+        case .stream(let id, let sources, let resume, let retry):
+            if let retry, format == .serverSentEvents { SSEEncoder.retry(retry, in: &json) }
+            begin("stream", nil, format)
+            json.beginObject()
+            json.member("stream", id)
+            json.key("sources" as StaticString)
+            json.beginArray()
+            for source in sources { write(source) }
+            json.endArray()
+            json.member("resume", resume.rawValue)
+            json.endObject()
+            end(format)
+        case .closing(let reason, let retry):
+            if format == .serverSentEvents { SSEEncoder.retry(retry, in: &json) }
+            begin("closing", nil, format)
+            json.beginObject()
+            json.member("reason", reason)
+            json.endObject()
+            end(format)
+        }
+    }
+
+    private mutating func write(_ source: SourceState) {
+        json.beginObject()
+        switch source {
+        case .client(let id, let status):
+            json.member("client", id)
+            json.member("status", status.rawValue)
+        case .subscription(let id, let isActive, let isSubscribed):
+            json.member("subscription", id)
+            json.member("active", isActive)
+            json.member("subscribed", isSubscribed)
+        }
+        json.endObject()
+    }
+
+    // MARK: - Framing
+
+    private mutating func begin(_ name: StaticString, _ sequence: UInt64?, _ format: EventFormat) {
+        switch format {
+        case .serverSentEvents: SSEEncoder.begin(name, epoch: epoch, sequence: sequence, in: &json)
+        case .ndjson: NDJSONEncoder.begin(name, epoch: epoch, sequence: sequence, in: &json)
+        }
+        json.beginText()
+    }
+
+    private mutating func end(_ format: EventFormat) {
+        switch format {
+        case .serverSentEvents: SSEEncoder.end(in: &json)
+        case .ndjson: NDJSONEncoder.end(in: &json)
+        }
+    }
+}
+
+/// The present state of a source, as the `stream` event tells it.
+enum SourceState: Sendable, Equatable {
+    /// A client's status.
+    case client(id: String, status: ClientStatus)
+    /// Whether a subscription is active and subscribed.
+    case subscription(id: String, isActive: Bool, isSubscribed: Bool)
+}
+
+/// What the gateway itself says on a stream. Has no id.
+enum ControlEvent: Sendable, Equatable {
+    /// Which stream this is and what it carries; with the time to wait before a reconnect, the first time.
+    case stream(id: String, sources: [SourceState], resume: ResumeOutcome, retryMilliseconds: Int?)
+    /// The stream ends for this reason.
+    case closing(reason: String, retryMilliseconds: Int)
+    /// Nothing, so that the network does not forget the connection.
+    case heartbeat
+}

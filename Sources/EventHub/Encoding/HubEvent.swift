@@ -1,0 +1,122 @@
+package import JSONText
+package import SessionCore
+
+/// Something that is told to the streams that carry a topic.
+package enum HubEvent: Sendable, Equatable {
+    /// The client's status is this from now on.
+    case status(ClientStatus)
+    /// The server refused or closed the client's session.
+    case serverError(code: Int, message: String)
+    /// A property of the client changed. The value is the one that REST shows; nil for those that are never shown.
+    case property(name: String, value: JSONValue?)
+    /// A message has its outcome; the id is the one that REST gave.
+    case message(id: String, MessageOutcome)
+    /// Something that only legacy streams are told.
+    case legacy(LegacyStreamEvent)
+    /// An event of a subscription.
+    case subscription(SubscriptionEvent)
+}
+
+/// An event of the legacy connection delegate as a stream tells it.
+package enum LegacyStreamEvent: Sendable, Equatable {
+    /// A connection was established: on creation, bind, poll or recovery.
+    case connectionEstablished
+    /// A session was opened; once for each.
+    case sessionStarted(polling: Bool)
+    /// So many bytes came from the server. The hub adds them up and tells at most once a second.
+    case bytesReceived(Int)
+    /// The connection became silent for too long, or speaks again.
+    case activityWarning(Bool)
+    /// The disconnection that the application asked for is complete.
+    case connectionClosed
+    /// The server ended the session for good.
+    case connectionEnded(cause: Int)
+    /// A connection failed; the client goes on by itself.
+    case connectionFailure(reason: String)
+    /// The server signalled a failure.
+    case serverFailure(code: Int, message: String)
+    /// Server data could not be interpreted.
+    case dataError(reason: String)
+    /// A device token change ended; `code` nil means success.
+    case deviceTokenChange(code: Int?, message: String?)
+    /// A badge reset ended; `code` nil means success.
+    case badgeReset(code: Int?, message: String?)
+
+    /// What the session core tells legacy listeners.
+    package init(_ event: LegacyEvent) {
+        switch event {
+        case .connectionEstablished: self = .connectionEstablished
+        case .ended(let cause): self = .connectionEnded(cause: cause)
+        case .connectionFailed(let reason): self = .connectionFailure(reason: reason)
+        case .serverFailed(let code, let message): self = .serverFailure(code: code, message: message)
+        case .badData(let reason): self = .dataError(reason: reason)
+        case .closed: self = .connectionClosed
+        case .deviceRegistered(_, let code, let message): self = .deviceTokenChange(code: code, message: message)
+        case .badgeReset(_, let code, let message): self = .badgeReset(code: code, message: message)
+        }
+    }
+}
+
+extension HubEvent {
+    /// The name under which streams tell the event.
+    package var name: StaticString {
+        switch self {
+        case .status: "status"
+        case .serverError: "server-error"
+        case .property: "property"
+        case .message: "message-outcome"
+        case .legacy(let event): event.name
+        case .subscription(let event): event.name
+        }
+    }
+}
+
+extension SubscriptionEvent {
+    /// The name under which streams tell the event.
+    fileprivate var name: StaticString {
+        switch self {
+        case .subscribed: "subscribed"
+        case .unsubscribed: "unsubscribed"
+        case .failed: "subscription-error"
+        case .update: "update"
+        case .endOfSnapshot: "end-of-snapshot"
+        case .clearSnapshot: "clear-snapshot"
+        case .lostUpdates: "lost-updates"
+        case .secondLevelFailed: "second-level-error"
+        case .secondLevelLostUpdates: "second-level-lost-updates"
+        case .realMaxFrequency: "real-max-frequency"
+        }
+    }
+}
+
+extension LegacyStreamEvent {
+    /// The name under which streams tell the event.
+    fileprivate var name: StaticString {
+        switch self {
+        case .connectionEstablished: "connection-established"
+        case .sessionStarted: "session-started"
+        case .bytesReceived: "bytes-received"
+        case .activityWarning: "activity-warning"
+        case .connectionClosed: "connection-closed"
+        case .connectionEnded: "connection-ended"
+        case .connectionFailure: "connection-failure"
+        case .serverFailure: "server-failure"
+        case .dataError: "data-error"
+        case .deviceTokenChange: "device-token-change"
+        case .badgeReset: "badge-reset"
+        }
+    }
+}
+
+extension HubEvent {
+    /// About how many bytes of memory the event holds.
+    var weight: Int {
+        switch self {
+        case .subscription(.update(let update)):
+            update.values.reduce(160) { $0 &+ 16 &+ ($1?.utf8.count ?? 0) }
+                + update.patches.values.reduce(0) { $0 &+ $1.utf8.count }
+        case .serverError(_, let message), .message(_, .processed(let message)): 160 &+ message.utf8.count
+        case .status, .property, .message, .legacy, .subscription: 160
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import JSONText
+internal import SessionCore
+
+/// What all events of a topic have in common.
+final class TopicContext: Sendable {
+    /// The members that every event has, as JSON text without braces.
+    let commonMembers: [UInt8]
+    /// What a reader that is late gets.
+    let policy: OverflowPolicy
+    /// The keys of fields; nil for a client.
+    let naming: FieldNaming?
+    private let itemNames: [String]?
+
+    /// The context of a client's events.
+    init(client: String) {
+        var json = JSONBytes()
+        json.member("client", client)
+        commonMembers = json.bytes
+        policy = .keepEverything
+        naming = nil
+        itemNames = nil
+    }
+
+    /// The context of a subscription's events; `client` is nil while none carries it.
+    init(subscription: String, client: String?, properties: SubscriptionProperties) {
+        var json = JSONBytes()
+        json.member("client", client)
+        json.member("subscription", subscription)
+        commonMembers = json.bytes
+        policy = OverflowPolicy(properties.mode)
+        naming = FieldNaming(properties)
+        itemNames = properties.items.names
+    }
+
+    /// The name of the item at a 1-based position; nil with an item group.
+    func itemName(at position: Int) -> String? {
+        guard let itemNames, itemNames.indices.contains(position - 1) else { return nil }
+        return itemNames[position - 1]
+    }
+}
+
+/// What becomes of the events that a conflating reader has not read yet.
+enum OverflowPolicy: Sendable, Equatable {
+    /// Updates of an item become one.
+    case conflateByItem
+    /// Updates of a key of an item become one; rows that came and went meanwhile are not told.
+    case conflateByKey
+    /// The newest updates are kept, the others counted.
+    case keepNewest
+    /// Nothing is left out.
+    case keepEverything
+
+    /// The policy of a subscription's mode.
+    init(_ mode: SubscriptionMode) {
+        self =
+            switch mode {
+            case .merge: .conflateByItem
+            case .command: .conflateByKey
+            case .distinct, .raw: .keepNewest
+            }
+    }
+}
+
+/// The keys under which streams tell the fields of a subscription: names if every level has a list and no name stands
+/// twice in both lists together, else positions. Each is kept as JSON text, `"name":`.
+struct FieldNaming: Sendable {
+    /// Whether the keys are names.
+    let usesNames: Bool
+    private let keys: [[UInt8]]
+
+    /// The keys for a subscription.
+    init(_ properties: SubscriptionProperties) {
+        var names = properties.fields.names ?? []
+        var isListed = properties.fields.names != nil
+        if let second = properties.secondLevelFields {
+            names += second.names ?? []
+            isListed = isListed && second.names != nil
+        }
+        usesNames = isListed && Set(names).count == names.count
+        let count = max(names.count, 64)
+        let texts = usesNames ? names : (1...count).map(String.init)
+        keys = texts.map(Self.text)
+    }
+
+    private static func text(_ name: String) -> [UInt8] {
+        var json = JSONBytes(capacity: name.utf8.count + 3)
+        json.key(name)
+        return json.bytes
+    }
+
+    /// Writes the key of the field at a 1-based position.
+    func write(_ position: Int, to json: inout JSONBytes) {
+        if keys.indices.contains(position - 1) {
+            json.raw(keys[position - 1])
+            json.beginText()
+        } else {
+            json.key(String(position))
+        }
+    }
+}

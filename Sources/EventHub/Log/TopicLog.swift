@@ -1,0 +1,181 @@
+internal import SessionCore
+
+/// The events of one topic: the newest of them for those that resume, and for those that are late as long as they need
+/// them. Used under the hub's lock.
+///
+///     head ──▶ segment ──▶ segment ──▶ tail
+///              ▲ a reader holds the segment it reads, and by it all that follow
+struct TopicLog {
+    private var head: LogSegment
+    private var tail: LogSegment
+    /// What the next events will have in common.
+    private(set) var context: TopicContext
+    /// How many readers each variant has.
+    private var readers = [Int](repeating: 0, count: EventVariant.count)
+    /// The weight of all events so far.
+    private var weight = 0
+    /// The events up to this sequence cannot be read from the log any more.
+    private(set) var forgottenThrough: UInt64 = 0
+    /// The sequence of the hub when the topic was made.
+    let createdAt: UInt64
+
+    /// The capacities of a segment: they start small, so that a quiet topic costs little, and double as it is used.
+    private enum Size {
+        static let firstEvents = 4
+        static let mostEvents = 256
+        static let firstBytes = 1 << 10
+        static let mostBytes = 1 << 16
+    }
+
+    /// An empty log.
+    init(context: TopicContext, createdAt: UInt64) {
+        self.context = context
+        self.createdAt = createdAt
+        head = LogSegment(
+            number: 0,
+            firstOrdinal: 0,
+            context: context,
+            variants: readers.map { $0 > 0 },
+            capacity: Size.firstEvents,
+            byteCapacity: Size.firstBytes
+        )
+        tail = head
+    }
+
+    /// How far it may be read now.
+    var view: LogView { LogView(tail: tail, weight: weight) }
+
+    /// The place behind the last event.
+    var end: LogPosition { LogPosition(segment: tail, index: tail.count) }
+
+    /// The sequence of the last event; nil if none is kept.
+    var lastSequence: UInt64? {
+        tail.count > 0 ? tail.sequence(at: tail.count - 1) : nil
+    }
+
+    /// The place behind an event that was read before; nil if events after it are forgotten.
+    func position(after sequence: UInt64) -> LogPosition? {
+        guard sequence >= forgottenThrough else { return nil }
+        var segment = head
+        while true {
+            let index = segment.index(after: sequence, in: 0..<segment.count)
+            if index < segment.count { return LogPosition(segment: segment, index: index) }
+            guard let next = segment.next else { return LogPosition(segment: segment, index: segment.count) }
+            segment = next
+        }
+    }
+
+    // MARK: - Readers
+
+    /// A reader of a variant comes: events are written in that variant from now on.
+    mutating func addReader(_ variant: EventVariant) {
+        readers[variant.index] += 1
+        if !tail.holds(variant.index) { roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes) }
+    }
+
+    /// A reader goes. The variant is left out from the next segment on, if it was the last.
+    mutating func removeReader(_ variant: EventVariant) {
+        readers[variant.index] -= 1
+    }
+
+    // MARK: - Events
+
+    /// What the events have in common changes.
+    mutating func setContext(_ context: TopicContext) {
+        self.context = context
+        roll(capacity: tail.capacity, byteCapacity: tail.byteCapacity)
+    }
+
+    /// Appends an event, written once for each variant that is read.
+    mutating func append(
+        _ event: HubEvent,
+        sequence: UInt64,
+        now: Moment,
+        encoder: inout EventEncoder,
+        limits: HubConfiguration
+    ) {
+        var size = event.weight
+        if tail.count == tail.capacity { grow(for: 0) }
+        for variant in EventVariant.all {
+            if !tail.holds(variant.index) { continue }
+            encoder.encode(event, sequence: sequence, of: context, as: variant)
+            size = max(size, encoder.json.bytes.count)
+            if tail.buffer(variant)?.hasRoom(for: encoder.json.bytes.count) == false {
+                grow(for: encoder.json.bytes.count)
+                return append(event, sequence: sequence, now: now, encoder: &encoder, limits: limits)
+            }
+            tail.buffer(variant)?.append(encoder.json.bytes, at: tail.count)
+        }
+        tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event))
+        weight += size
+        trim(limits)
+    }
+
+    private mutating func grow(for payload: Int) {
+        // All variants share one size; with room for the largest field flavour the next attempt succeeds.
+        let bytes = min(Size.mostBytes, tail.byteCapacity * 2)
+        roll(
+            capacity: min(Size.mostEvents, tail.capacity * 2),
+            byteCapacity: max(bytes, payload + VariantBuffer.chunkOverhead)
+        )
+    }
+
+    private mutating func roll(capacity: Int, byteCapacity: Int) {
+        let segment = LogSegment(
+            number: tail.number + 1,
+            firstOrdinal: tail.endOrdinal,
+            context: context,
+            variants: readers.map { $0 > 0 },
+            capacity: capacity,
+            byteCapacity: byteCapacity
+        )
+        tail.next = segment
+        tail = segment
+    }
+
+    private mutating func trim(_ limits: HubConfiguration) {
+        while head !== tail, let next = head.next {
+            if head.count > 0 {
+                guard next.count > 0 || next.next != nil else { return }
+                let start = next.count > 0 ? next.offset(at: 0) : weight
+                let keepsEnough =
+                    tail.endOrdinal - next.firstOrdinal >= limits.replayEvents
+                    || weight - start >= limits.replayBytes
+                guard keepsEnough else { return }
+                forgottenThrough = head.sequence(at: head.count - 1)
+            }
+            head = next
+        }
+    }
+}
+
+/// A place in a log: the next event to read.
+struct LogPosition: Sendable {
+    /// The segment.
+    var segment: LogSegment
+    /// The index in it; its count if the next event is not there yet.
+    var index: Int
+}
+
+/// How far a reader may read a log: taken under the hub's lock, used without it.
+struct LogView: Sendable {
+    /// The last segment.
+    let tail: LogSegment
+    /// The number of its events that may be read.
+    let tailCount: Int
+    /// The last segment's number.
+    let tailNumber: Int
+    /// The number of events of the topic.
+    let endOrdinal: Int
+    /// The weight of all events of the topic.
+    let weight: Int
+
+    /// Everything that is there now.
+    init(tail: LogSegment, weight: Int) {
+        self.tail = tail
+        self.weight = weight
+        tailCount = tail.count
+        tailNumber = tail.number
+        endOrdinal = tail.endOrdinal
+    }
+}

@@ -1,0 +1,80 @@
+package import SessionCore
+
+/// How the events of a stream are written.
+package enum EventFormat: Sendable, Hashable, CaseIterable {
+    /// `text/event-stream`, by the rules of the WHATWG.
+    case serverSentEvents
+    /// `application/x-ndjson`: one JSON object a line.
+    case ndjson
+
+    /// The media type of a response in this format.
+    package var contentType: String {
+        switch self {
+        case .serverSentEvents: "text/event-stream; charset=utf-8"
+        case .ndjson: "application/x-ndjson; charset=utf-8"
+        }
+    }
+}
+
+/// Everything that a consumer asks of a stream.
+package struct StreamRequest: Sendable {
+    /// What the stream carries, in the order in which the `stream` event lists it.
+    package var sources: [StreamSource]
+    /// How events are written.
+    package var format: EventFormat = .serverSentEvents
+    /// Whether what a late reader has not read yet is conflated. False: every event one for one, within a window.
+    package var conflates = true
+    /// At most this many updates a second for each item (COMMAND: each key), greater than 0; nil: no limit. Conflates
+    /// on purpose, whatever `conflates` says; has no effect in DISTINCT and RAW mode, where nothing can be conflated.
+    package var maxFrequency: Double?
+    /// Whether updates carry all fields in `values`, beside what changed.
+    package var sendsAllFields = false
+    /// Whether client sources carry the events of the legacy connection delegate.
+    package var includesLegacy = false
+    /// The id of the last event that the consumer has, as it sent it; nil or empty: none.
+    package var lastEventID: String?
+
+    /// A request for a conflating stream of Server-Sent Events.
+    package init(sources: [StreamSource]) { self.sources = sources }
+}
+
+/// How a stream began.
+package enum ResumeOutcome: String, Sendable {
+    /// Nothing was asked to be resumed, or what was asked is not an id.
+    case fresh
+    /// All that followed the last event is delivered, nothing twice.
+    case resumed
+    /// Events were missed; a fresh snapshot follows.
+    case gap
+}
+
+/// What a stream can carry.
+package enum StreamSource: Hashable, Sendable {
+    /// The events of one subscription, and the `status` and `server-error` of the client that carries it.
+    case subscription(String)
+    /// A client's own events; with subscriptions, in their true order, also those of all its subscriptions, present
+    /// and future.
+    case client(String, withSubscriptions: Bool)
+
+    /// The topic that the source is about.
+    package var topic: TopicID {
+        switch self {
+        case .subscription(let id): .subscription(id)
+        case .client(let id, _): .client(id)
+        }
+    }
+}
+
+/// What is true of a stream at a moment.
+package struct StreamSummary: Sendable {
+    /// The stream's id.
+    package let id: String
+    /// What it was opened with; `sources` are the present ones.
+    package let request: StreamRequest
+    /// When it was opened.
+    package let openedAt: Moment
+    /// How it began; nil until it has.
+    package let outcome: ResumeOutcome?
+    /// What it did so far.
+    package let figures: StreamFigures
+}

@@ -1,0 +1,37 @@
+/// Names a subscription resource; the id that REST shows.
+package struct ResourceID: Hashable, Sendable, CustomStringConvertible {
+    /// The id.
+    package let rawValue: String
+    /// Wraps an id.
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    /// The id.
+    package var description: String { rawValue }
+}
+
+/// Makes ids that nobody can guess: a letter that tells the kind, then 80 random bits in base 32.
+package enum RandomID {
+    private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
+
+    /// A fresh id with this first letter.
+    package static func make(prefix: Character) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return make(prefix: prefix, using: &generator)
+    }
+
+    /// A fresh id from a given source of random numbers.
+    package static func make(prefix: Character, using generator: inout some RandomNumberGenerator) -> String {
+        var bytes: [UInt8] = []
+        for _ in 0..<16 { bytes.append(alphabet[Int(generator.next() & 31)]) }
+        return String(prefix) + String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Names a client of the pool; the id that REST shows.
+package struct ClientID: Hashable, Sendable, CustomStringConvertible {
+    /// The id.
+    package let rawValue: String
+    /// Wraps an id.
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    /// The id.
+    package var description: String { rawValue }
+}

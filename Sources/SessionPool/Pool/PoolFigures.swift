@@ -1,0 +1,49 @@
+/// What an upstream's pool holds at a moment.
+package struct PoolFigures: Equatable, Sendable {
+    /// Open pooled sessions.
+    package var sessions = 0
+    /// Shared upstream subscriptions, lingering ones included.
+    package var subscriptions = 0
+    /// Items of those, a group counted as one.
+    package var items = 0
+    /// Users of those.
+    package var users = 0
+
+    /// Figures; without arguments: nothing is open.
+    package init(sessions: Int = 0, subscriptions: Int = 0, items: Int = 0, users: Int = 0) {
+        self.sessions = sessions
+        self.subscriptions = subscriptions
+        self.items = items
+        self.users = users
+    }
+
+    /// A subscription is opened, for one user.
+    mutating func opened(_ key: SharedKey) {
+        subscriptions += 1
+        items += key.itemCount
+        users += 1
+    }
+
+    /// A subscription that had so many users is closed.
+    mutating func closed(_ key: SharedKey, users count: Int) {
+        subscriptions -= 1
+        items -= key.itemCount
+        users -= count
+    }
+}
+
+/// The quotas of one upstream, as far as the machine needs them.
+package struct PoolLimits: Equatable, Sendable {
+    let maxSessions: Int
+    let maxSubscriptionsPerSession: Int
+    let maxSubscriptions: Int
+    let maxItems: Int
+
+    /// The quotas of a configured upstream.
+    package init(_ upstream: UpstreamConfiguration) {
+        maxSessions = upstream.maxSessions
+        maxSubscriptionsPerSession = upstream.maxSubscriptionsPerSession
+        maxSubscriptions = upstream.maxSubscriptions
+        maxItems = upstream.maxItems
+    }
+}

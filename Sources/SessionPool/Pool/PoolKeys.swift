@@ -1,0 +1,43 @@
+package import SessionCore
+
+/// What makes two pooled subscriptions the same one.
+package struct SharedKey: Hashable, Sendable {
+    /// The session it needs.
+    package let session: SessionKey
+    /// All that its `add` request says.
+    package let properties: SubscriptionProperties
+
+    /// A key.
+    package init(session: SessionKey, properties: SubscriptionProperties) {
+        self.session = session
+        self.properties = properties
+    }
+
+    /// How many items count against the quota: a group counts as one, its size is the server's secret.
+    var itemCount: Int { properties.items.names?.count ?? 1 }
+}
+
+/// The upstream and the credentials that a pooled session is opened with: sessions are shared only where both agree.
+package struct SessionKey: Hashable, Sendable {
+    /// The configured upstream.
+    package let upstream: String
+    /// The user; nil: none.
+    package let user: String?
+    /// The password; nil: none.
+    package let password: String?
+
+    /// A key.
+    package init(upstream: String, user: String?, password: String?) {
+        self.upstream = upstream
+        self.user = user
+        self.password = password
+    }
+}
+
+/// Names one shared upstream subscription; a number that is never used again.
+package struct SharedID: Hashable, Sendable {
+    /// The number.
+    package let rawValue: UInt64
+    /// Wraps a number.
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}

@@ -1,0 +1,203 @@
+package import SessionCore
+
+/// Decides which upstream session carries which shared subscription, and when either may go.
+///
+/// It knows no client and no socket: time comes in as an argument, ids of new clients come from the caller, and what
+/// is to be done goes out as a list of actions.
+package struct PoolMachine: ~Copyable {
+    private struct Shared {
+        let key: SharedKey
+        let client: ClientID
+        var users = 1
+        var closesAt: Moment?
+    }
+
+    private struct Session {
+        let key: SessionKey
+        var shared = 0
+        var closesAt: Moment?
+    }
+
+    private var subscriptionLinger: Duration
+    private var sessionLinger: Duration
+    private var limits: [String: PoolLimits]
+    private var sessions: [ClientID: Session] = [:]
+    private var sessionOrder: [ClientID] = []
+    private var shared: [SharedID: Shared] = [:]
+    private var byKey: [SharedKey: SharedID] = [:]
+    private var nextShared: UInt64 = 1
+    private var figures: [String: PoolFigures] = [:]
+
+    /// A machine with nothing open.
+    package init(configuration: PoolConfiguration) {
+        subscriptionLinger = configuration.subscriptionLinger
+        sessionLinger = configuration.sessionLinger
+        limits = Self.limits(of: configuration)
+    }
+
+    /// Other quotas and lingers hold from now on; what is open stays open.
+    package mutating func configurationChanged(_ configuration: PoolConfiguration) {
+        subscriptionLinger = configuration.subscriptionLinger
+        sessionLinger = configuration.sessionLinger
+        limits = Self.limits(of: configuration)
+    }
+
+    private static func limits(of configuration: PoolConfiguration) -> [String: PoolLimits] {
+        Dictionary(
+            configuration.upstreams.map { ($0.name, PoolLimits($0)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// Somebody wants the subscription: joins the one that runs, or opens it, on a session with room or on a further
+    /// one that gets `freshClient` as its id.
+    package mutating func acquired(
+        _ key: SharedKey,
+        freshClient: ClientID
+    ) throws(PoolError) -> (SharedID, [PoolAction]) {
+        if let id = byKey[key], shared[id] != nil {
+            shared[id]?.users += 1
+            shared[id]?.closesAt = nil
+            figures[key.session.upstream, default: PoolFigures()].users += 1
+            return (id, [])
+        }
+        try checkQuotas(key)
+        var actions: [PoolAction] = []
+        let client: ClientID
+        if let open = try sessionWithRoom(key.session) {
+            client = open
+        } else {
+            client = freshClient
+            sessions[client] = Session(key: key.session)
+            sessionOrder.append(client)
+            figures[key.session.upstream, default: PoolFigures()].sessions += 1
+            actions.append(.openClient(client, key.session))
+        }
+        let id = SharedID(nextShared)
+        nextShared += 1
+        shared[id] = Shared(key: key, client: client)
+        byKey[key] = id
+        sessions[client]?.shared += 1
+        sessions[client]?.closesAt = nil
+        figures[key.session.upstream, default: PoolFigures()].opened(key)
+        actions.append(.openShared(id, key, on: client))
+        return (id, actions)
+    }
+
+    /// A user of the subscription is gone; with the last one the linger begins.
+    package mutating func released(_ id: SharedID, at now: Moment) {
+        guard var entry = shared[id] else { return }
+        entry.users -= 1
+        figures[entry.key.session.upstream]?.users -= 1
+        if entry.users == 0 { entry.closesAt = now + subscriptionLinger }
+        shared[id] = entry
+    }
+
+    /// Somebody reads again what had no reader left: the linger ends. False if it is over already.
+    package mutating func reclaimed(_ id: SharedID) -> Bool {
+        guard var entry = shared[id] else { return false }
+        entry.users += 1
+        entry.closesAt = nil
+        shared[id] = entry
+        figures[entry.key.session.upstream]?.users += 1
+        return true
+    }
+
+    /// The only user wants other properties, which the running subscription can take on; false if others use it as
+    /// well or the other properties run already.
+    package mutating func rekeyed(_ id: SharedID, to key: SharedKey) -> Bool {
+        guard let entry = shared[id], entry.users == 1, byKey[key] == nil else { return false }
+        byKey[entry.key] = nil
+        byKey[key] = id
+        shared[id] = Shared(key: key, client: entry.client)
+        figures[key.session.upstream]?.items += key.itemCount - entry.key.itemCount
+        return true
+    }
+
+    /// The server refused or removed the subscription: nobody may join it any more.
+    package mutating func sharedEnded(_ id: SharedID, at now: Moment) {
+        guard let entry = shared[id] else { return }
+        forget(id, entry)
+        vacate(entry.client, at: now)
+    }
+
+    private mutating func forget(_ id: SharedID, _ entry: Shared) {
+        shared[id] = nil
+        if byKey[entry.key] == id { byKey[entry.key] = nil }
+        figures[entry.key.session.upstream]?.closed(entry.key, users: entry.users)
+    }
+
+    private mutating func forgetSession(_ client: ClientID) {
+        guard let session = sessions.removeValue(forKey: client) else { return }
+        figures[session.key.upstream]?.sessions -= 1
+    }
+
+    /// A session was closed from outside: all that it carried is gone.
+    package mutating func clientRemoved(_ client: ClientID) {
+        forgetSession(client)
+        sessionOrder.removeAll { $0 == client }
+        for (id, entry) in shared where entry.client == client { forget(id, entry) }
+    }
+
+    /// Time has passed: closes what has lingered long enough, subscriptions before the sessions that carried them.
+    package mutating func timePassed(at now: Moment) -> [PoolAction] {
+        var actions: [PoolAction] = []
+        let expired = shared.filter { $0.value.closesAt.map { $0 <= now } ?? false }
+        for id in expired.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            actions.append(.closeShared(id))
+            sharedEnded(id, at: now)
+        }
+        for client in sessionOrder where sessions[client]?.closesAt.map({ $0 <= now }) ?? false {
+            actions.append(.closeClient(client))
+            forgetSession(client)
+        }
+        sessionOrder.removeAll { sessions[$0] == nil }
+        return actions
+    }
+
+    /// The figures of one upstream: open sessions, subscriptions, items and users.
+    package func figures(of upstream: String) -> PoolFigures { figures[upstream] ?? PoolFigures() }
+
+    private func checkQuotas(_ key: SharedKey) throws(PoolError) {
+        let upstream = key.session.upstream
+        guard let limit = limits[upstream] else { throw .unknownUpstream(upstream) }
+        let figures = figures(of: upstream)
+        if figures.subscriptions >= limit.maxSubscriptions {
+            throw .overQuota(.subscriptions(upstream: upstream, limit: limit.maxSubscriptions))
+        }
+        if figures.items + key.itemCount > limit.maxItems {
+            throw .overQuota(.items(upstream: upstream, limit: limit.maxItems))
+        }
+    }
+
+    private func sessionWithRoom(_ key: SessionKey) throws(PoolError) -> ClientID? {
+        guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
+        let open = sessionOrder.first { client in
+            guard let session = sessions[client] else { return false }
+            return session.key == key && session.shared < limit.maxSubscriptionsPerSession
+        }
+        if open == nil, figures(of: key.upstream).sessions >= limit.maxSessions {
+            throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
+        }
+        return open
+    }
+
+    private mutating func vacate(_ client: ClientID, at now: Moment) {
+        guard var session = sessions[client] else { return }
+        session.shared -= 1
+        if session.shared == 0 { session.closesAt = now + sessionLinger }
+        sessions[client] = session
+    }
+}
+
+/// An order of the pool's machine to whoever acts for it.
+package enum PoolAction: Equatable, Sendable {
+    /// Make a client and connect it.
+    case openClient(ClientID, SessionKey)
+    /// Make a subscription and subscribe to it on this client.
+    case openShared(SharedID, SharedKey, on: ClientID)
+    /// Unsubscribe and forget.
+    case closeShared(SharedID)
+    /// Disconnect and forget.
+    case closeClient(ClientID)
+}

@@ -1,0 +1,75 @@
+package import LightstreamerClient
+package import SessionCore
+
+extension PooledClient {
+    /// Sends a message. Its outcome goes to the sink and to `ended`; neither if the order does not want it.
+    package func send(
+        _ order: MessageSubmission,
+        ended: @escaping @Sendable (MessageOutcome) -> Void = { _ in }
+    ) throws(ClientError) -> String {
+        let message = RandomID.make(prefix: "m")
+        let relay = MessageRelay(client: id, message: message, sink: sink, ended: ended)
+        try core.sendMessage(
+            order.text,
+            withSequence: order.sequence,
+            timeout: order.delayTimeout,
+            delegate: order.wantsOutcome ? relay : nil,
+            enqueueWhileDisconnected: order.enqueueWhileDisconnected
+        )
+        countMessage()
+        return message
+    }
+}
+
+/// A message that a request asks to send.
+package struct MessageSubmission: Sendable, Equatable {
+    /// The text.
+    package var text: String
+    /// The sequence; nil: unordered.
+    package var sequence: String?
+    /// How long the server waits for missing earlier messages, in seconds; nil: the server's default.
+    package var delayTimeout: Double?
+    /// Whether the message waits for a session if there is none.
+    package var enqueueWhileDisconnected = false
+    /// Whether the outcome is asked for and told.
+    package var wantsOutcome = true
+
+    /// A message with the defaults.
+    package init(text: String) { self.text = text }
+}
+
+/// Carries the outcome of one message to the sink.
+final class MessageRelay: ClientMessageDelegate {
+    private let client: ClientID
+    private let message: String
+    private let sink: any PoolSink
+    private let ended: @Sendable (MessageOutcome) -> Void
+
+    init(client: ClientID, message: String, sink: any PoolSink, ended: @escaping @Sendable (MessageOutcome) -> Void) {
+        self.client = client
+        self.message = message
+        self.sink = sink
+        self.ended = ended
+    }
+
+    private func finish(_ outcome: MessageOutcome) {
+        sink.client(client, message: message, ended: outcome)
+        ended(outcome)
+    }
+
+    func client(_ client: LightstreamerClient, didProcessMessage message: String, withResponse response: String) {
+        finish(.processed(response: response))
+    }
+
+    func client(_ client: LightstreamerClient, didDenyMessage message: String, withCode code: Int, error: String) {
+        finish(.denied(code: code, message: error))
+    }
+
+    func client(_ client: LightstreamerClient, didDiscardMessage message: String) { finish(.discarded) }
+
+    func client(_ client: LightstreamerClient, didFailMessage message: String) { finish(.failed) }
+
+    func client(_ client: LightstreamerClient, didAbortMessage message: String, sentOnNetwork: Bool) {
+        finish(.aborted(sentOnNetwork: sentOnNetwork))
+    }
+}

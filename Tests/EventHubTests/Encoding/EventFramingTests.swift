@@ -1,0 +1,22 @@
+internal import JSONText
+internal import TestSupport
+internal import Testing
+
+@testable import EventHub
+
+@Suite struct EventFramingTests {
+    @Test func whatItWritesIsReadBack() {
+        var json = JSONBytes()
+        SSEEncoder.retry(2500, in: &json)
+        SSEEncoder.begin("update", epoch: Array("e".utf8), sequence: 12, in: &json)
+        json.beginText()
+        json.string("line\nand\rline: ✓")
+        SSEEncoder.end(in: &json)
+        SSEEncoder.heartbeat(in: &json)
+        var parser = EventStreamParser()
+        let events = json.bytes.flatMap { parser.feed([$0]) }
+        #expect(parser.retry == 2500)
+        #expect(parser.comments.count == 1)
+        #expect(events == [ParsedEvent(name: "update", data: #""line\nand\rline: ✓""#, id: "e-12")])
+    }
+}

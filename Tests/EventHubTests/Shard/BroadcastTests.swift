@@ -1,0 +1,224 @@
+internal import SessionCore
+internal import Testing
+
+@testable import EventHub
+
+@Suite struct BroadcastTests {
+    private let properties = SubscriptionProperties.quotes
+
+    private func publish(_ harness: HubHarness, _ numbers: Range<Int>, to id: String = "s") {
+        for number in numbers { harness.publish(properties.update(["\(number)", "", ""]), to: id) }
+    }
+
+    /// The values of the first field, in the order in which they were told.
+    private func told(_ stream: TestStream) throws -> [String] {
+        try stream.events.compactMap { $0["fields"]?["x"]?.string }
+    }
+
+    @Test func readersThatKeepUpAreNotVisited() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let streams = try (0..<3).map { _ in try harness.open(.subscription("s")) }
+        publish(harness, 0..<4)
+        harness.pass()
+        publish(harness, 4..<5)
+        harness.pass()
+        for stream in streams {
+            #expect(try told(stream) == ["0", "1", "2", "3", "4"])
+            #expect(stream.broadcasts == 2)
+        }
+    }
+
+    @Test func eachVariantGetsItsOwnBytes() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let plain = try harness.open(.subscription("s"))
+        let full = try harness.open(.subscription("s")) { $0.sendsAllFields = true }
+        let lines = try harness.open(.subscription("s")) { $0.format = .ndjson }
+        publish(harness, 0..<1)
+        harness.pass()
+        for stream in [plain, full, lines] {
+            #expect(try told(stream) == ["0"])
+            #expect(stream.broadcasts == 1)
+        }
+        #expect(try plain.events.last?["values"] == nil)
+        #expect(try full.events.last?["values"] != nil)
+    }
+
+    @Test func whoReadsSeveralChannelsGetsThemInOneOrder() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        harness.addSubscription("t")
+        let both = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
+        let one = try harness.open(.subscription("s"))
+        publish(harness, 0..<1, to: "t")
+        harness.pass()
+        #expect(both.broadcasts == 1)
+        for number in 1..<7 { publish(harness, number..<number + 1, to: number % 2 == 0 ? "s" : "t") }
+        harness.pass()
+        #expect(both.broadcasts == 2)
+        #expect(one.broadcasts == 1)
+        publish(harness, 7..<8)
+        harness.pass()
+        #expect(try told(both) == (0..<8).map(String.init))
+        #expect(try told(one) == ["2", "4", "6", "7"])
+        #expect(both.broadcasts == 3)
+        #expect(both.subscriber.figures.delivered == 8)
+        #expect(both.subscriber.figures.bytes == UInt64(both.bytes.count))
+    }
+
+    @Test func whoReadsTheSameChannelsGetsTheSameBroadcast() throws {
+        let harness = HubHarness()
+        let ids = ["s", "t", "u"]
+        for id in ids { harness.addSubscription(id) }
+        let sets = [["s"], ["s", "t"], ["t", "u"], ["s", "t", "u"], ["u"]]
+        let streams = try sets.flatMap { set in
+            try (0..<3).map { number in
+                var request = StreamRequest(sources: set.map { .subscription($0) })
+                request.format = number == 0 ? .ndjson : .serverSentEvents
+                return (set, try harness.open(request))
+            }
+        }
+        for round in 0..<3 {
+            for number in 0..<9 { publish(harness, round * 9 + number..<round * 9 + number + 1, to: ids[number % 3]) }
+            harness.pass()
+        }
+        for (set, stream) in streams {
+            #expect(stream.broadcasts == 3)
+            let expected = (0..<27).filter { set.contains(ids[$0 % 3]) }
+            #expect(try told(stream) == expected.map(String.init))
+            #expect(stream.subscriber.figures.delivered == UInt64(expected.count))
+        }
+    }
+
+    @Test func aReaderThatIsBlockedReadsForItselfAndCatchesUp() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s")) { $0.conflates = false }
+        publish(harness, 0..<2)
+        harness.pass()
+        stream.isBlocked = true
+        publish(harness, 2..<5)
+        harness.pass()
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        #expect(stream.broadcasts == 1)
+        publish(harness, 5..<6)
+        harness.pass()
+        #expect(stream.broadcasts == 2)
+        #expect(try told(stream) == ["0", "1", "2", "3", "4", "5"])
+    }
+
+    @Test func aReaderWithAFrequencyLimitHasNoPart() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s")) { $0.maxFrequency = 1000 }
+        publish(harness, 0..<1)
+        harness.advance(.seconds(1))
+        harness.pass()
+        #expect(stream.broadcasts == 0)
+        #expect(try told(stream) == ["0"])
+    }
+
+    @Test func aReaderWithoutChunksHasNoPart() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(StreamRequest(sources: [.subscription("s")]), isChunked: false)
+        publish(harness, 0..<1)
+        harness.pass()
+        #expect(stream.broadcasts == 0)
+        #expect(try told(stream) == ["0"])
+    }
+
+    @Test func moreThanFitsInOneGoIsReadByEachAlone() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s")) { $0.conflates = false }
+        let large = String(repeating: "x", count: 10_000)
+        for _ in 0..<10 { harness.publish(properties.update([large, "", ""])) }
+        harness.pass()
+        #expect(stream.broadcasts == 0)
+        #expect(try told(stream).count == 10)
+        publish(harness, 0..<1)
+        harness.pass()
+        #expect(stream.broadcasts == 1)
+    }
+
+    @Test func changesHaveTheirPlaceAmongTheEventsOfTheSamePass() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        harness.addSubscription("t")
+        let stream = try harness.open(.subscription("s"))
+        let other = try harness.open(.subscription("s"))
+        publish(harness, 0..<1)
+        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [])
+        publish(harness, 1..<2, to: "t")
+        publish(harness, 2..<3)
+        harness.hub.close(stream: stream.subscriber.id, reason: "test")
+        publish(harness, 3..<4)
+        harness.pass()
+        #expect(try stream.names == ["update", "update", "update", "closing"])
+        #expect(try told(stream) == ["0", "1", "2"])
+        #expect(stream.isFinished)
+        #expect(try told(other) == ["0", "2", "3"])
+        #expect(other.broadcasts == 1)
+    }
+
+    @Test func figuresCountWhatWasBroadcast() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        let figures = stream.subscriber.figures
+        publish(harness, 0..<3)
+        harness.pass()
+        publish(harness, 3..<5)
+        harness.pass()
+        #expect(figures.delivered == 5)
+        #expect(figures.bytes == UInt64(stream.bytes.count))
+        #expect(harness.hub.metrics.delivered == 5)
+        #expect(harness.hub.metrics.deliveryLatency.counts.reduce(0, +) == 2)
+        // The same when it is counted by the stream itself again.
+        stream.isBlocked = true
+        #expect(figures.delivered == 5)
+        #expect(figures.bytes == UInt64(stream.bytes.count))
+        harness.close(stream)
+        publish(harness, 5..<6)
+        harness.pass()
+        #expect(figures.delivered == 5)
+    }
+
+    @Test func broadcastsMakeHeartbeatsNeedless() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        harness.advance(.seconds(7))
+        publish(harness, 0..<1)
+        harness.pass()
+        harness.advance(.milliseconds(400))
+        let count = stream.bytes.count
+        stream.visit(harness.now)
+        #expect(stream.bytes.count == count)
+        harness.advance(.seconds(15))
+        stream.visit(harness.now)
+        #expect(stream.bytes.count > count)
+    }
+
+    @Test func aReaderInStepDoesNotKeepWhatIsRead() throws {
+        var configuration = HubConfiguration()
+        configuration.replayEvents = 1
+        configuration.replayBytes = 1
+        let harness = HubHarness(configuration)
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        publish(harness, 0..<1)
+        harness.pass()
+        weak let first = stream.lastOwner
+        #expect(first != nil)
+        for number in 1..<100 {
+            publish(harness, number..<number + 1)
+            harness.pass()
+        }
+        #expect(stream.broadcasts == 100)
+        #expect(first == nil)
+    }
+}

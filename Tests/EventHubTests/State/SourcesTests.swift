@@ -1,0 +1,163 @@
+internal import SessionCore
+internal import Testing
+
+@testable import EventHub
+
+@Suite struct SourcesTests {
+    private let quotes = SubscriptionProperties.quotes
+
+    @Test func aClientTellsItsOwnEventsOnly() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.client("c", withSubscriptions: false))
+        harness.publish(quotes.subscribed)
+        harness.hub.publish(.message(id: "m", .discarded), to: .client("c"))
+        harness.hub.publish(.legacy(.connectionEstablished), to: .client("c"))
+        harness.pass()
+        #expect(try stream.names == ["message-outcome"])
+        #expect(try stream.events[0]["sources"] == [["client": "c", "status": "CONNECTED:WS-STREAMING"]])
+    }
+
+    @Test func allSubscriptionsOfAClientAreToldInTheirOrder() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let stream = try harness.open(.client("c", withSubscriptions: true)) { $0.conflates = false }
+        harness.publish(quotes.subscribed)
+        harness.hub.publish(.property(name: "user", value: "me"), to: .client("c"))
+        harness.addSubscription("t")
+        harness.publish(quotes.subscribed, to: "t")
+        harness.publish(quotes.update([nil, nil, nil], changed: []), to: "s")
+        harness.hub.publish(.status(.stalled), to: .client("c"))
+        harness.publish(.unsubscribed(isFinal: false), to: "t")
+        harness.pass()
+        let told = try stream.events.dropFirst().map { "\($0.name) \($0["subscription"]?.string ?? "-")" }
+        #expect(told == ["subscribed s", "property -", "subscribed t", "update s", "status -", "unsubscribed t"])
+        #expect(try stream.events[4]["fields"] == [:])
+    }
+
+    @Test func receivedBytesAreToldOnceASecond() throws {
+        let harness = HubHarness()
+        harness.hub.addClient("c")
+        let stream = try harness.open(.client("c", withSubscriptions: false)) { $0.includesLegacy = true }
+        for _ in 0..<5 {
+            harness.hub.publish(.legacy(.bytesReceived(10)), to: .client("c"))
+            harness.advance(.milliseconds(300))
+        }
+        harness.pass()
+        #expect(try stream.events.dropFirst().map { $0["bytes"] } == [10, 40])
+    }
+
+    @Test func unsubscribedIsTheLastEventOfWhatIsRemovedAndTheStreamCloses() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(quotes.subscribed)
+        harness.publish(.unsubscribed(isFinal: false))
+        harness.hub.removeSubscription("s")
+        harness.publish(quotes.subscribed)
+        harness.pass()
+        #expect(try stream.names == ["subscribed", "unsubscribed", "closing"])
+        #expect(try stream.events.last?["reason"] == "deleted")
+        #expect(stream.isFinished)
+    }
+
+    @Test func aStreamWithOtherSourcesGoesOn() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        harness.addSubscription("t")
+        let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
+        harness.publish(.unsubscribed(isFinal: false), to: "s")
+        harness.hub.removeSubscription("s")
+        harness.publish(quotes.subscribed, to: "t")
+        harness.pass()
+        #expect(try stream.names == ["unsubscribed", "subscribed"])
+        #expect(!stream.isFinished)
+    }
+
+    @Test func aDeletedClientSaysItsLastAndCloses() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let own = try harness.open(.client("c", withSubscriptions: true))
+        let other = try harness.open(.subscription("s"))
+        harness.hub.publish(.status(.disconnected), to: .client("c"))
+        harness.publish(.unsubscribed(isFinal: false))
+        harness.hub.removeSubscription("s")
+        harness.hub.removeClient("c")
+        harness.pass()
+        #expect(try own.names == ["status", "unsubscribed", "closing"])
+        #expect(try other.names == ["status", "unsubscribed", "closing"])
+    }
+
+    @Test func sourcesOfALiveStreamChange() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        harness.addSubscription("t")
+        harness.publish(quotes.subscribed, to: "t")
+        harness.publish(quotes.update(["1", "2", "3"]), to: "t")
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(quotes.subscribed, to: "s")
+        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [.subscription("s")])
+        harness.publish(quotes.update(["4", "2", "3"]), to: "s")
+        harness.publish(quotes.update(["5", "2", "3"]), to: "t")
+        harness.pass()
+        let names = try stream.events.map(\.name)
+        // What was said before by the source that goes is not told any more.
+        #expect(names == ["stream", "stream", "update", "end-of-snapshot", "update"])
+        let second = try stream.events[1]
+        #expect(second["sources"] == [["subscription": "t", "active": true, "subscribed": true]])
+        #expect(try stream.events.dropFirst(2).allSatisfy { $0["subscription"] == "t" })
+        let sequences = try stream.events.compactMap(\.sequence)
+        #expect(sequences == sequences.sorted())
+    }
+
+    @Test func aChangeIsAllOrNothing() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let stream = try harness.open(.subscription("s"))
+        let id = stream.subscriber.id
+        #expect(throws: HubError.unknownSource(.subscription("x"))) {
+            try harness.hub.change(stream: id, add: [.subscription("x")], remove: [.subscription("s")])
+        }
+        #expect(harness.hub.stream(id)?.request.sources == [.subscription("s")])
+        #expect(throws: HubError.unknownStream("y")) { try harness.hub.change(stream: "y", add: [], remove: []) }
+    }
+
+    @Test func aStreamWithoutSourcesStaysOpen() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let stream = try harness.open(.subscription("s"))
+        try harness.hub.change(stream: stream.subscriber.id, add: [], remove: [.subscription("s")])
+        harness.publish(quotes.subscribed, to: "s")
+        harness.pass()
+        #expect(try stream.events.map(\.name) == ["stream", "stream"])
+        #expect(!stream.isFinished)
+    }
+
+    @Test func closingSaysWhyAndEnds() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(quotes.subscribed)
+        #expect(harness.hub.close(stream: stream.subscriber.id, reason: "shutdown"))
+        harness.publish(quotes.update(["1", "2", "3"]))
+        harness.pass()
+        let names = try stream.names
+        #expect(names == ["subscribed", "closing"])
+        #expect(try stream.text.contains("retry: "))
+        #expect(stream.isFinished)
+        #expect(!harness.hub.close(stream: "x", reason: "shutdown"))
+    }
+
+    @Test func closedStreamsLeaveNothingBehind() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(quotes.subscribed)
+        harness.close(stream)
+        harness.publish(quotes.subscribed)
+        harness.pass()
+        #expect(harness.hub.streams().isEmpty)
+        let idle = harness.hub.locked { $0.subscriptions["s"]?.channel.interests.allSatisfy { $0 == nil } }
+        #expect(idle == true)
+    }
+}

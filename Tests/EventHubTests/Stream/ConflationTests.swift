@@ -1,0 +1,192 @@
+internal import JSONText
+internal import SessionCore
+internal import Testing
+
+@testable import EventHub
+
+@Suite struct ConflationTests {
+    private let quotes = SubscriptionProperties.quotes
+    private let rows = SubscriptionProperties.portfolio
+    private let chat = SubscriptionProperties.chat
+
+    /// A stream whose reader takes nothing while the body publishes, pass after pass.
+    private func blocked(
+        _ harness: HubHarness,
+        _ properties: SubscriptionProperties,
+        change: (inout StreamRequest) -> Void = { _ in },
+        _ publish: ((SubscriptionEvent) -> Void) -> Void
+    ) throws -> TestStream {
+        harness.addSubscription("s", properties)
+        let stream = try harness.open(.subscription("s"), change)
+        stream.isBlocked = true
+        publish { event in
+            harness.publish(event)
+            harness.pass()
+        }
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        return stream
+    }
+
+    @Test func aLateReaderGetsOneUpdateForEachItem() throws {
+        let harness = HubHarness()
+        let stream = try blocked(harness, quotes) { publish in
+            publish(quotes.subscribed)
+            for number in 0..<500 {
+                publish(quotes.update(["\(number)", "-", "-"], item: number % 2 + 1, changed: [number % 3 + 1]))
+            }
+        }
+        let updates = try stream.events.dropFirst(2)
+        #expect(updates.count == 2)
+        #expect(updates.map { $0["conflated"] } == [250, 250])
+        #expect(updates.map { $0["fields"]?["x"] } == ["498", "499"])
+        #expect(stream.subscriber.figures.conflated == 498)
+        #expect(harness.hub.metrics.conflated == 498)
+    }
+
+    @Test func aLittleLateIsNotConflated() throws {
+        let stream = try blocked(HubHarness(), quotes) { publish in
+            for number in 0..<20 { publish(quotes.update(["\(number)", "", ""])) }
+        }
+        #expect(try stream.names.count == 20)
+        #expect(try stream.events.dropFirst().allSatisfy { $0["conflated"] == nil })
+    }
+
+    @Test func nothingIsConflatedAcrossWhatDividesTheStream() throws {
+        let stream = try blocked(HubHarness(), quotes) { publish in
+            for event in [quotes.subscribed, .endOfSnapshot(itemPos: 1), .clearSnapshot(itemPos: 1)] {
+                for number in 0..<40 { publish(quotes.update(["\(number)", "", ""])) }
+                publish(quotes.update(["b", "", ""], item: 2))
+                publish(event)
+            }
+            publish(.unsubscribed(isFinal: false))
+        }
+        let told = try stream.events.dropFirst().map { event in
+            event.name == "update"
+                ? "\(event["item"]?.string ?? "") \(event["conflated"]?.number?.text ?? "1")" : event.name
+        }
+        #expect(
+            told == [
+                "a 40", "b 1", "subscribed", "a 40", "b 2", "end-of-snapshot", "a 40", "clear-snapshot", "unsubscribed",
+            ]
+        )
+    }
+
+    @Test func rowsAreConflatedByKey() throws {
+        let stream = try blocked(HubHarness(), rows) { publish in
+            publish(rows.update(["k", "ADD", "0"]))
+            publish(rows.update(["l", "ADD", "0"]))
+            for number in 1..<100 { publish(rows.update(["k", "UPDATE", "\(number)"], changed: [2, 3])) }
+            publish(rows.update(["l", "DELETE", nil]))
+            publish(rows.update(["m", "DELETE", nil]))
+        }
+        let updates = try stream.events.dropFirst()
+        #expect(updates.map { $0["key"] } == ["k", "m"])
+        #expect(updates.map { $0["command"] } == ["ADD", "DELETE"])
+        #expect(updates.first?["fields"] == ["key": "k", "command": "ADD", "qty": "99"])
+        #expect(stream.subscriber.figures.conflated == 101)
+    }
+
+    @Test func aDeletedRowThatCameBackIsToldTwice() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s", rows)
+        harness.publish(rows.update(["k", "ADD", "0"]))
+        let stream = try harness.open(.subscription("s"))
+        stream.isBlocked = true
+        for number in 1..<100 {
+            harness.publish(rows.update(["k", number % 2 == 0 ? "ADD" : "DELETE", "\(number)"]))
+            harness.pass()
+        }
+        harness.publish(rows.update(["k", "ADD", "100"]))
+        harness.pass()
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        let updates = try stream.events.dropFirst(2)
+        #expect(updates.map { $0["command"] } == ["DELETE", "ADD"])
+        #expect(updates.last?["fields"]?["qty"] == "100")
+    }
+
+    @Test func theOldestMessagesAreLostAndCounted() throws {
+        var configuration = HubConfiguration()
+        configuration.windowEvents = 10
+        let harness = HubHarness(configuration)
+        let stream = try blocked(harness, chat) { publish in
+            for number in 0..<200 { publish(chat.update(["\(number)"])) }
+        }
+        let events = try stream.events.dropFirst()
+        #expect(events.first?.name == "lost-updates")
+        #expect(events.first?["count"] == 190)
+        #expect(events.first?["by"] == "gateway")
+        #expect(events.dropFirst().compactMap { $0["fields"]?["text"]?.string } == (190..<200).map(String.init))
+        #expect(stream.subscriber.figures.dropped == 190)
+        let ids = try stream.events.compactMap(\.sequence)
+        #expect(ids == (190...200).map(UInt64.init))
+    }
+
+    @Test func aStreamThatDoesNotConflateGetsEverything() throws {
+        let stream = try blocked(HubHarness(), quotes, change: { $0.conflates = false }) { publish in
+            for number in 0..<2000 { publish(quotes.update(["\(number)", "", ""])) }
+        }
+        #expect(try stream.names.count == 2000)
+        #expect(try stream.events.dropFirst().map(\.id) == (1...2000).map { "e1-\($0)" })
+    }
+
+    @Test func aFullWindowClosesAStreamThatDoesNotConflate() throws {
+        var configuration = HubConfiguration()
+        configuration.windowBytes = 100_000
+        let harness = HubHarness(configuration)
+        let stream = try blocked(harness, quotes, change: { $0.conflates = false }) { publish in
+            for number in 0..<2000 { publish(quotes.update(["\(number)", "", ""])) }
+        }
+        #expect(try stream.names == ["closing"])
+        #expect(try stream.events.last?["reason"] == "slow-reader")
+        #expect(stream.isFinished)
+        #expect(harness.hub.metrics.slowReaders == 1)
+    }
+
+    @Test func aFrequencyLimitConflatesOnPurpose() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s", quotes)
+        let stream = try harness.open(.subscription("s")) { $0.maxFrequency = 2 }
+        harness.publish(quotes.subscribed)
+        harness.pass()
+        for number in 0..<100 {
+            harness.publish(quotes.update(["\(number)", "", ""], item: number % 2 + 1, changed: [1]))
+            harness.pass()
+            harness.advance(.milliseconds(20))
+            if let wakeAt = stream.wakeAt, wakeAt <= harness.now { harness.visitAll() }
+        }
+        harness.advance(.seconds(1))
+        harness.visitAll()
+        let updates = try stream.events.filter { $0.name == "update" }
+        let counts = updates.map { Int($0["conflated"]?.number?.text ?? "1") ?? 0 }
+        #expect((8...12).contains(updates.count))
+        #expect(counts.reduce(0, +) == 100)
+        #expect(Set(updates.suffix(2).map { $0["fields"]?["x"]?.string }) == ["98", "99"])
+        let ids = try stream.events.compactMap(\.sequence)
+        #expect(ids == Array(Set(ids)).sorted())
+    }
+
+    @Test func aFrequencyLimitDoesNotDelayOtherEvents() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s", quotes)
+        let stream = try harness.open(.subscription("s")) { $0.maxFrequency = 0.001 }
+        for number in 0..<3 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        harness.pass()
+        harness.publish(quotes.update(["9", "", ""]))
+        harness.pass()
+        #expect(try stream.names.count == 1)
+        harness.hub.publish(.status(.stalled), to: .client("c"))
+        harness.pass()
+        #expect(try stream.names == ["update", "update", "status"])
+    }
+
+    @Test func theFirstOfASnapshotMakesTheWholeOne() throws {
+        let stream = try blocked(HubHarness(), quotes) { publish in
+            publish(quotes.update(["0", "", ""], snapshot: true))
+            for number in 1..<100 { publish(quotes.update(["\(number)", "", ""], changed: [1])) }
+        }
+        #expect(try stream.events.last?["snapshot"] == true)
+        #expect(try stream.events.last?["conflated"] == 100)
+    }
+}

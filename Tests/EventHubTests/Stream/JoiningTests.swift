@@ -1,0 +1,149 @@
+internal import JSONText
+internal import SessionCore
+internal import Testing
+
+@testable import EventHub
+
+@Suite struct JoiningTests {
+    private let quotes = SubscriptionProperties.quotes
+
+    @Test func theFirstEventTellsIdSourcesAndTimeToWait() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        let first = try #require(try stream.events.first)
+        #expect(first.name == "stream")
+        #expect(first.id == nil)
+        #expect(first["stream"]?.string == stream.subscriber.id)
+        #expect(first["resume"] == "fresh")
+        #expect(first["sources"] == [["subscription": "s", "active": true, "subscribed": false]])
+        let text = try stream.text
+        #expect(text.hasPrefix("retry: "))
+        #expect(try stream.events.count == 1)
+    }
+
+    @Test func whoIsThereFromTheStartGetsEveryEvent() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(quotes.subscribed)
+        harness.publish(quotes.update(["1", "2", "3"], snapshot: true))
+        harness.pass()
+        harness.publish(quotes.update(["4", "2", "3"], changed: [1]))
+        harness.pass()
+        #expect(try stream.names == ["subscribed", "update", "update"])
+        let ids = try stream.events.dropFirst().map(\.id)
+        #expect(ids == ["e1-1", "e1-2", "e1-3"])
+    }
+
+    @Test func aLateJoinerGetsTheStateThenItsEndThenWhatFollows() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        harness.publish(quotes.subscribed)
+        harness.publish(quotes.update(["1", "2", "3"], snapshot: true))
+        harness.publish(quotes.update(["4", "2", "3"], changed: [1]))
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(quotes.update(["5", "2", "3"], changed: [1]))
+        harness.pass()
+        #expect(try stream.names == ["update", "end-of-snapshot", "update"])
+        let snapshot = try stream.events[1]
+        #expect(snapshot["snapshot"] == true)
+        #expect(snapshot["fields"] == ["x": "4", "y": "2", "z": "3"])
+        #expect(try stream.events[3]["fields"] == ["x": "5"])
+    }
+
+    @Test func aJoinerIsNotToldTheEndOfASnapshotThatStillComes() throws {
+        let harness = HubHarness()
+        let rows = SubscriptionProperties.portfolio
+        harness.addSubscription("s", rows)
+        harness.publish(rows.subscribed)
+        harness.publish(rows.update(["k", "ADD", "1"], snapshot: true))
+        let early = try harness.open(.subscription("s"))
+        harness.publish(.endOfSnapshot(itemPos: 1))
+        harness.pass()
+        let late = try harness.open(.subscription("s"))
+        #expect(try early.names == ["update", "end-of-snapshot"])
+        #expect(try late.names == ["update", "end-of-snapshot"])
+    }
+
+    @Test func messagesOfTheRoomAreToldToJoiners() throws {
+        let harness = HubHarness()
+        let chat = SubscriptionProperties.chat
+        harness.addSubscription("s", chat)
+        harness.publish(chat.subscribed)
+        harness.publish(chat.update(["one"], snapshot: true))
+        harness.publish(.endOfSnapshot(itemPos: 1))
+        harness.publish(chat.update(["two"]))
+        let stream = try harness.open(.subscription("s"))
+        let texts = try stream.events.compactMap { $0["fields"]?["text"]?.string }
+        #expect(texts == ["one", "two"])
+        #expect(try stream.names.last == "end-of-snapshot")
+    }
+
+    @Test func unknownSourcesAreRefused() throws {
+        let harness = HubHarness()
+        #expect(throws: HubError.unknownSource(.subscription("x"))) { try harness.open(.subscription("x")) }
+        #expect(harness.hub.streams().isEmpty)
+    }
+
+    @Test func troubleOfTheClientIsToldToStreamsOfItsSubscriptions() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        harness.hub.publish(.status(.stalled), to: .client("c"))
+        harness.hub.publish(.property(name: "sessionId", value: .null), to: .client("c"))
+        harness.hub.publish(.serverError(code: 5, message: "no"), to: .client("c"))
+        harness.pass()
+        #expect(try stream.names == ["status", "server-error"])
+        #expect(try stream.events[1].data == ["client": "c", "status": "STALLED"])
+    }
+
+    @Test func aSubscriptionThatIsCarriedLaterTellsWhatIsAlreadyThere() throws {
+        let harness = HubHarness()
+        harness.hub.addClient("c")
+        harness.hub.addSubscription("s", properties: quotes)
+        let stream = try harness.open(.subscription("s"))
+        var table = ValueTable(properties: quotes)
+        table.apply(quotes.subscribed)
+        table.apply(quotes.update(["1", "2", "3"], item: 2, snapshot: true))
+        harness.hub.carry(subscription: "s", by: "c", present: table)
+        harness.hub.publish(.status(.stalled), to: .client("c"))
+        harness.pass()
+        #expect(try stream.names == ["subscribed", "update", "status"])
+        #expect(try stream.events[2]["client"] == "c")
+    }
+
+    @Test func linesOfJSONAndAllFieldsAreWrittenOnceForAll() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let plain = try harness.open(.subscription("s"))
+        let lines = try harness.open(.subscription("s")) {
+            $0.format = .ndjson
+            $0.sendsAllFields = true
+        }
+        let bare = try harness.open(StreamRequest(sources: [.subscription("s")]), isChunked: false)
+        harness.publish(quotes.update(["1", "2", "3"], changed: [2]))
+        harness.pass()
+        #expect(try plain.events.last?.data["values"] == nil)
+        #expect(try lines.events.last?["values"] == ["x": "1", "y": "2", "z": "3"])
+        #expect(try lines.events.last?.id == "e1-1")
+        #expect(try bare.text.hasSuffix("\n\n"))
+        #expect(try bare.events.last?.data == plain.events.last?.data)
+    }
+
+    @Test func aReaderThatKeepsUpGetsABurstAsOnePiece() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        for number in 0..<200 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        harness.pass()
+        let before = stream.pieces
+        for number in 0..<20 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        harness.pass()
+        #expect(stream.pieces == before + 1)
+        #expect(stream.subscriber.figures.delivered == 220)
+        #expect(stream.subscriber.figures.conflated == 0)
+        #expect(stream.subscriber.figures.lag == 0)
+        #expect(harness.hub.metrics.delivered == 220)
+    }
+}

@@ -1,0 +1,128 @@
+internal import SessionCore
+internal import Testing
+
+@testable import EventHub
+
+@Suite struct ResumeTests {
+    private let quotes = SubscriptionProperties.quotes
+
+    private func makeHarness(_ configuration: HubConfiguration = HubConfiguration()) -> HubHarness {
+        let harness = HubHarness(configuration)
+        harness.addSubscription()
+        harness.publish(quotes.subscribed)
+        for number in 0..<5 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        return harness
+    }
+
+    private func resume(_ harness: HubHarness, from id: String?) throws -> TestStream {
+        try harness.open(.subscription("s")) { $0.lastEventID = id }
+    }
+
+    private func outcome(_ stream: TestStream) throws -> String? { try stream.events.first?["resume"]?.string }
+
+    @Test func whatFollowedTheLastEventIsTold() throws {
+        let stream = try resume(makeHarness(), from: "e1-4")
+        #expect(try outcome(stream) == "resumed")
+        #expect(try stream.events.dropFirst().map(\.id) == ["e1-5", "e1-6"])
+    }
+
+    @Test func nothingIsToldTwiceWhenNothingFollowed() throws {
+        let harness = makeHarness()
+        let stream = try resume(harness, from: "e1-6")
+        #expect(try outcome(stream) == "resumed")
+        #expect(try stream.names.isEmpty)
+        harness.publish(quotes.update(["9", "", ""]))
+        harness.pass()
+        #expect(try stream.events.last?.id == "e1-7")
+    }
+
+    @Test(arguments: ["other-4", "e1-7", "e1-99999"])
+    func unknownIdsMakeAGapAndAFreshSnapshot(id: String) throws {
+        let stream = try resume(makeHarness(), from: id)
+        #expect(try outcome(stream) == "gap")
+        #expect(try stream.names == ["update", "end-of-snapshot"])
+    }
+
+    @Test(arguments: ["", "nonsense", "e1-", "e1-x", "-3"])
+    func whatIsNoIdIsAFreshStart(id: String) throws {
+        let stream = try resume(makeHarness(), from: id)
+        #expect(try outcome(stream) == "fresh")
+        #expect(try stream.names == ["update", "end-of-snapshot"])
+    }
+
+    @Test func whatLeftTheReplayWindowMakesAGap() throws {
+        var configuration = HubConfiguration()
+        configuration.replayEvents = 8
+        let harness = makeHarness(configuration)
+        for number in 0..<100 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        #expect(try outcome(resume(harness, from: "e1-3")) == "gap")
+        #expect(try outcome(resume(harness, from: "e1-98")) == "resumed")
+    }
+
+    @Test func theReplayWindowIsBoundedInBytes() throws {
+        var configuration = HubConfiguration()
+        configuration.replayBytes = 10_000
+        let harness = makeHarness(configuration)
+        for _ in 0..<50 { harness.publish(quotes.update([String(repeating: "x", count: 1000), "", ""])) }
+        #expect(try outcome(resume(harness, from: "e1-6")) == "gap")
+        #expect(try outcome(resume(harness, from: "e1-50")) == "resumed")
+    }
+
+    @Test func aSnapshotThatWasCutStartsAnew() throws {
+        let harness = makeHarness()
+        harness.publish(quotes.update(["b", "", ""], item: 2))
+        let joiner = try harness.open(.subscription("s"))
+        let ids = try joiner.events.dropFirst().compactMap(\.id)
+        #expect(ids.count == 4)
+        for id in ids.dropLast() { #expect(try outcome(resume(harness, from: id)) == "gap") }
+        #expect(try outcome(resume(harness, from: ids.last)) == "resumed")
+    }
+
+    @Test func aSourceYoungerThanTheLastEventMakesAGap() throws {
+        let harness = makeHarness()
+        harness.addSubscription("young")
+        let stream = try harness.open(
+            StreamRequest(sources: [.subscription("s"), .subscription("young")]).resuming("e1-4")
+        )
+        #expect(try outcome(stream) == "gap")
+    }
+
+    @Test func severalSourcesResumeByOneNumber() throws {
+        let harness = makeHarness()
+        harness.addSubscription("t")
+        let request = StreamRequest(sources: [.subscription("s"), .subscription("t")])
+        let first = try harness.open(request)
+        for number in 0..<10 {
+            harness.publish(quotes.update(["\(number)", "", ""]), to: number % 3 == 0 ? "t" : "s")
+        }
+        harness.pass()
+        let all = try first.events.dropFirst().compactMap(\.id)
+        for (index, id) in all.enumerated().dropFirst(2) {
+            let again = try harness.open(request.resuming(id))
+            #expect(try again.events.dropFirst().compactMap(\.id) == Array(all[(index + 1)...]))
+        }
+    }
+
+    @Test func lastEventsOfSubscriptionsThatWentAreResumed() throws {
+        let harness = makeHarness()
+        let group = StreamSource.client("c", withSubscriptions: true)
+        let first = try harness.open(group) { $0.conflates = false }
+        harness.publish(quotes.update(["7", "", ""]))
+        harness.pass()
+        let last = try first.events.last?.id
+        harness.publish(.unsubscribed(isFinal: true))
+        harness.hub.removeSubscription("s")
+        harness.pass()
+        let again = try harness.open(group) { $0.lastEventID = last }
+        #expect(try first.names.last == "unsubscribed")
+        #expect(try again.names == ["unsubscribed"])
+    }
+}
+
+extension StreamRequest {
+    fileprivate func resuming(_ id: String) -> StreamRequest {
+        var request = self
+        request.lastEventID = id
+        return request
+    }
+}
