@@ -18,9 +18,17 @@ public enum ClientEvent: Sendable {
     case bytesReceived(Int)
 }
 
-/// Sees all events of a client, synchronously, on the task that delivers them, after the state that they tell of.
-/// Delegates are told the same event afterwards.
-package protocol ClientObserver: AnyObject, Sendable {
-    /// Something happened. Must be quick and must not wait.
+/// Receives every event of a client synchronously, on the driver's task, after the state that getters read has changed.
+/// Observers are called in the order in which they were added; delegates, legacy listeners and event sequences are
+/// adapters of this protocol.
+package protocol ClientObserver: AnyObject {
+    /// Called once for each event. Must return quickly and must not block.
     func client(_ client: LightstreamerClient, emitted event: ClientEvent)
+}
+
+/// Receives every event of one subscription synchronously, on the driver's task of the client that the subscription is
+/// active on, after the client's observers. Delegates and event sequences are adapters of this protocol.
+package protocol SubscriptionObserver: AnyObject, Sendable {
+    /// Called once for each event. Must return quickly and must not block.
+    func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent)
 }

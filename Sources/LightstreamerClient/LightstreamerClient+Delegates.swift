@@ -24,9 +24,9 @@ extension LightstreamerClient {
         if wasThere { core.perform { $0.remove(delegate) } }
     }
 
-    /// Adds an observer, which is told every event before the delegates are. It is held strongly.
-    package func addObserver(_ observer: any ClientObserver) { core.perform { $0.add(observer) } }
+    /// Adds an observer, which receives every event from now on. It is held strongly.
+    package func addObserver(_ observer: any ClientObserver & Sendable) { core.perform { $0.add(observer) } }
 
     /// Removes an observer.
-    package func removeObserver(_ observer: any ClientObserver) { core.perform { $0.remove(observer) } }
+    package func removeObserver(_ observer: any ClientObserver & Sendable) { core.perform { $0.remove(observer) } }
 }

@@ -1,3 +1,5 @@
+internal import SessionCore
+
 /// Told how messages ended: exactly one call for each message. Every method has an empty default.
 public protocol ClientMessageDelegate: AnyObject, Sendable {
     /// The Metadata Adapter processed the message; the response is empty if it gave none.
@@ -25,4 +27,17 @@ extension ClientMessageDelegate {
     public func client(_ client: LightstreamerClient, didFailMessage message: String) {}
     /// Does nothing.
     public func client(_ client: LightstreamerClient, didAbortMessage message: String, sentOnNetwork: Bool) {}
+}
+
+extension ClientMessageDelegate {
+    /// Calls the method of an outcome.
+    func receive(_ outcome: MessageOutcome, of text: String, client: LightstreamerClient) {
+        switch outcome {
+        case .processed(let response): self.client(client, didProcessMessage: text, withResponse: response)
+        case .denied(let code, let message): self.client(client, didDenyMessage: text, withCode: code, error: message)
+        case .discarded: self.client(client, didDiscardMessage: text)
+        case .failed: self.client(client, didFailMessage: text)
+        case .aborted(let sent): self.client(client, didAbortMessage: text, sentOnNetwork: sent)
+        }
+    }
 }

@@ -109,22 +109,23 @@ extension ClientCore {
         _ text: String,
         sequence: String?,
         delayTimeout: Double?,
-        delegate: (any ClientMessageDelegate)?,
+        enqueueWhileDisconnected: Bool,
         wantsOutcome: Bool,
-        enqueueWhileDisconnected: Bool
+        onOutcome: MessageOutcomeHandler?
     ) throws(ClientError) -> MessageToken {
         if let violation = MessageRules.violation(sequence: sequence, delayTimeout: delayTimeout) { throw violation }
         let result: Result<MessageToken, ClientError> = state.withLock { state in
             if state.isShutDown { return .failure(Self.shutDownError) }
             guard state.pendingMessages < configuration.maxPendingMessages else { return .failure(Self.overloadError) }
             state.pendingMessages += 1
+            state.counters.messages &+= 1
             let message = OutgoingMessage(
                 token: MessageToken(state.makeToken()),
                 text: text,
                 sequence: sequence,
                 delayTimeout: delayTimeout.flatMap { $0 < 0 ? nil : $0 },
-                delegate: delegate,
                 wantsOutcome: wantsOutcome,
+                onOutcome: onOutcome,
                 enqueueWhileDisconnected: enqueueWhileDisconnected
             )
             mailbox.put(.sendMessage(message))

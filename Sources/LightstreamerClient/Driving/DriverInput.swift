@@ -33,14 +33,18 @@ enum DriverInput: Sendable {
     case shutDown
 }
 
+/// Called once with the outcome of a message, on the driver's task.
+typealias MessageOutcomeHandler = @Sendable (LightstreamerClient, MessageOutcome) -> Void
+
 /// A message on its way.
 struct OutgoingMessage: Sendable {
     let token: MessageToken
     let text: String
     let sequence: String?
     let delayTimeout: Double?
-    let delegate: (any ClientMessageDelegate)?
+    /// Whether the server is asked for the outcome.
     let wantsOutcome: Bool
+    let onOutcome: MessageOutcomeHandler?
     let enqueueWhileDisconnected: Bool
 }
 

@@ -1,13 +1,12 @@
 internal import SessionCore
 internal import Synchronization
 
-/// Brings events to observers and delegates, one after the other, on the driver's task; before each the state that
-/// getters read is made to agree with it. Used by that task alone.
+/// Passes the events of a client to its observers, one at a time, on the driver's task; before each event it updates the
+/// state that getters read. Used by that task alone.
 final class EventDelivery {
     private let core: ClientCore
-    private var delegates: [any ClientDelegate] = []
+    /// Delegates and legacy listeners by their adapters, event sequences and package observers, in order of addition.
     private var observers: [any ClientObserver] = []
-    private var legacyAdapters: [LegacyAdapter] = []
     private var subscriptions: [SubscriptionToken: Subscription] = [:]
     private var messages: [MessageToken: OutgoingMessage] = [:]
     private var censusKey: String?
@@ -18,25 +17,27 @@ final class EventDelivery {
 
     private var client: LightstreamerClient? { core.state.withLock { $0.client } }
 
-    // MARK: - Listeners
-
-    func add(_ delegate: any ClientDelegate) {
-        delegates.append(delegate)
-        if let client { delegate.clientDidAddDelegate(client) }
-    }
-
-    func remove(_ delegate: any ClientDelegate) {
-        if let client { delegate.clientDidRemoveDelegate(client) }
-        delegates.removeAll { $0 === delegate }
-    }
+    // MARK: - Observers
 
     func add(_ observer: any ClientObserver) { observers.append(observer) }
 
     func remove(_ observer: any ClientObserver) { observers.removeAll { $0 === observer } }
 
-    func add(_ listener: any LegacyConnectionListener) { legacyAdapters.append(LegacyAdapter(listener: listener)) }
+    func add(_ delegate: any ClientDelegate) {
+        observers.append(ClientDelegateAdapter(delegate))
+        if let client { delegate.clientDidAddDelegate(client) }
+    }
 
-    func remove(_ listener: any LegacyConnectionListener) { legacyAdapters.removeAll { $0.serves(listener) } }
+    func remove(_ delegate: any ClientDelegate) {
+        if let client { delegate.clientDidRemoveDelegate(client) }
+        observers.removeAll { ($0 as? ClientDelegateAdapter)?.delegate === delegate }
+    }
+
+    func add(_ listener: any LegacyConnectionListener) { observers.append(LegacyAdapter(listener: listener)) }
+
+    func remove(_ listener: any LegacyConnectionListener) {
+        observers.removeAll { ($0 as? LegacyAdapter)?.serves(listener) ?? false }
+    }
 
     // MARK: - What tokens stand for
 
@@ -56,7 +57,9 @@ final class EventDelivery {
     func deliver(_ event: SessionEvent) {
         switch event {
         case .statusChanged(let status): changeStatus(status)
-        case .serverError(let code, let message): emit(.serverError(code: code, message: message))
+        case .serverError(let code, let message):
+            core.state.withLock { $0.counters.serverErrors &+= 1 }
+            emit(.serverError(code: code, message: message))
         case .propertyChanged(let change): changeProperty(change)
         case .subscription(let token, let event): deliver(event, of: token)
         case .message(let token, let outcome): deliver(outcome, of: token)
@@ -84,9 +87,7 @@ final class EventDelivery {
         for (token, subscription) in subscriptions { subscription.abandon(token) }
         core.state.withLock { $0.subscriptions = [] }
         subscriptions = [:]
-        delegates = []
         observers = []
-        legacyAdapters = []
     }
 
     // MARK: - Session
@@ -94,6 +95,9 @@ final class EventDelivery {
     private func changeStatus(_ status: ClientStatus) {
         let address = core.state.withLock { state in
             state.status = status
+            if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery {
+                state.counters.reconnects &+= 1
+            }
             return state.details.serverAddress
         }
         switch status {
@@ -124,45 +128,26 @@ final class EventDelivery {
 
     private func deliver(_ event: SubscriptionEvent, of token: SubscriptionToken) {
         guard let subscription = subscriptions[token] else { return }
-        if subscription.take(event, of: token, at: now) { core.forget(subscription) }
+        let (hasEnded, subscriptionObservers) = subscription.take(event, of: token, at: now)
+        if hasEnded { core.forget(subscription) }
         switch event {
         case .failed, .unsubscribed(isFinal: true): subscriptions[token] = nil
         case .update: core.state.withLock { $0.counters.updates &+= 1 }
         default: break
         }
         emit(.subscription(subscription, event))
-        subscription.deliver(event)
+        for observer in subscriptionObservers { observer.subscription(subscription, emitted: event) }
     }
 
     private func deliver(_ outcome: MessageOutcome, of token: MessageToken) {
         guard let message = messages.removeValue(forKey: token) else { return }
         releaseMessage()
         emit(.message(token, text: message.text, outcome))
-        if let client, let delegate = message.delegate { delegate.receive(outcome, of: message.text, client: client) }
+        if let client, let onOutcome = message.onOutcome { onOutcome(client, outcome) }
     }
 
     private func emit(_ event: ClientEvent) {
-        guard !(observers.isEmpty && delegates.isEmpty && legacyAdapters.isEmpty), let client else { return }
+        guard !observers.isEmpty, let client else { return }
         for observer in observers { observer.client(client, emitted: event) }
-        for adapter in legacyAdapters { adapter.take(event, of: client) }
-        switch event {
-        case .status(let status): delegates.forEach { $0.client(client, didChangeStatus: status) }
-        case .serverError(let code, let message):
-            delegates.forEach { $0.client(client, didReceiveServerError: code, withMessage: message) }
-        case .property(let name): delegates.forEach { $0.client(client, didChangeProperty: name) }
-        case .subscription, .message, .legacy, .bytesReceived: break
-        }
-    }
-}
-
-extension ClientMessageDelegate {
-    func receive(_ outcome: MessageOutcome, of text: String, client: LightstreamerClient) {
-        switch outcome {
-        case .processed(let response): self.client(client, didProcessMessage: text, withResponse: response)
-        case .denied(let code, let message): self.client(client, didDenyMessage: text, withCode: code, error: message)
-        case .discarded: self.client(client, didDiscardMessage: text)
-        case .failed: self.client(client, didFailMessage: text)
-        case .aborted(let sent): self.client(client, didAbortMessage: text, sentOnNetwork: sent)
-        }
     }
 }

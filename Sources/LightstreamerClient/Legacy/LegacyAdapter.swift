@@ -1,7 +1,7 @@
 internal import SessionCore
 
 /// Derives the events of the older class reference from those of a client, for one listener.
-final class LegacyAdapter {
+final class LegacyAdapter: ClientObserver {
     private let listener: any LegacyConnectionListener
     private var hasStarted = false
     private var isWarning = false
@@ -11,8 +11,7 @@ final class LegacyAdapter {
     /// Whether this is the adapter of that listener.
     func serves(_ other: any LegacyConnectionListener) -> Bool { listener === other }
 
-    /// Takes the next event of the client.
-    func take(_ event: ClientEvent, of client: LightstreamerClient) {
+    func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
         switch event {
         case .status(let status): statusChanged(status, client)
         case .property("sessionId"): hasStarted = false

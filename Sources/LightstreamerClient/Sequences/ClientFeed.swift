@@ -1,5 +1,5 @@
 /// Feeds the event sequence of a client.
-final class ClientFeed: ClientObserver {
+final class ClientFeed: ClientObserver, Sendable {
     private let feed: SequenceFeed<ClientEvent>
 
     init(_ feed: SequenceFeed<ClientEvent>) { self.feed = feed }

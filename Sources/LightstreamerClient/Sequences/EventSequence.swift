@@ -13,7 +13,7 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncThrowingStream<Event, any Error>.Iterator { stream.makeAsyncIterator() }
 }
 
-/// Feeds one event sequence; an event that finds no room ends it.
+/// Feeds one event sequence. An event that exceeds the buffer ends the sequence.
 final class SequenceFeed<Event: Sendable>: Sendable {
     private let continuation: AsyncThrowingStream<Event, any Error>.Continuation
 

@@ -1,6 +1,10 @@
 public import SessionCore
 internal import Synchronization
 
+extension SequenceFeed: SubscriptionObserver where Event == SubscriptionEvent {
+    func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) { yield(event) }
+}
+
 extension Subscription {
     /// All events of this subscription, from the next on, in order. The sequence lasts as long as the subscription
     /// object; a reader that falls behind by more than the limit gets `slowReader`.
@@ -10,9 +14,9 @@ extension Subscription {
         )
         let feed = SequenceFeed(continuation)
         continuation.onTermination = { [weak self, weak feed] _ in
-            self?.state.withLock { state in state.feeds.removeAll { $0 === feed } }
+            if let self, let feed { removeObserver(feed) }
         }
-        state.withLock { $0.feeds.append(feed) }
+        addObserver(feed)
         return EventSequence(stream)
     }
 

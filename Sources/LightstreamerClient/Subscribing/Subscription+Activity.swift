@@ -38,18 +38,22 @@ extension Subscription {
         }
     }
 
-    /// Takes an event into the mirror; true if it made the subscription inactive. Events of an earlier activity, which
-    /// the user has ended meanwhile, change nothing.
-    func take(_ event: SubscriptionEvent, of token: SubscriptionToken, at now: Moment) -> Bool {
+    /// Applies an event to the values; returns whether it made the subscription inactive, and the observers to notify.
+    /// Events of an earlier activity, which the user has ended meanwhile, change nothing.
+    func take(
+        _ event: SubscriptionEvent,
+        of token: SubscriptionToken,
+        at now: Moment
+    ) -> (hasEnded: Bool, observers: [any SubscriptionObserver]) {
         state.withLock { state in
-            guard state.isActive, state.token == token else { return false }
+            guard state.isActive, state.token == token else { return (false, state.observers) }
             switch event {
             case .failed, .unsubscribed(isFinal: true):
                 state.deactivate()
-                return true
+                return (true, state.observers)
             default:
                 state.table?.apply(event, at: now)
-                return false
+                return (false, state.observers)
             }
         }
     }

@@ -14,7 +14,7 @@ extension Subscription {
         }
         guard isNew else { return }
         inOrder { subscription in
-            subscription.state.withLock { $0.listening.append(delegate) }
+            subscription.addObserver(SubscriptionDelegateAdapter(delegate))
             delegate.subscriptionDidAddDelegate(subscription)
         }
     }
@@ -29,7 +29,9 @@ extension Subscription {
         guard wasThere else { return }
         inOrder { subscription in
             delegate.subscriptionDidRemoveDelegate(subscription)
-            subscription.state.withLock { $0.listening.removeAll { $0 === delegate } }
+            subscription.state.withLock { state in
+                state.observers.removeAll { ($0 as? SubscriptionDelegateAdapter)?.delegate === delegate }
+            }
         }
     }
 
@@ -40,39 +42,18 @@ extension Subscription {
         guard let core, core.perform({ [self] _ in body(self) }) else { return body(self) }
     }
 
-    /// Tells the delegates of an event; on the task of the client.
-    func deliver(_ event: SubscriptionEvent) {
-        let (listening, feeds) = state.withLock { ($0.listening, $0.feeds) }
-        for feed in feeds { feed.yield(event) }
-        for delegate in listening { deliver(event, to: delegate) }
+    /// Adds an observer, which receives every event from now on. It is held strongly.
+    package func addObserver(_ observer: any SubscriptionObserver) {
+        state.withLock { $0.observers.append(observer) }
     }
 
-    private func deliver(_ event: SubscriptionEvent, to delegate: any SubscriptionDelegate) {
-        switch event {
-        case .subscribed: delegate.subscriptionDidSubscribe(self)
-        case .unsubscribed: delegate.subscriptionDidUnsubscribe(self)
-        case .failed(let code, let message): delegate.subscription(self, didFailWithErrorCode: code, message: message)
-        case .update(let update): delegate.subscription(self, didUpdateItem: update)
-        case .endOfSnapshot(let itemPos):
-            delegate.subscription(self, didEndSnapshotForItemName: itemName(itemPos), itemPos: itemPos)
-        case .clearSnapshot(let itemPos):
-            delegate.subscription(self, didClearSnapshotForItemName: itemName(itemPos), itemPos: itemPos)
-        case .lostUpdates(let count, let itemPos):
-            delegate.subscription(self, didLoseUpdates: count, forItemName: itemName(itemPos), itemPos: itemPos)
-        case .secondLevelFailed(let code, let message, let key):
-            delegate.subscription(
-                self,
-                didFailWithErrorCode: code,
-                message: message,
-                forCommandSecondLevelItemWithKey: key
-            )
-        case .secondLevelLostUpdates(let count, let key):
-            delegate.subscription(self, didLoseUpdates: count, forCommandSecondLevelItemWithKey: key)
-        case .realMaxFrequency(let frequency): delegate.subscription(self, didReceiveRealFrequency: frequency)
-        }
+    /// Removes an observer; an unknown one is ignored.
+    package func removeObserver(_ observer: any SubscriptionObserver) {
+        state.withLock { state in state.observers.removeAll { $0 === observer } }
     }
 
-    private func itemName(_ position: Int) -> String? {
+    /// The name of the item at a position; nil with an item group.
+    func itemName(at position: Int) -> String? {
         guard let names = items, names.indices.contains(position - 1) else { return nil }
         return names[position - 1]
     }

@@ -12,11 +12,9 @@ struct SubscriptionState {
     var table: ValueTable?
     /// As the getter tells them.
     var delegates: [any SubscriptionDelegate] = []
-    /// As events find them: those whose first event has come and whose last one has not.
-    var listening: [any SubscriptionDelegate] = []
-
-    /// The event sequences being read.
-    var feeds: [SequenceFeed<SubscriptionEvent>] = []
+    /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
+    /// delegates whose first event was delivered and whose last one was not.
+    var observers: [any SubscriptionObserver] = []
 
     init(draft: SubscriptionDraft) { self.draft = draft }
 

@@ -34,7 +34,7 @@ internal import Testing
         let recorder = Recorder()
         let client = try LightstreamerClient()
         let adapter = LegacyAdapter(listener: recorder)
-        for event in events { adapter.take(event, of: client) }
+        for event in events { adapter.client(client, emitted: event) }
         return recorder.all
     }
 
