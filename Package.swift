@@ -152,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "GatewayCLI", "Gateway", "SessionPool", "SessionCore", "DemoServer", "JSONText", "TestSupport", logging,
+                "GatewayCLI", "Gateway", "LightstreamerClient", "SessionPool", "SessionCore", "DemoServer", "JSONText",
+                "TestSupport", logging,
                 asyncHTTPClient,
                 nioCore, nioSSL,
             ],

@@ -12,7 +12,12 @@ internal import Testing
         FileManager.default.isExecutableFile(atPath: python.path) || ProcessInfo.processInfo.environment["CI"] != nil
     }
 
-    private static func script(_ path: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
+    static func script(_ path: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await script(path, arguments)
+    }
+
+    /// Runs a Python script of `Tests`.
+    static func script(_ path: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
         try await run(python, [root.appendingPathComponent("Tests").appendingPathComponent(path).path] + arguments)
     }
 
