@@ -1,5 +1,6 @@
-internal import SessionCore
 internal import Testing
+
+@testable internal import SessionCore
 
 struct MomentTests {
     @Test func differenceUndoesAddition() {
@@ -23,5 +24,28 @@ struct MomentTests {
         #expect(Moment.zero - .seconds(Int64.max) == first + .nanoseconds(1))
         #expect(last - first == .nanoseconds(Int64.max))
         #expect(first - last == .nanoseconds(Int64.min))
+    }
+}
+
+@Suite struct DurationOptionsTests {
+    @Test func everyMillisecondThatAnOptionNamesIsKept() {
+        for millis in 1...100_000 {
+            let seconds = Double(millis) / 1000
+            let duration = Duration(optionSeconds: seconds)
+            if duration.wholeMilliseconds != millis || duration.optionSeconds != seconds {
+                Issue.record("\(millis) ms became \(duration)")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [0, -1, Double.nan, -Double.infinity])
+    func whatIsNoTimeIsZero(seconds: Double) {
+        #expect(Duration(optionSeconds: seconds) == .zero)
+    }
+
+    @Test func whatIsTooLongIsTenYears() {
+        #expect(Duration(optionSeconds: .infinity) == .seconds(315_360_000))
+        #expect(Duration.milliseconds(Int.max).optionSeconds == 315_360_000)
     }
 }

@@ -90,3 +90,79 @@ struct CommandTable: Sendable {
         return secondLevels.sorted()
     }
 }
+
+extension CommandTable {
+    /// Whether a key can name an item of its own: not empty, without space, not made of digits alone.
+    static func isItemName(_ key: String) -> Bool {
+        var hasOther = false
+        for byte in key.utf8 {
+            if byte == UInt8(ascii: " ") { return false }
+            if !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { hasOther = true }
+        }
+        return hasOther
+    }
+
+    /// The key's second-level subscription was asked for.
+    mutating func secondLevelOpened(_ id: SubscriptionID, for key: String) {
+        rows[RowKey(key)]?.secondLevel = id
+    }
+
+    /// The key's second-level subscription is no more: it was refused, did not fit, or the server removed it. What it
+    /// sent stays. False: the key has another one by now, or is gone.
+    mutating func secondLevelClosed(_ id: SubscriptionID, for key: String) -> Bool {
+        guard rows[RowKey(key)]?.secondLevel == id else { return false }
+        rows[RowKey(key)]?.secondLevel = nil
+        return true
+    }
+
+    /// Takes in a complete second-level row and composes it with the first-level one. Nil: the key has another
+    /// second-level subscription by now, or is gone.
+    mutating func compose(
+        _ secondRow: [String?],
+        changed secondChanged: FieldSet,
+        from id: SubscriptionID,
+        key: String,
+        commandPosition: Int
+    ) -> Change? {
+        guard let index = rows.index(forKey: RowKey(key)), rows.values[index].secondLevel == id else { return nil }
+        let row = rows.values[index].row.replacing(commandPosition, by: Self.update)
+        var changed = FieldSet()
+        secondChanged.forEach { changed.insert(row.count + $0) }
+        if rows.values[index].row[commandPosition - 1] != Self.update { changed.insert(commandPosition) }
+        rows.values[index].row = row
+        rows.values[index].secondRow = secondRow
+        return Change(values: row + secondRow, changed: changed, step: .updated)
+    }
+}
+
+/// The key of a row in COMMAND mode: equal only if it is the same bytes. (`String` also equates what Unicode calls
+/// canonically equivalent, which would merge rows that the server keeps apart.)
+struct RowKey: Sendable, Hashable {
+    /// The key as the server sent it.
+    let text: String
+
+    /// Wraps a key.
+    init(_ text: String) { self.text = text }
+
+    static func == (left: RowKey, right: RowKey) -> Bool { left.text.isSameText(as: right.text) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension String {
+    /// Whether both strings are the same bytes of UTF-8.
+    func isSameText(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                var index = 0
+                while index < left.count, left[index] == right[index] { index &+= 1 }
+                return index == left.count
+            }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+}

@@ -137,3 +137,17 @@ struct SubscriptionData: Sendable {
         items.flatMap { $0.table.rows.values.compactMap(\.secondLevel) }.sorted()
     }
 }
+
+/// Bounds on what a server may announce, so that a single line cannot make the client reserve memory at will.
+enum SubscriptionLimits {
+    /// The most items that one subscription may have.
+    static let maxItemCount = 1 << 20
+    /// The most fields that one level of a subscription may have.
+    static let maxFieldCount = 1 << 16
+}
+
+/// What the server sent does not fit what it sent before: the session is to be closed with error 61.
+struct ProtocolViolation: Error, Equatable {
+    /// What is wrong, for the user's eyes.
+    let reason: String
+}

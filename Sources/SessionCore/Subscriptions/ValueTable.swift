@@ -81,3 +81,139 @@ package struct ValueTable: Sendable {
         body(&items[position - 1])
     }
 }
+
+/// What a `ValueTable` holds of one item.
+struct ValueTableItem: Sendable {
+    /// The last row, in COMMAND mode as the server sent it and whatever its key; nil before the first update.
+    private(set) var row: [String?]?
+    /// COMMAND only: the rows by key, commands rewritten.
+    private(set) var rowsByKey = OrderedRows<[String?]>()
+    /// COMMAND only: the key that the last update was about.
+    private(set) var lastKey: String?
+    /// DISTINCT only: the last rows.
+    private(set) var recent: RecentRows
+    /// Whether the end of the snapshot was told.
+    var snapshotEnded = false
+    /// When the item changed last; nil before its first update.
+    private(set) var changedAt: Moment?
+
+    /// An item without data.
+    init(recentLimit: Int) { recent = RecentRows(limit: recentLimit) }
+
+    /// Takes in an update of this item.
+    mutating func apply(_ update: ItemUpdate, at now: Moment) {
+        changedAt = now
+        guard update.layout.commandPosition != nil else {
+            row = update.values
+            recent.append(update.values)
+            return
+        }
+        if let itemRow = update.itemRow {
+            row = itemRow
+        } else if update.values.count <= update.layout.fieldCount {
+            row = update.values
+        }
+        guard let key = update.key else { return }
+        lastKey = key
+        rowsByKey[key] = update.command == "DELETE" ? nil : update.values
+    }
+
+    /// Forgets the keys and the list of past rows, but not the last row: later updates are still told against it.
+    mutating func clearSnapshot(at now: Moment) {
+        changedAt = now
+        rowsByKey.removeAll()
+        recent.removeAll()
+    }
+}
+
+/// The last rows of a list, oldest first, at most as many as the limit says; appending costs O(1).
+struct RecentRows: Sendable {
+    private var ring: [[String?]] = []
+    private var oldest = 0
+    private let limit: Int
+
+    /// An empty window; a limit below 1 keeps nothing.
+    init(limit: Int) { self.limit = limit }
+
+    /// Adds a row; the oldest one goes when the window is full.
+    mutating func append(_ row: [String?]) {
+        if ring.count < limit {
+            ring.append(row)
+        } else if limit > 0 {
+            ring[oldest] = row
+            oldest = oldest + 1 == limit ? 0 : oldest + 1
+        }
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        ring.removeAll()
+        oldest = 0
+    }
+
+    /// The rows, oldest first.
+    var rows: [[String?]] { Array(ring[oldest...] + ring[..<oldest]) }
+}
+
+/// Rows by key that also remember in which order the keys came; every operation but the walk costs O(1) on average.
+///
+/// ```text
+/// slots      [ (k1, row) | – | (k3, row) | (k4, row) ]     removed keys leave a gap, closed when gaps prevail
+/// positions  k1 → 0, k3 → 2, k4 → 3
+/// ```
+struct OrderedRows<Row: Sendable>: Sendable {
+    private struct Slot: Sendable {
+        let key: String
+        var row: Row
+    }
+
+    private var slots: [Slot?] = []
+    private var positions: [RowKey: Int] = [:]
+
+    /// How many keys there are.
+    var count: Int { positions.count }
+
+    /// The keys in the order in which they came.
+    var keys: [String] { slots.compactMap { $0?.key } }
+
+    /// The row of a key; setting nil removes the key, and a key that comes again then comes last.
+    subscript(key: String) -> Row? {
+        get { positions[RowKey(key)].flatMap { slots[$0]?.row } }
+        set {
+            if let newValue { store(newValue, for: key) } else { remove(key) }
+        }
+    }
+
+    private mutating func store(_ row: Row, for key: String) {
+        if let position = positions[RowKey(key)] {
+            slots[position]?.row = row
+        } else {
+            positions[RowKey(key)] = slots.count
+            slots.append(Slot(key: key, row: row))
+        }
+    }
+
+    private mutating func remove(_ key: String) {
+        guard let position = positions.removeValue(forKey: RowKey(key)) else { return }
+        slots[position] = nil
+        if slots.count > 16, slots.count > positions.count * 2 { closeGaps() }
+    }
+
+    private mutating func closeGaps() {
+        slots.removeAll { $0 == nil }
+        for (position, slot) in slots.enumerated() {
+            if let slot { positions[RowKey(slot.key)] = position }
+        }
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        slots.removeAll()
+        positions.removeAll()
+    }
+
+    /// Calls the body with each key and its row, in the order in which the keys came.
+    func forEach(_ body: (String, Row) -> Void) {
+        for case .some(let slot) in slots { body(slot.key, slot.row) }
+    }
+}

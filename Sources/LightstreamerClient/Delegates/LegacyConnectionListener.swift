@@ -1,0 +1,144 @@
+internal import SessionCore
+public import TLCPTransports
+
+/// Told about a connection in the terms of the older class reference (`LSConnectionDelegate`). Every method has an
+/// empty default. All are called on the client's task, in the order of its other events, but for
+/// `isAboutToSend`, which comes on a network thread and must be quick.
+public protocol LegacyConnectionListener: AnyObject, Sendable {
+    /// A connection was established: at creation, and at every later bind, poll or recovery of the session.
+    func clientConnectionDidEstablish(_ client: LightstreamerClient)
+    /// A session has begun; once for each, when its transport is known.
+    func clientConnection(_ client: LightstreamerClient, didStartSessionWithPolling isPolling: Bool)
+    /// Bytes came from the server, counted before decoding.
+    func clientConnection(_ client: LightstreamerClient, didReceiveNewBytes count: Int)
+    /// The connection has become silent, or is no longer.
+    func clientConnection(_ client: LightstreamerClient, didChangeActivityWarningStatus isWarning: Bool)
+    /// The connection is closed since the application asked for it.
+    func clientConnectionDidClose(_ client: LightstreamerClient)
+    /// The server ended the session with this cause; no reconnection follows.
+    func clientConnection(_ client: LightstreamerClient, didEndWithCause cause: Int)
+    /// A connection failed; the client reconnects by itself.
+    func clientConnection(_ client: LightstreamerClient, didReceiveConnectionFailure reason: String)
+    /// The server signalled an error. The client reconnects by itself only where the code admits a retry.
+    func clientConnection(_ client: LightstreamerClient, didReceiveServerFailure code: Int, message: String)
+    /// What the server sent could not be understood; the session is closed.
+    func clientConnection(_ client: LightstreamerClient, didReceiveDataError reason: String)
+    /// The device token on the server is the new one.
+    func clientConnection(_ client: LightstreamerClient, didSucceedChangingDeviceTokenWithDeviceID deviceID: String?)
+    /// The device token could not be changed. Code 45, device unknown, need not be an error.
+    func clientConnection(_ client: LightstreamerClient, didFailChangingDeviceTokenWithCode code: Int, message: String?)
+    /// The badge counter on the server is reset.
+    func clientConnectionDidSucceedResettingBadge(_ client: LightstreamerClient)
+    /// The badge counter could not be reset.
+    func clientConnection(_ client: LightstreamerClient, didFailResettingBadgeWithCode code: Int, message: String?)
+    /// A request, or the handshake of a WebSocket, is about to be sent, extra headers and cookies included.
+    func clientConnection(_ client: LightstreamerClient, isAboutToSend request: inout OutgoingRequest)
+}
+
+extension LegacyConnectionListener {
+    /// Does nothing.
+    public func clientConnectionDidEstablish(_ client: LightstreamerClient) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, didStartSessionWithPolling isPolling: Bool) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, didReceiveNewBytes count: Int) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, didChangeActivityWarningStatus isWarning: Bool) {}
+    /// Does nothing.
+    public func clientConnectionDidClose(_ client: LightstreamerClient) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, didEndWithCause cause: Int) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, didReceiveConnectionFailure reason: String) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, didReceiveServerFailure code: Int, message: String) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, didReceiveDataError reason: String) {}
+    /// Does nothing.
+    public func clientConnection(
+        _ client: LightstreamerClient,
+        didSucceedChangingDeviceTokenWithDeviceID deviceID: String?
+    ) {}
+    /// Does nothing.
+    public func clientConnection(
+        _ client: LightstreamerClient,
+        didFailChangingDeviceTokenWithCode code: Int,
+        message: String?
+    ) {}
+    /// Does nothing.
+    public func clientConnectionDidSucceedResettingBadge(_ client: LightstreamerClient) {}
+    /// Does nothing.
+    public func clientConnection(
+        _ client: LightstreamerClient,
+        didFailResettingBadgeWithCode code: Int,
+        message: String?
+    ) {}
+    /// Does nothing.
+    public func clientConnection(_ client: LightstreamerClient, isAboutToSend request: inout OutgoingRequest) {}
+}
+
+/// A legacy listener that answers authentication challenges as well; asked where no client delegate does.
+public protocol LegacyAuthenticationListener: LegacyConnectionListener {
+    /// As `AuthenticationDelegate`.
+    func clientConnection(_ client: LightstreamerClient, willSendRequestFor challenge: AuthenticationChallenge)
+}
+
+/// Derives the events of the older class reference from those of a client, for one listener.
+final class LegacyAdapter: ClientObserver {
+    private let listener: any LegacyConnectionListener
+    private var hasStarted = false
+    private var isWarning = false
+
+    init(listener: any LegacyConnectionListener) { self.listener = listener }
+
+    /// Whether this is the adapter of that listener.
+    func serves(_ other: any LegacyConnectionListener) -> Bool { listener === other }
+
+    func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
+        switch event {
+        case .status(let status): statusChanged(status, client)
+        case .property("sessionId"): hasStarted = false
+        case .legacy(let event): take(event, client)
+        case .bytesReceived(let count): listener.clientConnection(client, didReceiveNewBytes: count)
+        case .serverError, .property, .subscription, .message: break
+        }
+    }
+
+    private func statusChanged(_ status: ClientStatus, _ client: LightstreamerClient) {
+        let isStalled = status == .stalled
+        if isStalled != isWarning {
+            isWarning = isStalled
+            listener.clientConnection(client, didChangeActivityWarningStatus: isStalled)
+        }
+        guard !hasStarted else { return }
+        switch status {
+        case .connectedWSStreaming, .connectedHTTPStreaming: start(client, isPolling: false)
+        case .connectedWSPolling, .connectedHTTPPolling: start(client, isPolling: true)
+        default: break
+        }
+    }
+
+    private func start(_ client: LightstreamerClient, isPolling: Bool) {
+        hasStarted = true
+        listener.clientConnection(client, didStartSessionWithPolling: isPolling)
+    }
+
+    private func take(_ event: LegacyEvent, _ client: LightstreamerClient) {
+        switch event {
+        case .connectionEstablished: listener.clientConnectionDidEstablish(client)
+        case .ended(let cause): listener.clientConnection(client, didEndWithCause: cause)
+        case .connectionFailed(let reason): listener.clientConnection(client, didReceiveConnectionFailure: reason)
+        case .serverFailed(let code, let message):
+            listener.clientConnection(client, didReceiveServerFailure: code, message: message)
+        case .badData(let reason): listener.clientConnection(client, didReceiveDataError: reason)
+        case .closed: listener.clientConnectionDidClose(client)
+        case .deviceRegistered(let deviceID, nil, _):
+            listener.clientConnection(client, didSucceedChangingDeviceTokenWithDeviceID: deviceID)
+        case .deviceRegistered(_, let code?, let message):
+            listener.clientConnection(client, didFailChangingDeviceTokenWithCode: code, message: message)
+        case .badgeReset(_, nil, _): listener.clientConnectionDidSucceedResettingBadge(client)
+        case .badgeReset(_, let code?, let message):
+            listener.clientConnection(client, didFailResettingBadgeWithCode: code, message: message)
+        }
+    }
+}

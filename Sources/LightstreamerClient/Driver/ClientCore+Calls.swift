@@ -1,0 +1,176 @@
+internal import SessionCore
+internal import TLCPTransports
+
+/// The calls of a client: checked here, on the caller's thread, and carried out by the driver.
+extension ClientCore {
+    /// Puts an input before the driver; after shutdown it is dropped, for there is nothing left to act on.
+    func send(_ input: DriverInput) {
+        state.withLock { state in
+            if !state.isShutDown { mailbox.put(input) }
+        }
+    }
+
+    /// Does something in the order of events; false after shutdown.
+    @discardableResult
+    func perform(_ body: @escaping @Sendable (EventDelivery) -> Void) -> Bool {
+        state.withLock { state in
+            if !state.isShutDown { mailbox.put(.perform(body)) }
+            return !state.isShutDown
+        }
+    }
+
+    func beginShutdown() {
+        state.withLock { state in
+            guard !state.isShutDown else { return }
+            state.isShutDown = true
+            mailbox.put(.shutDown)
+        }
+    }
+
+    // MARK: - Connecting
+
+    func connect() throws(ClientError) {
+        let (address, isShutDown, isIdle) = state.withLock {
+            ($0.details.serverAddress, $0.isShutDown, $0.status == .disconnected || $0.pendingDisconnects > 0)
+        }
+        if isShutDown { throw Self.shutDownError }
+        guard let address, let server = ServerAddress(address) else {
+            throw ClientError(
+                .noServerAddress,
+                property: "serverAddress",
+                rule: "Configure the server address before trying to connect"
+            )
+        }
+        if isIdle { try followSessionLimit(of: server) }
+        send(.connect)
+    }
+
+    /// What the limit of sessions means for a connection that is about to be made.
+    private func followSessionLimit(of server: ServerAddress) throws(ClientError) {
+        switch SessionCensus.shared.policyIfExceeded(server: server.censusKey) {
+        case nil, .some(.none): break
+        case .usePolling:
+            try updateOptions { options in
+                options.forcedTransport = .httpPolling
+                options.idleTimeout = 0
+                options.pollingInterval = max(options.pollingInterval, 1)
+            }
+        case .block:
+            throw ClientError(
+                .tooManySessions,
+                property: "maxConcurrentSessionsPerServer",
+                rule: "The maximum number of concurrent sessions for this server is reached"
+            )
+        }
+    }
+
+    func disconnect() {
+        state.withLock { state in
+            guard !state.isShutDown else { return }
+            state.pendingDisconnects += 1
+            mailbox.put(.disconnect)
+        }
+    }
+
+    // MARK: - Subscriptions
+
+    func subscribe(_ subscription: Subscription) throws(ClientError) {
+        let refusal: ClientError? = state.withLock { state in
+            if state.isShutDown { return Self.shutDownError }
+            let token = SubscriptionToken(state.makeToken())
+            switch subscription.activate(token, on: self) {
+            case .failure(let refusal): return refusal
+            case .success(let properties):
+                state.subscriptions.append(subscription)
+                mailbox.put(.subscribe(subscription, token, properties))
+                return nil
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    func unsubscribe(_ subscription: Subscription) throws(ClientError) {
+        let refusal: ClientError? = state.withLock { state in
+            switch subscription.deactivate(on: self) {
+            case .failure(let refusal): return refusal
+            case .success(nil): return nil
+            case .success(let token?):
+                state.subscriptions.removeAll { $0 === subscription }
+                mailbox.put(.unsubscribe(token))
+                return nil
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    // MARK: - Messages
+
+    func sendMessage(
+        _ text: String,
+        sequence: String?,
+        delayTimeout: Double?,
+        enqueueWhileDisconnected: Bool,
+        wantsOutcome: Bool,
+        onOutcome: MessageOutcomeHandler?
+    ) throws(ClientError) -> MessageToken {
+        if let violation = MessageRules.violation(sequence: sequence, delayTimeout: delayTimeout) { throw violation }
+        let result: Result<MessageToken, ClientError> = state.withLock { state in
+            if state.isShutDown { return .failure(Self.shutDownError) }
+            guard state.pendingMessages < configuration.maxPendingMessages else { return .failure(Self.overloadError) }
+            state.pendingMessages += 1
+            state.counters.messages &+= 1
+            let message = OutgoingMessage(
+                token: MessageToken(state.makeToken()),
+                text: text,
+                sequence: sequence,
+                delayTimeout: delayTimeout.flatMap { $0 < 0 ? nil : $0 },
+                wantsOutcome: wantsOutcome,
+                onOutcome: onOutcome,
+                enqueueWhileDisconnected: enqueueWhileDisconnected
+            )
+            mailbox.put(.sendMessage(message))
+            return .success(message.token)
+        }
+        return try result.get()
+    }
+
+    private static let shutDownError = ClientError(.shutDown, rule: "The client was shut down")
+    private static let overloadError = ClientError(.overloaded, rule: "Too many messages wait to be sent")
+}
+
+extension ServerAddress {
+    /// Tells servers apart for the count of sessions.
+    var censusKey: String { "\(host.lowercased()):\(effectivePort)" }
+}
+
+/// What `sendMessage` admits.
+enum MessageRules {
+    /// The refusal of a sequence name or timeout; nil for admitted ones. The name that the protocol keeps for itself,
+    /// `UNORDERED_MESSAGES`, is admitted and means no sequence.
+    static func violation(sequence: String?, delayTimeout: Double?) -> ClientError? {
+        if let sequence, sequence.isEmpty || !sequence.utf8.allSatisfy(isWordByte) {
+            return ClientError(
+                .invalidValue,
+                property: "sequence",
+                value: sequence,
+                rule: "The given sequence name is not valid. Use only alphanumeric characters plus underscore or null"
+            )
+        }
+        if let delayTimeout, !(delayTimeout.isFinite && delayTimeout <= OptionRules.longest) {
+            return ClientError(
+                .invalidValue,
+                property: "delayTimeout",
+                value: "\(delayTimeout)",
+                rule: "must be a number of seconds"
+            )
+        }
+        return nil
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+}

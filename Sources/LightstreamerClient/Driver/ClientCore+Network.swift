@@ -1,0 +1,132 @@
+internal import SessionCore
+internal import Synchronization
+internal import TLCP
+internal import TLCPTransports
+
+/// What the network threads ask a client for.
+extension ClientCore {
+    /// What the machine is told once and for all.
+    func sessionConfiguration(for address: String?) -> SessionConfiguration {
+        var session = SessionConfiguration()
+        if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
+        session.allowedAddresses = configuration.allowedAddresses
+        session.protocolVersion =
+            configuration.protocolVersion ?? address.flatMap { VersionMemory.shared.version(for: $0) } ?? .current
+        return session
+    }
+
+    /// The maker of connections: of the configuration, else over sockets.
+    func makeConnector() throws(ClientError) -> any TransportConnector {
+        if let connector = configuration.connector { return connector }
+        var settings = SocketSettings(loops: configuration.eventLoops, cookies: cookieJar)
+        settings.tls = configuration.tls
+        settings.proxy = configuration.proxy
+        settings.connectTimeout = configuration.tcpConnectTimeout
+        settings.maxLineLength = configuration.maxLineLength
+        settings.receiveWindow = configuration.receiveWindow
+        // The core outlives the connections, the client need not.
+        settings.decorate = { [self] request in decorate(&request) }
+        settings.authenticate = { [self] challenge in authenticate(challenge) }
+        settings.canAuthenticate = { [self] in challenged != nil }
+        do {
+            return try SocketConnector(settings)
+        } catch {
+            throw ClientError(.invalidTLS, property: "tls", rule: error.reason)
+        }
+    }
+
+    private func decorate(_ request: inout OutgoingRequest) {
+        configuration.requestDecorator?(&request)
+        let (client, listeners) = state.withLock { ($0.client, $0.legacyListeners) }
+        guard let client else { return }
+        for listener in listeners { listener.clientConnection(client, isAboutToSend: &request) }
+    }
+
+    /// Who answers challenges: the first that can.
+    private var challenged: (@Sendable (LightstreamerClient, AuthenticationChallenge) -> Void)? {
+        let (delegates, listeners) = state.withLock { ($0.delegates, $0.legacyListeners) }
+        for case let delegate as any AuthenticationDelegate in delegates {
+            return { delegate.client($0, willSendRequestFor: $1) }
+        }
+        for case let listener as any LegacyAuthenticationListener in listeners {
+            return { listener.clientConnection($0, willSendRequestFor: $1) }
+        }
+        return nil
+    }
+
+    private func authenticate(_ challenge: AuthenticationChallenge) {
+        guard let client = state.withLock({ $0.client }), let challenged else {
+            return challenge.answer(.performDefaultHandling)
+        }
+        challenged(client, challenge)
+    }
+}
+
+extension ConnectionRequest {
+    /// What the machine wants, in terms of the network; nil for an address that cannot be understood.
+    init?(_ order: TransportRequest, pins: [String]) {
+        guard let address = ServerAddress(order.address) else { return nil }
+        let kind: Kind =
+            switch order.kind {
+            case .webSocket: .webSocket
+            case .httpStream: .httpStream
+            case .httpPoll: .httpPoll
+            case .httpControl: .httpControl
+            }
+        let prefix = address.path.hasSuffix("/") ? String(address.path.dropLast()) : address.path
+        self.init(
+            kind: kind,
+            host: address.host,
+            port: address.effectivePort,
+            isSecure: address.scheme == "https",
+            target: prefix + (order.request?.target ?? "/lightstreamer")
+        )
+        subprotocol = order.subprotocol ?? ""
+        body = order.request?.body ?? []
+        headers = order.headers
+        self.pins = pins.compactMap { CertificatePin($0) }
+    }
+}
+
+extension TransportClosure {
+    /// How a connection ended, in the machine's terms.
+    init(_ end: TransportEnd) {
+        switch end {
+        case .completed: self = .completed
+        case .failed(let reason): self = .failed(reason: reason)
+        case .identityRejected(let reason): self = .identityRejected(reason: reason)
+        }
+    }
+}
+
+extension ConnectionOptionValues {
+    /// Takes over what the server or the library has set.
+    mutating func take(_ change: PropertyChange) {
+        switch change {
+        case .keepaliveInterval(let seconds): keepaliveInterval = seconds
+        case .idleTimeout(let seconds): idleTimeout = seconds
+        case .pollingInterval(let seconds): pollingInterval = seconds
+        case .currentConnectTimeout(let seconds): currentConnectTimeout = seconds
+        case .sessionId, .serverInstanceAddress, .serverSocketName, .clientIp, .realMaxBandwidth: break
+        }
+    }
+}
+
+/// Which protocol version servers were found to speak, for clients made later in this process.
+final class VersionMemory: Sendable {
+    /// The one of the process.
+    static let shared = VersionMemory()
+    /// How many addresses are remembered; then all are forgotten and found out again.
+    private static let bound = 1_000
+
+    private let versions = Mutex<[String: ProtocolVersion]>([:])
+
+    func remember(_ version: ProtocolVersion, for address: String) {
+        versions.withLock { versions in
+            if versions.count >= Self.bound { versions = [:] }
+            versions[address] = version
+        }
+    }
+
+    func version(for address: String) -> ProtocolVersion? { versions.withLock { $0[address] } }
+}

@@ -1,0 +1,203 @@
+internal import Logging
+internal import SessionCore
+internal import TLCPTransports
+
+/// The one owner of a client's `SessionMachine`: takes the inputs one by one, calls the machine, and performs the
+/// actions in order. Used by one task alone.
+final class SessionDriver {
+    private let core: ClientCore
+    private let connector: any TransportConnector
+    private let clock: any ClientClock
+    private let delivery: EventDelivery
+    private let timers: SessionTimers
+    private var transports: [ConnectionID: any Transport] = [:]
+    /// The options as the machine knows them.
+    private var options: ConnectionOptionValues
+    private var machine: SessionMachine
+    private let logger: Logger
+
+    init(core: ClientCore, connector: any TransportConnector) {
+        self.core = core
+        self.connector = connector
+        logger = core.configuration.logger
+        let clock = core.configuration.clock ?? EventLoopClock(core.configuration.eventLoops)
+        self.clock = clock
+        delivery = EventDelivery(core: core)
+        timers = SessionTimers(clock: clock) { [mailbox = core.mailbox] in mailbox.put(.timerFired($0)) }
+        options = core.configuration.edition.defaultOptions
+        let address = core.state.withLock { $0.details.serverAddress }
+        machine = SessionMachine(options: options, configuration: core.sessionConfiguration(for: address))
+    }
+
+    /// Takes inputs until the client is shut down.
+    func run() async {
+        while true {
+            for input in await core.mailbox.take() {
+                if case .shutDown = input { return await finish() }
+                handle(input)
+            }
+        }
+    }
+
+    private func finish() async {
+        perform(machine.disconnectRequested(at: tick))
+        timers.cancelAll()
+        await connector.shutDown()
+        delivery.finish()
+    }
+
+    private var tick: Tick {
+        delivery.now = clock.now()
+        return Tick(now: delivery.now, random: clock.random())
+    }
+
+    // MARK: - Inputs
+
+    private func handle(_ input: DriverInput) {
+        switch input {
+        case .connect: perform(machine.connectRequested(at: tick))
+        case .disconnect:
+            perform(machine.disconnectRequested(at: tick))
+            core.state.withLock { $0.pendingDisconnects -= 1 }
+        case .subscribe(let subscription, let token, let properties):
+            delivery.began(subscription, token)
+            perform(machine.subscribe(token, properties, at: tick))
+        case .unsubscribe(let token):
+            perform(machine.unsubscribe(token, at: tick))
+            delivery.ended(token)
+        case .changeMaxFrequency(let token, let frequency):
+            perform(machine.changeMaxFrequency(token, frequency, at: tick))
+        case .sendMessage(let message): send(message)
+        case .optionsChanged(let properties, let values): optionsChanged(properties, values)
+        case .detailsChanged(let name):
+            delivery.notifyProperty(name)
+            perform(machine.detailsChanged(core.state.withLock { $0.details }, at: tick))
+        case .deviceTokenChanged(let device): deviceTokenChanged(device)
+        case .badgeReset: perform(machine.badgeResetRequested(at: tick))
+        case .perform(let body): body(delivery)
+        case .transport(let connection, let event): transportTold(connection, event)
+        case .timerFired(let timer):
+            timers.fired(timer)
+            perform(machine.timerFired(timer, at: tick))
+        case .shutDown: break
+        }
+    }
+
+    private func send(_ message: OutgoingMessage) {
+        delivery.began(message)
+        perform(
+            machine.sendMessage(
+                message.token,
+                text: message.text,
+                sequence: message.sequence,
+                delayTimeout: message.delayTimeout,
+                hasDelegate: message.wantsOutcome,
+                enqueueWhileDisconnected: message.enqueueWhileDisconnected,
+                at: tick
+            )
+        )
+    }
+
+    private func optionsChanged(_ properties: [OptionProperty], _ values: ConnectionOptionValues) {
+        for property in properties {
+            property.copy(values, &options)
+            core.state.withLock { state in
+                let pending = (state.pendingOptions[property.name] ?? 1) - 1
+                state.pendingOptions[property.name] = pending > 0 ? pending : nil
+            }
+            delivery.notifyProperty(property.name)
+        }
+        perform(machine.optionsChanged(options, at: tick))
+    }
+
+    private func deviceTokenChanged(_ device: DeviceToken) {
+        perform(
+            machine.deviceTokenChanged(
+                platform: device.platform,
+                applicationID: device.applicationID,
+                token: device.token,
+                previousToken: device.previousToken,
+                at: tick
+            )
+        )
+    }
+
+    private func transportTold(_ connection: ConnectionID, _ event: TransportEvent) {
+        guard let transport = transports[connection] else { return }
+        switch event {
+        case .opened: perform(machine.transportOpened(connection, at: tick))
+        case .received(let batch):
+            delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
+            if !batch.lines.isEmpty { perform(machine.received(connection, lines: batch.lines, at: tick)) }
+            transport.handled(batch.byteCount)
+        case .closed(let end):
+            transports[connection] = nil
+            logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])
+            perform(machine.transportClosed(connection, TransportClosure(end), at: tick))
+        }
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ actions: [SessionAction]) {
+        for action in actions {
+            switch action {
+            case .openTransport(let connection, let order): open(connection, order)
+            case .send(let connection, let message): transports[connection]?.send(message)
+            case .closeTransport(let connection): transports.removeValue(forKey: connection)?.close()
+            case .releaseTransport(let connection): transports.removeValue(forKey: connection)?.release()
+            case .scheduleTimer(let timer, let delay): timers.schedule(timer, after: delay)
+            case .cancelTimer(let timer): timers.cancel(timer)
+            case .notify(let event): notify(event)
+            case .rememberVersion(let version, let address): VersionMemory.shared.remember(version, for: address)
+            case .note(let note): log(note)
+            }
+        }
+    }
+
+    private func open(_ connection: ConnectionID, _ order: TransportRequest) {
+        let mailbox = core.mailbox
+        guard let network = ConnectionRequest(order, pins: core.state.withLock { $0.certificatePins }) else {
+            transports[connection] = ClosedTransport()
+            mailbox.put(.transport(connection, .closed(.failed(reason: "the address cannot be understood"))))
+            return
+        }
+        logger.debug(
+            "connection opening",
+            metadata: [
+                "connection": "\(connection.rawValue)", "kind": "\(order.kind)", "host": "\(network.host)",
+                "port": "\(network.port)",
+            ]
+        )
+        transports[connection] = connector.open(network) { mailbox.put(.transport(connection, $0)) }
+    }
+
+    private func notify(_ event: SessionEvent) {
+        if case .propertyChanged(let change) = event { options.take(change) }
+        if case .statusChanged(let status) = event {
+            logger.debug("status", metadata: ["status": "\(status.rawValue)"])
+        }
+        delivery.deliver(event)
+    }
+
+    private func log(_ note: SessionNote) {
+        switch note {
+        case .controlLinkRefused(let address):
+            logger.warning(
+                "control link not followed: it is not an allowed address",
+                metadata: ["address": "\(address)"]
+            )
+        default: logger.debug("session", metadata: ["note": "\(note)"])
+        }
+    }
+}
+
+/// Stands for a connection that could not even be tried.
+final class ClosedTransport: Transport {
+    let traits = TransportTraits(isMultiplexed: false, isStreaming: false)
+
+    func send(_ message: [UInt8]) {}
+    func handled(_ byteCount: Int) {}
+    func close() {}
+    func release() {}
+}

@@ -1,0 +1,140 @@
+internal import SessionCore
+
+/// What a subscription's getters read.
+struct SubscriptionState {
+    var draft: SubscriptionDraft
+    /// Names the present, or else the last, time it was subscribed to; nil before the first.
+    var token: SubscriptionToken?
+    var isActive = false
+    /// The client it is active on, or was last.
+    weak var core: ClientCore?
+    /// The values; nil while inactive.
+    var table: ValueTable?
+    /// As the getter tells them.
+    var delegates: [any SubscriptionDelegate] = []
+    /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
+    /// delegates whose first event was delivered and whose last one was not.
+    var observers: [any SubscriptionObserver] = []
+
+    init(draft: SubscriptionDraft) { self.draft = draft }
+
+    mutating func deactivate() {
+        isActive = false
+        table = nil
+    }
+}
+
+/// To active and back, and the mirror of values in between.
+extension Subscription {
+    /// Makes the subscription active; the properties as they are from now on, or the refusal.
+    func activate(_ token: SubscriptionToken, on core: ClientCore) -> Result<SubscriptionProperties, ClientError> {
+        state.withLock { state in
+            if state.isActive {
+                return .failure(ClientError(.lifecycle, rule: "Cannot subscribe to an active Subscription"))
+            }
+            guard state.draft.items != nil else {
+                return .failure(
+                    ClientError(.lifecycle, property: "items", rule: "Specify property 'items' or 'itemGroup'")
+                )
+            }
+            guard let properties = state.draft.properties else {
+                return .failure(
+                    ClientError(.lifecycle, property: "fields", rule: "Specify property 'fields' or 'fieldSchema'")
+                )
+            }
+            state.isActive = true
+            state.token = token
+            state.core = core
+            state.table = ValueTable(properties: properties)
+            return .success(properties)
+        }
+    }
+
+    /// Makes the subscription inactive; the token it was active with, nil if it was not, or the refusal.
+    func deactivate(on core: ClientCore) -> Result<SubscriptionToken?, ClientError> {
+        state.withLock { state in
+            guard state.isActive else { return .success(nil) }
+            guard state.core === core else {
+                return .failure(ClientError(.lifecycle, rule: "The Subscription is not subscribed to this Client"))
+            }
+            state.deactivate()
+            return .success(state.token)
+        }
+    }
+
+    /// Applies an event to the values; returns whether it made the subscription inactive, and the observers to notify.
+    /// Events of an earlier activity, which the user has ended meanwhile, change nothing.
+    func take(
+        _ event: SubscriptionEvent,
+        of token: SubscriptionToken,
+        at now: Moment
+    ) -> (hasEnded: Bool, observers: [any SubscriptionObserver]) {
+        state.withLock { state in
+            guard state.isActive, state.token == token else { return (false, state.observers) }
+            switch event {
+            case .failed, .unsubscribed(isFinal: true):
+                state.deactivate()
+                return (true, state.observers)
+            default:
+                state.table?.apply(event, at: now)
+                return (false, state.observers)
+            }
+        }
+    }
+
+    /// Ends the activity that the client's end leaves over.
+    func abandon(_ token: SubscriptionToken?) {
+        state.withLock { state in
+            if state.token == token { state.deactivate() }
+        }
+    }
+}
+
+extension Subscription {
+    /// Changes the draft, if the subscription is inactive and the outcome admitted.
+    func edit(_ change: (inout SubscriptionDraft) -> Void) throws(ClientError) {
+        let refusal: ClientError? = state.withLock { state in
+            if state.isActive { return Self.activeError }
+            var draft = state.draft
+            change(&draft)
+            // What was wrong before this change cannot be: every change is checked.
+            if let violation = draft.violations.first { return violation }
+            state.draft = draft
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Changes the requested frequency, of an active subscription as well.
+    func editFrequency(_ frequency: RequestedMaxFrequency?) throws(ClientError) {
+        let refusal: ClientError? = state.withLock { state in
+            var draft = state.draft
+            draft.requestedMaxFrequency = frequency
+            if let violation = draft.violations.first { return violation }
+            if state.isActive, state.draft.requestedMaxFrequency != frequency {
+                guard let frequency, frequency != .unfiltered, state.draft.requestedMaxFrequency != .unfiltered else {
+                    return Self.frequencyError(frequency)
+                }
+                // Inside the lock, so that two changes reach the driver in the order in which the getter saw them.
+                if let token = state.token { state.core?.mailbox.put(.changeMaxFrequency(token, frequency)) }
+            }
+            state.draft = draft
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    private static let activeError = ClientError(
+        .lifecycle,
+        rule: "Cannot modify an active Subscription. Please unsubscribe before applying any change"
+    )
+
+    private static func frequencyError(_ frequency: RequestedMaxFrequency?) -> ClientError {
+        ClientError(
+            .lifecycle,
+            property: "requestedMaxFrequency",
+            value: frequency?.text,
+            rule: "cannot be changed from or to unfiltered, or to null, while the Subscription is active"
+        )
+    }
+}

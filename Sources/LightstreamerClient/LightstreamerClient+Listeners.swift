@@ -1,0 +1,90 @@
+public import TLCPTransports
+
+extension LightstreamerClient {
+    /// The delegates, in the order in which they were added. They are held strongly.
+    public var delegates: [any ClientDelegate] { core.state.withLock { $0.delegates } }
+
+    /// Adds a delegate; one that is there already is ignored. Its first event is `clientDidAddDelegate`; events that
+    /// happened before are not told to it.
+    public func addDelegate(_ delegate: any ClientDelegate) {
+        let isNew = core.state.withLock { state in
+            guard !state.delegates.contains(where: { $0 === delegate }) else { return false }
+            state.delegates.append(delegate)
+            return true
+        }
+        if isNew { core.perform { $0.add(delegate) } }
+    }
+
+    /// Removes a delegate; an unknown one is ignored. What happened before is still told to it, then its last event is
+    /// `clientDidRemoveDelegate`.
+    public func removeDelegate(_ delegate: any ClientDelegate) {
+        let wasThere = core.state.withLock { state in
+            let before = state.delegates.count
+            state.delegates.removeAll { $0 === delegate }
+            return state.delegates.count != before
+        }
+        if wasThere { core.perform { $0.remove(delegate) } }
+    }
+
+    /// Adds an observer, which receives every event from now on. It is held strongly.
+    package func addObserver(_ observer: any ClientObserver & Sendable) { core.perform { $0.add(observer) } }
+
+    /// Removes an observer.
+    package func removeObserver(_ observer: any ClientObserver & Sendable) { core.perform { $0.remove(observer) } }
+}
+
+extension LightstreamerClient {
+    /// Adds a listener of the older kind; one that is there already is ignored. It is held strongly.
+    public func addLegacyListener(_ listener: any LegacyConnectionListener) {
+        let isNew = core.state.withLock { state in
+            guard !state.legacyListeners.contains(where: { $0 === listener }) else { return false }
+            state.legacyListeners.append(listener)
+            return true
+        }
+        if isNew { core.perform { $0.add(listener) } }
+    }
+
+    /// Removes a listener of the older kind.
+    public func removeLegacyListener(_ listener: any LegacyConnectionListener) {
+        core.state.withLock { $0.legacyListeners.removeAll { $0 === listener } }
+        core.perform { $0.remove(listener) }
+    }
+
+    /// Tells the server this application's device token for push notifications, now and in later sessions.
+    /// `previousToken` is the one that it replaces; nil: a first registration. The outcome goes to legacy listeners.
+    public func registerDeviceToken(
+        _ token: String,
+        platform: String = "Apple",
+        applicationID: String,
+        previousToken: String? = nil
+    ) {
+        core.send(
+            .deviceTokenChanged(
+                DeviceToken(
+                    platform: platform,
+                    applicationID: applicationID,
+                    token: token,
+                    previousToken: previousToken
+                )
+            )
+        )
+    }
+
+    /// Asks the server to reset the badge counter of the registered device. The outcome goes to legacy listeners.
+    public func resetBadge() { core.send(.badgeReset) }
+}
+
+extension LightstreamerClient {
+    /// The cookies that this client sends with requests and handshakes, and that servers set.
+    public var cookieJar: CookieJar { core.cookieJar }
+
+    /// Adds cookies; they count from the next request on, towards servers whose domain they match.
+    public func addCookies(_ cookies: [Cookie]) { core.cookieJar.add(cookies) }
+
+    /// The cookies that would be sent to an `http` or `https` URL; nil: all that have not expired. Empty for a text that
+    /// is no such URL.
+    public func cookies(forURL url: String?) -> [Cookie] {
+        guard let url else { return core.cookieJar.all }
+        return CookieOrigin(url: url).map(core.cookieJar.cookies(for:)) ?? []
+    }
+}

@@ -1,0 +1,114 @@
+/// Supervises a streaming connection: silence for the keepalive interval and the stalled timeout makes it stalled,
+/// further silence for the reconnect timeout makes it lost.
+///
+/// A line costs one assignment: the running timer is left alone, and looks at the time of the last line when it fires.
+struct LivenessMonitor {
+    /// What a firing of the timer means.
+    enum Verdict: Equatable {
+        /// Look again after this time.
+        case wait(Duration)
+        /// The connection is stalled; look again after this time.
+        case stalled(Duration)
+        /// The connection is to be given up.
+        case lost
+    }
+
+    private enum Phase: Equatable {
+        case off
+        case keepalive
+        case quiet(since: Moment)
+        case stalled
+    }
+
+    private var phase = Phase.off
+    private var keepalive = Duration.zero
+    private var lastLine = Moment.zero
+
+    /// Whether the connection counts as stalled.
+    var isStalled: Bool { phase == .stalled }
+
+    /// A streaming connection was established. Nil: the server promises no keepalive, so there is no supervision.
+    mutating func begin(keepalive: Duration, at now: Moment) -> Duration? {
+        guard keepalive > .zero else {
+            phase = .off
+            return nil
+        }
+        self.keepalive = keepalive
+        lastLine = now
+        phase = .keepalive
+        return keepalive
+    }
+
+    /// The connection is left.
+    mutating func end() { phase = .off }
+
+    /// A line arrived. Not nil: the connection was stalled and is no more; look again after this time.
+    mutating func lineReceived(at now: Moment) -> Duration? {
+        lastLine = now
+        guard phase == .stalled else { return nil }
+        phase = .keepalive
+        return keepalive
+    }
+
+    /// The timer fired.
+    mutating func timerFired(at now: Moment, stalledTimeout: Duration, reconnectTimeout: Duration) -> Verdict? {
+        let silence = now - lastLine
+        switch phase {
+        case .off:
+            return nil
+        case .keepalive:
+            return keepaliveExpired(silence: silence, at: now, stalledTimeout: stalledTimeout)
+        case .quiet(let since):
+            guard lastLine > since else {
+                phase = .stalled
+                return .stalled(reconnectTimeout)
+            }
+            return keepaliveExpired(silence: silence, at: now, stalledTimeout: stalledTimeout)
+        case .stalled:
+            phase = .off
+            return .lost
+        }
+    }
+
+    private mutating func keepaliveExpired(
+        silence: Duration,
+        at now: Moment,
+        stalledTimeout: Duration
+    ) -> Verdict {
+        guard silence >= keepalive else {
+            phase = .keepalive
+            return .wait(keepalive - silence)
+        }
+        phase = .quiet(since: now)
+        return .wait(stalledTimeout.remaining(after: silence - keepalive))
+    }
+}
+
+/// When the client must send something, so that the server knows it is there.
+///
+/// The interval declared with a bind can be shortened later by the option, but neither lengthened nor switched off
+/// before the next bind.
+struct ReverseHeartbeat {
+    private var declared = Duration.zero
+    /// Whether there is a connection that heartbeats belong to.
+    private(set) var isActive = false
+
+    /// A bind is being sent; `interval` is what it declares, zero for nothing.
+    mutating func declare(_ interval: Duration) { declared = interval }
+
+    /// The connection that heartbeats belong to is established.
+    mutating func begin() { isActive = true }
+
+    /// The connection is left.
+    mutating func end() {
+        isActive = false
+        declared = .zero
+    }
+
+    /// The time from one request to the heartbeat that follows; nil: there are none.
+    func interval(option: Duration) -> Duration? {
+        guard isActive else { return nil }
+        guard declared > .zero else { return option > .zero ? option : nil }
+        return option > .zero ? min(option, declared) : declared
+    }
+}

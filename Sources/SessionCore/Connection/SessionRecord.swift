@@ -1,0 +1,102 @@
+internal import TLCP
+
+/// What is known of the session that exists.
+struct SessionRecord {
+    /// The server's name for it.
+    let id: SessionID
+    /// The address that it was created at.
+    let creationAddress: String
+    /// Whether control links are ignored; as the option stood at creation.
+    let ignoresControlLink: Bool
+    /// The address for everything that needs a new connection.
+    var address: String
+    /// The control link that was refused last, so that it is noted once.
+    var refusedLink: String?
+    /// The greatest request that the server accepts, in bytes.
+    var requestLimit: Int
+    /// How far the flow of data notifications has been processed.
+    var cursor = RecoveryCursor()
+}
+
+/// Counts the data notifications of a session, so that a recovery can name the first one that is missing.
+///
+/// The server's count and ours are equal but for the time after a recovery that restarted earlier than asked: then
+/// the server repeats what we know already.
+struct RecoveryCursor {
+    /// What a `PROG` means.
+    enum Resumption: Equatable {
+        /// The flow goes on; what we know already is skipped.
+        case resumed
+        /// The flow cannot be what we expect: the session must be given up.
+        case mismatch(received: Int, expected: Int)
+    }
+
+    /// The number of data notifications processed since the session began.
+    private(set) var processed = 0
+    private var sent = 0
+
+    /// A data notification arrived. False: it was processed before, and must be skipped.
+    mutating func isFresh() -> Bool {
+        sent &+= 1
+        guard sent > processed else { return false }
+        processed = sent
+        return true
+    }
+
+    /// A recovery is being asked for: unless a `PROG` says otherwise, the flow resumes where we stopped.
+    mutating func recoveryRequested() { sent = processed }
+
+    /// A `PROG` arrived.
+    mutating func resumed(from progressive: Int, inRecovery: Bool) -> Resumption {
+        if inRecovery {
+            guard (0...processed).contains(progressive) else {
+                return .mismatch(received: progressive, expected: sent)
+            }
+            sent = progressive
+            return .resumed
+        }
+        return progressive == sent ? .resumed : .mismatch(received: progressive, expected: sent)
+    }
+}
+
+/// The read-only properties that a session gives to the client, as they were notified last.
+struct ServerProperties {
+    private var sessionID: String?
+    private var instanceAddress: String?
+    private var socketName: String?
+    private var clientAddress: String?
+    /// The bandwidth limit in force.
+    private(set) var realMaxBandwidth: RealMaxBandwidth?
+
+    /// Takes a value over. False: it is the one that is known, so there is nothing to notify.
+    mutating func apply(_ change: PropertyChange) -> Bool {
+        switch change {
+        case .sessionId(let value): Self.replace(&sessionID, by: value)
+        case .serverInstanceAddress(let value): Self.replace(&instanceAddress, by: value)
+        case .serverSocketName(let value): Self.replace(&socketName, by: value)
+        case .clientIp(let value): Self.replace(&clientAddress, by: value)
+        case .realMaxBandwidth(let value): Self.replace(&realMaxBandwidth, by: value)
+        case .keepaliveInterval, .idleTimeout, .pollingInterval, .currentConnectTimeout: false
+        }
+    }
+
+    private static func replace<Value: Equatable>(_ property: inout Value?, by value: Value?) -> Bool {
+        guard property != value else { return false }
+        property = value
+        return true
+    }
+
+    /// What the end of a session changes, in the order of the notifications.
+    static var atSessionEnd: [PropertyChange] {
+        [.serverInstanceAddress(nil), .sessionId(nil), .serverSocketName(nil), .clientIp(nil), .realMaxBandwidth(nil)]
+    }
+}
+
+/// What a `CONOK` says.
+struct ConnectionAccepted {
+    var sessionID: SessionID
+    var requestLimit: Int
+    /// The granted keepalive interval, or on a poll the granted idle time.
+    var keepalive: Duration
+    var controlLink: String?
+}

@@ -1,0 +1,162 @@
+extension SessionState {
+    /// What the failure of the present connection means; nil: nothing, for none is waited for.
+    func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
+        switch self {
+        case .idle: nil
+        case .retrying: nil
+        case .creating(let creation): creation.failureOutcome(from: failure)
+        case .bound(let binding): binding.failureOutcome(from: failure)
+        case .recovering(let recovery): recovery.connection == nil ? nil : .recoveryFailed
+        }
+    }
+}
+
+extension SessionState {
+    /// The connection that a failureOutcome makes useless.
+    func connection(toGiveUpAfter failureOutcome: FailureOutcome) -> ConnectionID? {
+        failureOutcome == .streamWithheld ? nil : connection
+    }
+}
+
+extension Creation {
+    fileprivate func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome {
+        switch step {
+        case .opening, .greeting: .createOverHTTP
+        case .asked: .creationFailed(cause: failure.cause(way.causePrefix))
+        }
+    }
+}
+
+extension SessionBinding {
+    fileprivate func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
+        switch step {
+        case .preflight(let way):
+            .interrupted(cause: failure.cause(way.causePrefix), wait: .retryDelay)
+        case .opening:
+            .bindOtherwise
+        case .greeting:
+            rung.streams ? .interruptedWithoutWebSocket : .bindOtherwise
+        case .asked where rung == .httpStreaming && failure == .timeout:
+            .streamWithheld
+        case .asked where rung.streams, .pollingForced:
+            .interrupted(cause: failure.cause(rung.causePrefix), wait: .retryDelay)
+        case .streaming:
+            .interrupted(cause: failure == .timeout ? "\(rung.causePrefix).stalled" : errorCause, wait: .firstRetry)
+        case .asked, .polling, .pausing:
+            .interrupted(
+                cause: failure == .timeout ? "\(rung.causePrefix).idle.timeout" : errorCause,
+                wait: rung.usesWebSocket ? .firstRetry : .retryDelay
+            )
+        }
+    }
+
+    private var errorCause: String { ConnectionFailure.broken.cause(rung.causePrefix) }
+}
+
+extension ConnectionFailure {
+    fileprivate func cause(_ prefix: String) -> String {
+        switch self {
+        case .timeout: "\(prefix).timeout"
+        case .broken: "\(prefix).error"
+        }
+    }
+}
+
+extension SessionState {
+    private static func isRetryable(conerr code: Int) -> Bool { [4, 6, 20, 40, 41, 48].contains(code) }
+    private static func isRetryable(end code: Int) -> Bool { code == 41 || code == 48 }
+
+    /// What a `CONERR` on the session's connection means.
+    func refusal(code: Int, message: String) -> Refusal {
+        switch self {
+        case .idle:
+            return .ignored
+        case .retrying:
+            return .ignored
+        case .creating(let creation):
+            let cause = "\(creation.way.causePrefix).conerr.\(code)"
+            if code == 5 { return .serverOverloaded(cause: cause) }
+            if code == 65 { return .versionRefused }
+            return Self.isRetryable(conerr: code) ? .creationFailed(cause: cause) : .final
+        case .bound(let binding):
+            let cause = "\(binding.rung.causePrefix).conerr.\(code)"
+            if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .retryDelay) }
+            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
+        case .recovering:
+            let cause = "recovery.conerr.\(code)"
+            if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .firstRetry) }
+            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
+        }
+    }
+
+    private static func speaksOfVersion(code: Int, message: String) -> Bool {
+        code == 65 && message.lowercased().contains("protocol version")
+    }
+
+    /// What an `END` on the session's connection means. On a creation that was not answered yet it has no meaning.
+    func closure(code: Int) -> Refusal {
+        switch self {
+        case .idle:
+            return .ignored
+        case .retrying:
+            return .ignored
+        case .creating:
+            return .ignored
+        case .bound(let binding):
+            guard Self.isRetryable(end: code) else { return .final }
+            let isPushing = binding.step == .streaming || binding.step == .polling
+            return .sessionLost(
+                cause: "\(binding.rung.causePrefix).end.\(code)",
+                wait: isPushing ? .firstRetry : .retryDelay
+            )
+        case .recovering:
+            guard Self.isRetryable(end: code) else { return .final }
+            return .sessionLost(cause: "recovery.end.\(code)", wait: .firstRetry)
+        }
+    }
+
+    /// The code that is reported for an `END` that no retry can help.
+    static func reportedCode(end code: Int) -> Int { code <= 0 || (30...39).contains(code) ? code : 39 }
+}
+
+/// How a connection disappointed.
+enum ConnectionFailure: Equatable {
+    /// What was waited for did not come in time.
+    case timeout
+    /// It broke, or ended before its last line.
+    case broken
+}
+
+/// What the failure of the session's connection means.
+enum FailureOutcome: Equatable {
+    /// The WebSocket cannot be used: the session is created over HTTP at once.
+    case createOverHTTP
+    /// The creation failed.
+    case creationFailed(cause: String)
+    /// The WebSocket cannot be used: the session is bound in the next best way at once.
+    case bindOtherwise
+    /// An HTTP streaming response does not get through: the server is asked to end it.
+    case streamWithheld
+    /// The session is interrupted.
+    case interrupted(cause: String, wait: RetryWait)
+    /// The session is interrupted on a WebSocket that cannot be used.
+    case interruptedWithoutWebSocket
+    /// An attempt to recover the session failed.
+    case recoveryFailed
+}
+
+/// What a `CONERR` or an `END` means.
+enum Refusal: Equatable {
+    /// The creation failed, but may be tried again.
+    case creationFailed(cause: String)
+    /// The server is overloaded: the next creation leaves it all the time it wants.
+    case serverOverloaded(cause: String)
+    /// The server does not speak this version of the protocol.
+    case versionRefused
+    /// The session is lost; a new one may be tried.
+    case sessionLost(cause: String, wait: RetryWait)
+    /// No retry can help.
+    case final
+    /// It has no meaning now.
+    case ignored
+}

@@ -1,0 +1,67 @@
+/// The timers that are running, one at most for each purpose.
+struct TimerTable {
+    private var running: [TimerID.Purpose: TimerID] = [:]
+    private var lastGeneration: UInt64 = 0
+
+    /// Sets a timer; one of the same purpose that is running is replaced.
+    mutating func start(_ purpose: TimerID.Purpose, after delay: Duration) -> [SessionAction] {
+        var actions = stop(purpose)
+        lastGeneration &+= 1
+        let timer = TimerID(purpose: purpose, generation: lastGeneration)
+        running[purpose] = timer
+        actions.append(.scheduleTimer(timer, after: delay))
+        return actions
+    }
+
+    /// Forgets a timer, if it is running.
+    mutating func stop(_ purpose: TimerID.Purpose) -> [SessionAction] {
+        running.removeValue(forKey: purpose).map { [.cancelTimer($0)] } ?? []
+    }
+
+    /// Whether a timer that fired is still wanted; it is no longer running then.
+    mutating func fired(_ timer: TimerID) -> Bool {
+        guard running[timer.purpose] == timer else { return false }
+        running[timer.purpose] = nil
+        return true
+    }
+
+    /// Whether a timer is running.
+    func isRunning(_ purpose: TimerID.Purpose) -> Bool { running[purpose] != nil }
+}
+
+/// Names one timer that the session machine asked for.
+///
+/// A timer that is set again gets a new identifier, so that a firing that was already on its way when the timer was
+/// cancelled is recognised and ignored.
+package struct TimerID: Sendable, Hashable {
+    /// What is waited for.
+    package enum Purpose: Sendable, Hashable, CaseIterable {
+        /// The answer to a creation, bind or recovery request.
+        case transport
+        /// The next creation attempt.
+        case retry
+        /// The next recovery attempt.
+        case recovery
+        /// The next line of a stream: keepalive, stalled and reconnect timeout in turn.
+        case liveness
+        /// The end of a poll.
+        case idle
+        /// The start of the next poll.
+        case polling
+        /// The answer to an HTTP control request, or the pause after a failed one.
+        case control
+        /// The next reverse heartbeat.
+        case heartbeat
+    }
+
+    /// What is waited for.
+    package let purpose: Purpose
+    /// Tells apart the timers of one purpose.
+    package let generation: UInt64
+
+    /// A timer.
+    package init(purpose: Purpose, generation: UInt64) {
+        self.purpose = purpose
+        self.generation = generation
+    }
+}

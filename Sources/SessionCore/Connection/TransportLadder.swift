@@ -1,0 +1,125 @@
+/// Chooses transports (Stream-Sense), and remembers which were found not to work.
+///
+/// *Suspended* concerns the WebSocket at creation only; *disabled* concerns creation and bind. Both survive sessions
+/// and retries, until the client is disconnected or seems to have moved to another network.
+struct TransportLadder {
+    private var isWebSocketSuspended = false
+    private var disabled: Set<SessionTransport> = []
+    private var clientIP: String?
+
+    /// Whether a session is to be created on a WebSocket rather than over HTTP.
+    func createsOnWebSocket(forced: ForcedTransport?, isEarlyOpenEnabled: Bool) -> Bool {
+        guard isEarlyOpenEnabled, !isWebSocketSuspended, !disabled.contains(.webSocketStreaming) else { return false }
+        switch forced {
+        case nil, .ws, .wsStreaming: return true
+        case .wsPolling, .http, .httpStreaming, .httpPolling: return false
+        }
+    }
+
+    /// The best way to bind a session; nil if none is admitted.
+    func bestRung(forced: ForcedTransport?) -> SessionTransport? {
+        Self.preference(forced).first { !disabled.contains($0) }
+    }
+
+    private static func preference(_ forced: ForcedTransport?) -> [SessionTransport] {
+        switch forced {
+        case nil: [.webSocketStreaming, .httpStreaming, .webSocketPolling, .httpPolling]
+        case .ws: [.webSocketStreaming, .webSocketPolling]
+        case .wsStreaming: [.webSocketStreaming]
+        case .wsPolling: [.webSocketPolling]
+        case .http: [.httpStreaming, .httpPolling]
+        case .httpStreaming: [.httpStreaming]
+        case .httpPolling: [.httpPolling]
+        }
+    }
+
+    /// A WebSocket did not work at creation.
+    mutating func suspendWebSocket() { isWebSocketSuspended = true }
+
+    /// A WebSocket did not work at a bind.
+    mutating func disableWebSocket() { disabled.formUnion([.webSocketStreaming, .webSocketPolling]) }
+
+    /// HTTP responses do not arrive while they are open.
+    mutating func disableHTTPStreaming() { disabled.insert(.httpStreaming) }
+
+    /// The client reads too slowly to stream. False: nothing but streaming is admitted, so nothing changes.
+    mutating func disableStreaming(forced: ForcedTransport?) -> Bool {
+        let before = disabled
+        disabled.formUnion([.webSocketStreaming, .httpStreaming])
+        if bestRung(forced: forced) != nil { return true }
+        disabled = before
+        return false
+    }
+
+    /// The server told the client's address; another one than before means another network, where all may work again.
+    mutating func clientAddressSeen(_ address: String) {
+        if let clientIP, clientIP != address { admitAll() }
+        clientIP = address
+    }
+
+    /// Tries everything again.
+    mutating func admitAll() {
+        isWebSocketSuspended = false
+        disabled = []
+    }
+
+    /// The client was disconnected: everything is forgotten.
+    mutating func reset() { self = TransportLadder() }
+}
+
+/// One way to bind a session, from the best to the one that always works.
+package enum SessionTransport: Sendable, Hashable, CaseIterable {
+    /// Streaming on a WebSocket.
+    case webSocketStreaming
+    /// Streaming on an HTTP response.
+    case httpStreaming
+    /// Polling on a WebSocket.
+    case webSocketPolling
+    /// Polling by HTTP requests.
+    case httpPolling
+
+    /// Whether the stream travels on a WebSocket, and control requests with it.
+    var usesWebSocket: Bool { self == .webSocketStreaming || self == .webSocketPolling }
+
+    /// Whether the connection stays open; otherwise each bind is one poll.
+    var streams: Bool { self == .webSocketStreaming || self == .httpStreaming }
+
+    /// The status while the session is bound in this way.
+    var status: ClientStatus {
+        switch self {
+        case .webSocketStreaming: .connectedWSStreaming
+        case .httpStreaming: .connectedHTTPStreaming
+        case .webSocketPolling: .connectedWSPolling
+        case .httpPolling: .connectedHTTPPolling
+        }
+    }
+
+    /// The first word of `LS_cause`.
+    var causePrefix: String { usesWebSocket ? "ws" : "http" }
+}
+
+/// A change of transport during a session: the server is asked to end the present binding with `LOOP`.
+enum TransportSwitch: Equatable {
+    /// No change is under way. *Leaves to* `asked`.
+    case none
+    /// `force_rebind` is to be sent, or was sent. *Leaves to* `granted`, by a refusal to `none`.
+    case asked(cause: String?)
+    /// The server agreed; `LOOP` will come. *Leaves to* `none`.
+    case granted(cause: String?)
+
+    /// The reason for the change, where there is one.
+    var cause: String? {
+        switch self {
+        case .none: nil
+        case .asked(let cause), .granted(let cause): cause
+        }
+    }
+
+    /// `force_rebind` was answered.
+    mutating func answered(isAccepted: Bool) {
+        switch self {
+        case .asked(let cause): self = isAccepted ? .granted(cause: cause) : .none
+        case .none, .granted: break
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// What the driver needs to know in order to open one connection.
+package struct TransportRequest: Sendable, Equatable {
+    /// What a connection is for.
+    package enum Kind: Sendable, Hashable {
+        /// A WebSocket, kept open until the machine closes it.
+        case webSocket
+        /// An HTTP request whose response is a stream that may last for hours.
+        case httpStream
+        /// An HTTP request whose response ends by itself: a creation, a poll or a recovery.
+        case httpPoll
+        /// A short HTTP request beside the stream: control, message or heartbeat.
+        case httpControl
+    }
+
+    /// An HTTP request as TLCP wants it; always a POST of `text/plain; charset=utf-8`.
+    package struct Request: Sendable, Equatable {
+        /// Path and query, to be appended to the path prefix of the address; starts with `/lightstreamer/`.
+        package var target: String
+        /// The body; it may hold the password, so it must not be logged.
+        package var body: [UInt8]
+
+        /// A request.
+        package init(target: String, body: [UInt8]) {
+            self.target = target
+            self.body = body
+        }
+    }
+
+    /// What the connection is for.
+    package var kind: Kind
+    /// The address to connect to, as an `http` or `https` URL: host, optional port, optional path prefix.
+    package var address: String
+    /// The WebSocket subprotocol to ask for (`TLCP-2.5.0.lightstreamer.com`); nil for HTTP.
+    package var subprotocol: String?
+    /// The request to send; nil for a WebSocket.
+    package var request: Request?
+    /// The user's extra headers that apply to this connection.
+    package var headers: [String: String]
+
+    /// An order.
+    package init(
+        kind: Kind,
+        address: String,
+        subprotocol: String? = nil,
+        request: Request? = nil,
+        headers: [String: String] = [:]
+    ) {
+        self.kind = kind
+        self.address = address
+        self.subprotocol = subprotocol
+        self.request = request
+        self.headers = headers
+    }
+}
+
+/// How a connection ended that the machine did not close itself.
+package enum TransportClosure: Sendable, Equatable {
+    /// HTTP: the response is complete. WebSocket: the peer closed the connection.
+    case completed
+    /// It could not be opened, broke, or was answered by an HTTP status outside 200…299.
+    case failed(reason: String)
+    /// The server's identity matches none of the pins; no retry can help.
+    case identityRejected(reason: String)
+    /// What arrived cannot be cut into lines of TLCP, such as a line without end.
+    case badData(reason: String)
+}
+
+/// Names one connection that the session machine asked for: a WebSocket, or one HTTP request with its response.
+///
+/// Identifiers are never used twice within a machine, so that whatever still arrives for a connection that was given
+/// up is recognised and ignored.
+package struct ConnectionID: Sendable, Hashable {
+    /// A number unique within its machine.
+    package let rawValue: UInt64
+
+    /// Wraps a number.
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// The connections that are open, as far as the machine knows: what has ended needs not be closed.
+struct ConnectionTable {
+    private var open: Set<ConnectionID> = []
+    private var last: UInt64 = 0
+
+    /// An identifier for a connection that is being opened.
+    mutating func opened() -> ConnectionID {
+        last &+= 1
+        let connection = ConnectionID(last)
+        open.insert(connection)
+        return connection
+    }
+
+    /// A connection ended, or is let go. False: it had ended before.
+    mutating func ended(_ connection: ConnectionID) -> Bool { open.remove(connection) != nil }
+}

@@ -1,0 +1,40 @@
+package import TLCP
+
+/// The protocol version to speak: lowered step by step while the server refuses, and kept for its address.
+struct VersionFallback {
+    private let first: ProtocolVersion
+    private var address: String?
+    /// The version of the next request.
+    private(set) var current: ProtocolVersion
+
+    /// Begins with a version.
+    init(_ first: ProtocolVersion) {
+        self.first = first
+        current = first
+    }
+
+    /// A session is being created at this address; another address than before may speak another version.
+    mutating func creating(at address: String) {
+        if let known = self.address, known != address { current = .current }
+        self.address = address
+    }
+
+    /// The server refused. False: there is nothing older, so the version was not the reason; the first one is
+    /// restored.
+    mutating func refused() -> Bool {
+        guard let older = current.older else {
+            current = first
+            return false
+        }
+        current = older
+        return true
+    }
+}
+
+extension ProtocolVersion {
+    /// The version to try when a server refuses this one, down to 2.1.0; nil after the oldest.
+    package var older: ProtocolVersion? {
+        guard major == 2, minor > 1 else { return nil }
+        return ProtocolVersion(major: 2, minor: minor - 1, subminor: 0)
+    }
+}

@@ -1,0 +1,170 @@
+package import TLCP
+
+/// All messages of one client that are not finished: what is to be sent, and who waits for which outcome.
+///
+/// ```text
+/// sequence  delegate  number  finished by
+/// named     yes       yes     outcome line
+/// none      yes       yes     outcome line
+/// named     no        yes     REQOK, REQERR
+/// none      no        no      being written where no acknowledgement is asked for, else REQOK, REQERR
+/// ```
+///
+/// Whether a message is accepted in the present status is the session machine's decision; it must not call `accept` for
+/// one that is rejected, so that no number is used up.
+package struct MessageLedger: ~Copyable {
+    /// Messages by the order of their calls.
+    var messages: [Int: PendingMessage] = [:]
+    var due = DueQueue<Int>()
+    var inFlight: [RequestID: Int] = [:]
+    private var numbered: [MessageNumber: Int] = [:]
+    private var lastNumbers: [String?: Int] = [:]
+    private var lastCall = 0
+
+    /// An empty ledger.
+    package init() {}
+
+    /// Whether `takePendingRequests` would return something.
+    package var hasPendingRequests: Bool { !due.isEmpty }
+
+    /// How many messages are not finished.
+    package var unfinishedMessages: Int { messages.count }
+
+    /// Whether a text can name a sequence: ASCII letters, digits and underscores, at least one. The reserved name stands
+    /// for no sequence.
+    package static func isSequenceName(_ name: String) -> Bool {
+        name == MessageRequest.reservedSequence || MessageRequest.isSequence(name)
+    }
+
+    // MARK: - Commands
+
+    /// A message that was accepted: it gets its number and waits to be sent. `sequence` nil or `UNORDERED_MESSAGES`: no
+    /// sequence. `delayTimeout` in seconds; nil or negative: the server's default.
+    package mutating func accept(
+        _ token: MessageToken,
+        text: String,
+        sequence: String?,
+        delayTimeout: Double?,
+        hasDelegate: Bool
+    ) {
+        let sequence = sequence == MessageRequest.reservedSequence ? nil : sequence
+        lastCall &+= 1
+        var number: Int?
+        if sequence != nil || hasDelegate {
+            let next = lastNumbers[sequence, default: 0] &+ 1
+            lastNumbers[sequence] = next
+            numbered[MessageNumber(sequence: sequence, progressive: next)] = lastCall
+            number = next
+        }
+        messages[lastCall] = PendingMessage(
+            token: token,
+            text: text,
+            sequence: sequence,
+            progressive: number,
+            delayTimeout: delayTimeout,
+            hasDelegate: hasDelegate
+        )
+        due.insert(lastCall)
+    }
+
+    // MARK: - Answers
+
+    /// `REQOK` or `REQERR`. Nil: not a request of this ledger (or an outdated copy).
+    package mutating func requestAnswered(_ id: RequestID, _ answer: RequestAnswer) -> [MessageEffect]? {
+        guard let call = inFlight.removeValue(forKey: id), let message = messages[call] else { return nil }
+        switch answer {
+        case .accepted:
+            if message.hasDelegate { messages[call]?.acknowledged() } else { finish(call) }
+            return []
+        case .refused(32, _), .refused(33, _):
+            // A copy of the message is already there; if its outcome still comes, it is told.
+            if message.hasDelegate { messages[call]?.foundDuplicate() } else { finish(call) }
+            return []
+        case .refused(let code, let text):
+            return finish(call, code <= 0 ? .denied(code: code, message: text) : .failed)
+        }
+    }
+
+    /// `MSGDONE` or `MSGFAIL`; any other notification, and an unknown number, is ignored.
+    package mutating func received(_ notification: ServerNotification) -> [MessageEffect] {
+        switch notification {
+        case .msgDone(let sequence, let progressive, let response):
+            guard let call = call(sequence, progressive) else { return [] }
+            return finish(call, .processed(response: response))
+        case .msgFail(let sequence, let progressive, 39, let count):
+            return skipped(sequence, upTo: progressive, count: Int(count) ?? 1)
+        case .msgFail(let sequence, let progressive, let code, let text):
+            guard let call = call(sequence, progressive) else { return [] }
+            switch code {
+            case 32, 33: return finish(call, nil)
+            case 38: return finish(call, .discarded)
+            case ...0: return finish(call, .denied(code: code, message: text))
+            default: return finish(call, .failed)
+            }
+        default:
+            return []
+        }
+    }
+
+    /// A run of numbers was skipped; oldest first. Only numbers that were given out are looked at.
+    private mutating func skipped(_ sequence: String?, upTo last: Int, count: Int) -> [MessageEffect] {
+        let last = min(last, lastNumbers[sequence] ?? 0)
+        guard last >= 1 else { return [] }
+        let first = last - min(max(count, 1), last) + 1
+        return (first...last).flatMap { number in
+            call(sequence, number).map { finish($0, .discarded) } ?? []
+        }
+    }
+
+    private func call(_ sequence: String?, _ progressive: Int) -> Int? {
+        numbered[MessageNumber(sequence: sequence, progressive: progressive)]
+    }
+
+    // MARK: - Ends
+
+    /// The connection that carried the requests is gone, or the control response is complete: what was not answered is
+    /// pending again, with the same number.
+    package mutating func channelLost() {
+        for call in inFlight.values where messages[call]?.channelLost() == true { due.insert(call) }
+        inFlight.removeAll()
+    }
+
+    /// The session ended, or the connection effort was given up: everything is aborted, in the order of the calls, and
+    /// the numbers start again.
+    package mutating func sessionEnded() -> [MessageEffect] {
+        let effects = messages.sorted { $0.key < $1.key }.compactMap { _, message in
+            message.isAwaited
+                ? MessageEffect.notify(message.token, .aborted(sentOnNetwork: message.wasWritten)) : nil
+        }
+        messages.removeAll()
+        due.removeAll()
+        inFlight.removeAll()
+        numbered.removeAll()
+        lastNumbers.removeAll()
+        return effects
+    }
+
+    // MARK: - Bookkeeping
+
+    /// Forgets a message and tells its outcome, if it has a delegate and there is one.
+    private mutating func finish(_ call: Int, _ outcome: MessageOutcome?) -> [MessageEffect] {
+        guard let message = messages[call] else { return [] }
+        finish(call)
+        guard let outcome, message.hasDelegate else { return [] }
+        return [.notify(message.token, outcome)]
+    }
+
+    /// Forgets a message.
+    mutating func finish(_ call: Int) {
+        guard let message = messages.removeValue(forKey: call) else { return }
+        due.remove(call)
+        if let request = message.request { inFlight[request] = nil }
+        if let number = message.number { numbered[number] = nil }
+    }
+}
+
+/// What the message ledger asks of the session machine; carried out in the order of the list.
+package enum MessageEffect: Sendable, Equatable {
+    /// Tell the delegate of a message; its last event.
+    case notify(MessageToken, MessageOutcome)
+}

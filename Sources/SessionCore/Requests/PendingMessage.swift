@@ -1,0 +1,148 @@
+package import TLCP
+
+/// What the server calls a message in its outcome lines.
+struct MessageNumber: Sendable, Hashable {
+    /// The sequence; nil: none.
+    var sequence: String?
+    /// The number within the sequence, from 1.
+    var progressive: Int
+}
+
+/// One message that is not finished.
+struct PendingMessage: Sendable {
+    /// How far the message has come.
+    private enum Stage: Sendable, Equatable {
+        /// To be written. *Entered* at the start and when the channel is lost; *leaves to* `sent`.
+        case due
+        /// Written under this identifier, not answered. *Leaves to* `acknowledged`, `duplicate`, `due`.
+        case sent(RequestID)
+        /// The server has it; the outcome is awaited. *Entered* by `REQOK`.
+        case acknowledged
+        /// The server says that it has had the message before. *Entered* by `REQERR` 32 and 33. The outcome may come,
+        /// or may have been lost: its absence is no news.
+        case duplicate
+    }
+
+    let token: MessageToken
+    /// The text; given up once the server has it.
+    private(set) var text: String
+    let sequence: String?
+    /// The number within the sequence; nil for a message whose fate interests nobody.
+    let progressive: Int?
+    /// In seconds; nil or negative: the server's default.
+    let delayTimeout: Double?
+    let hasDelegate: Bool
+    /// Whether a copy was written, so that the server may have it.
+    private(set) var wasWritten = false
+    private var stage = Stage.due
+
+    init(
+        token: MessageToken,
+        text: String,
+        sequence: String?,
+        progressive: Int?,
+        delayTimeout: Double?,
+        hasDelegate: Bool
+    ) {
+        self.token = token
+        self.text = text
+        self.sequence = sequence
+        self.progressive = progressive
+        self.delayTimeout = delayTimeout
+        self.hasDelegate = hasDelegate
+    }
+
+    /// What outcome lines call it.
+    var number: MessageNumber? { progressive.map { MessageNumber(sequence: sequence, progressive: $0) } }
+
+    /// The copy that waits for its answer.
+    var request: RequestID? {
+        switch stage {
+        case .sent(let request): request
+        case .due, .acknowledged, .duplicate: nil
+        }
+    }
+
+    /// Whether the delegate is to be told when the session ends before the outcome.
+    var isAwaited: Bool { hasDelegate && stage != .duplicate }
+
+    /// Whether nobody waits for anything: neither an outcome nor an order.
+    var isFireAndForget: Bool { progressive == nil }
+
+    /// A copy was written.
+    mutating func written(as request: RequestID) {
+        wasWritten = true
+        stage = .sent(request)
+    }
+
+    /// The server has it.
+    mutating func acknowledged() {
+        stage = .acknowledged
+        text = ""
+    }
+
+    /// The server has had it before.
+    mutating func foundDuplicate() {
+        stage = .duplicate
+        text = ""
+    }
+
+    /// The channel is lost; true: it is to be written again.
+    mutating func channelLost() -> Bool {
+        guard request != nil else { return false }
+        stage = .due
+        return true
+    }
+}
+
+extension MessageLedger {
+    /// The `msg` requests to be (re)sent now, in the order of the calls, each with a fresh identifier; they count as
+    /// written. `acknowledged` false: over a WebSocket, where messages whose fate interests nobody are not confirmed.
+    /// `fits` is asked before each one; the first that does not fit stays pending with all that follow.
+    package mutating func takePendingRequests(
+        atMost count: Int = .max,
+        acknowledged: Bool,
+        ids: inout RequestIDGenerator,
+        where fits: (ClientRequest) -> Bool = { _ in true }
+    ) -> [ClientRequest] {
+        var requests: [ClientRequest] = []
+        while requests.count < count, let call = due.first() {
+            guard let message = messages[call] else {
+                due.remove(call)
+                continue
+            }
+            let id = ids.next()
+            let request = ClientRequest.message(message.request(id, acknowledged: acknowledged))
+            guard fits(request) else { break }
+            requests.append(request)
+            if message.isFireAndForget && !acknowledged {
+                finish(call)
+            } else {
+                due.remove(call)
+                inFlight[id] = call
+                messages[call]?.written(as: id)
+            }
+        }
+        return requests
+    }
+}
+
+extension PendingMessage {
+    /// The request that carries the message.
+    fileprivate func request(_ id: RequestID, acknowledged: Bool) -> MessageRequest {
+        var request = MessageRequest(requestID: id, text: text)
+        request.wantsOutcome = hasDelegate
+        request.sequence = sequence
+        request.progressive = progressive
+        if sequence != nil { request.maxWaitMillis = delayMillis }
+        request.isAcknowledged = acknowledged || !isFireAndForget
+        return request
+    }
+
+    /// The timeout in whole milliseconds; nil: the server's default.
+    private var delayMillis: Int? {
+        guard let delayTimeout, delayTimeout >= 0 else { return nil }
+        let millis = delayTimeout * 1000 + 0.5
+        return millis < 1e15 ? Int(millis) : .max
+    }
+}

@@ -1,0 +1,129 @@
+package import TLCP
+
+/// The control requests that the session makes for itself: what is to be sent, and who waits for which reply.
+struct RequestLedger {
+    /// What a request is for. At most one of each kind is open.
+    enum Purpose: Equatable {
+        /// `force_rebind`, with its `LS_cause`.
+        case transportSwitch(cause: String?)
+        /// `constrain`.
+        case bandwidth(RequestedMaxBandwidth)
+        /// `register` of a device for push notifications.
+        case deviceRegistration(DeviceRegistration.Device)
+        /// `reset_badge`.
+        case badgeReset(deviceID: String)
+
+        /// The place among the pending requests; subscriptions stand between the second and the third.
+        fileprivate var rank: Int {
+            switch self {
+            case .transportSwitch: 0
+            case .bandwidth: 1
+            case .deviceRegistration: 2
+            case .badgeReset: 3
+            }
+        }
+
+        /// Whether the request goes out before those of subscriptions.
+        fileprivate var precedesSubscriptions: Bool { rank < 2 }
+    }
+
+    /// Which requests are meant.
+    enum Share {
+        /// Those that go out before the requests of subscriptions.
+        case beforeSubscriptions
+        /// Those that go out after them.
+        case afterSubscriptions
+    }
+
+    private struct Entry {
+        var purpose: Purpose
+        /// The identifier of the copy that was sent last; nil: to be sent.
+        var sentAs: RequestID?
+    }
+
+    private var entries: [Entry] = []
+
+    /// Whether something is to be sent.
+    var hasPending: Bool { entries.contains { $0.sentAs == nil } }
+
+    /// Makes a request; another one of its kind is superseded.
+    mutating func ask(_ purpose: Purpose) {
+        entries.removeAll { $0.purpose.rank == purpose.rank }
+        let place = entries.firstIndex { $0.purpose.rank > purpose.rank } ?? entries.endIndex
+        entries.insert(Entry(purpose: purpose, sentAs: nil), at: place)
+    }
+
+    /// The next request to be sent of a share, in order.
+    func nextPending(_ share: Share) -> Purpose? {
+        entries.first { $0.sentAs == nil && $0.purpose.precedesSubscriptions == (share == .beforeSubscriptions) }?
+            .purpose
+    }
+
+    /// A request was sent with this identifier.
+    mutating func sent(_ purpose: Purpose, as id: RequestID) {
+        guard let index = entries.firstIndex(where: { $0.purpose == purpose }) else { return }
+        entries[index].sentAs = id
+    }
+
+    /// A reply came. Nil: it does not belong to a request of this ledger, or to an outdated copy.
+    mutating func answered(_ id: RequestID) -> Purpose? {
+        guard let index = entries.firstIndex(where: { $0.sentAs == id }) else { return nil }
+        return entries.remove(at: index).purpose
+    }
+
+    /// The connection that carried the requests is gone: what was not answered is to be sent again.
+    mutating func channelLost() {
+        for index in entries.indices { entries[index].sentAs = nil }
+    }
+
+    /// The transport switch has happened, or makes no sense any more.
+    mutating func dropTransportSwitch() { entries.removeAll { $0.purpose.rank == 0 } }
+
+    /// The session ended.
+    mutating func sessionEnded() { entries.removeAll() }
+}
+
+/// The server's answer to one control or message request.
+package enum RequestAnswer: Sendable, Equatable {
+    /// `REQOK`.
+    case accepted
+    /// `REQERR`, with its code and its message.
+    case refused(code: Int, message: String)
+}
+
+/// Gives every request that is written, and every copy of it, an identifier of its own; one per client, never reset.
+package struct RequestIDGenerator: Sendable {
+    private var last = 0
+
+    /// A generator whose first identifier is 1.
+    package init() {}
+
+    /// The next identifier.
+    package mutating func next() -> RequestID {
+        last &+= 1
+        return RequestID(last)
+    }
+}
+
+/// Keeps the bandwidth limit asked from the server in step with the option, one `constrain` at a time.
+struct BandwidthNegotiation {
+    private var requested: RequestedMaxBandwidth?
+    private var isUnderWay = false
+
+    /// A session is being created with this limit.
+    mutating func begin(with limit: RequestedMaxBandwidth) {
+        requested = limit
+        isUnderWay = false
+    }
+
+    /// The limit to ask for now; nil: none. What is returned counts as asked for.
+    mutating func next(option: RequestedMaxBandwidth, real: RealMaxBandwidth?) -> RequestedMaxBandwidth? {
+        guard !isUnderWay, real != .unmanaged, option != requested else { return nil }
+        requested = option
+        isUnderWay = true
+        return option
+    }
+
+    /// The `constrain` was answered. A limit that was refused is not asked for again until the option changes.
+    mutating func answered() { isUnderWay = false }
+}

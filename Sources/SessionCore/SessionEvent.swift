@@ -1,0 +1,150 @@
+/// Names one `subscribe` call's subscription object towards the machines; never on the wire.
+public struct SubscriptionToken: Sendable, Hashable {
+    /// A number unique within its client.
+    public let rawValue: UInt64
+
+    /// Wraps a number.
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Names one `sendMessage` call towards the machines; never on the wire.
+public struct MessageToken: Sendable, Hashable {
+    /// A number unique within its client.
+    public let rawValue: UInt64
+
+    /// Wraps a number.
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Something that the user of a client is told. The order in which a session's machine emits them is the order in
+/// which they are delivered, across the client, all of its subscriptions and all of its messages.
+public enum SessionEvent: Sendable, Equatable {
+    /// `didChangeStatus`.
+    case statusChanged(ClientStatus)
+    /// `didReceiveServerError`; always after `.statusChanged(.disconnected)`.
+    case serverError(code: Int, message: String)
+    /// `didChangeProperty`, with the value that the property has from now on.
+    case propertyChanged(PropertyChange)
+    /// An event of one subscription.
+    case subscription(SubscriptionToken, SubscriptionEvent)
+    /// The outcome of one message.
+    case message(MessageToken, MessageOutcome)
+    /// Something that only legacy listeners are told.
+    case legacy(LegacyEvent)
+}
+
+/// A property that the server, or the course of the session, changed. Changes made by the user's own setters are
+/// notified by the setter itself.
+public enum PropertyChange: Sendable, Equatable {
+    /// `sessionId`; nil when the session ends.
+    case sessionId(String?)
+    /// `serverInstanceAddress`; nil when the session ends.
+    case serverInstanceAddress(String?)
+    /// `serverSocketName`; nil when the session ends.
+    case serverSocketName(String?)
+    /// `clientIp`; nil when the session ends.
+    case clientIp(String?)
+    /// `realMaxBandwidth`; nil when the session ends.
+    case realMaxBandwidth(RealMaxBandwidth?)
+    /// `keepaliveInterval` in seconds, as granted by the server.
+    case keepaliveInterval(Double)
+    /// `idleTimeout` in seconds, as granted by the server.
+    case idleTimeout(Double)
+    /// `pollingInterval` in seconds, as granted by the server.
+    case pollingInterval(Double)
+    /// `currentConnectTimeout` in seconds, as adapted by the library.
+    case currentConnectTimeout(Double)
+}
+
+/// An event of one subscription (class reference: `LSSubscriptionDelegate`).
+public enum SubscriptionEvent: Sendable, Equatable {
+    /// `subscriptionDidSubscribe`. Counts are first-level; positions are 1-based and nil unless COMMAND.
+    case subscribed(itemCount: Int, fieldCount: Int, keyPosition: Int?, commandPosition: Int?)
+    /// `subscriptionDidUnsubscribe`. `isFinal`: the server removed it, so it is no longer active.
+    case unsubscribed(isFinal: Bool)
+    /// `didFailWithErrorCode`; the subscription is no longer active.
+    case failed(code: Int, message: String)
+    /// `didUpdateItem`.
+    case update(ItemUpdate)
+    /// `didEndSnapshotForItemName`; the position is 1-based.
+    case endOfSnapshot(itemPos: Int)
+    /// `didClearSnapshotForItemName`; the position is 1-based.
+    case clearSnapshot(itemPos: Int)
+    /// `didLoseUpdates`; the position is 1-based.
+    case lostUpdates(count: Int, itemPos: Int)
+    /// `didFailWithErrorCode` of the second-level subscription of a key.
+    case secondLevelFailed(code: Int, message: String, key: String)
+    /// `didLoseUpdates` of the second-level subscription of a key.
+    case secondLevelLostUpdates(count: Int, key: String)
+    /// `didReceiveRealFrequency`; nil: can no longer be told.
+    case realMaxFrequency(RealMaxFrequency?)
+}
+
+/// How a message ended (class reference: `LSClientMessageDelegate`).
+public enum MessageOutcome: Sendable, Equatable {
+    /// `didProcessMessage`; the response is empty if the Metadata Adapter gave none.
+    case processed(response: String)
+    /// `didDenyMessage`: refused by the Metadata Adapter with a code of its own.
+    case denied(code: Int, message: String)
+    /// `didDiscardMessage`: never reached the Metadata Adapter.
+    case discarded
+    /// `didFailMessage`: processing failed.
+    case failed
+    /// `didAbortMessage`: the outcome can no longer be known.
+    case aborted(sentOnNetwork: Bool)
+}
+
+/// What the adapter for the legacy connection delegate derives its events from.
+public enum LegacyEvent: Sendable, Equatable {
+    /// A `CONOK` arrived: on creation, bind, poll or recovery.
+    case connectionEstablished
+    /// The server ended the session for good with this `END` code.
+    case ended(cause: Int)
+    /// A connection failed; the client goes on by itself.
+    case connectionFailed(reason: String)
+    /// `CONERR`, `ERROR` or a fatal `REQERR`.
+    case serverFailed(code: Int, message: String)
+    /// Server data could not be interpreted.
+    case badData(reason: String)
+    /// The disconnection that the application asked for is complete.
+    case closed
+    /// A device token change or registration ended; `code` nil means success.
+    case deviceRegistered(deviceId: String?, code: Int?, message: String?)
+    /// A badge reset ended; `code` nil means success.
+    case badgeReset(deviceId: String?, code: Int?, message: String?)
+}
+
+/// The status of a client's connection, with the strings of the class reference as raw values.
+public enum ClientStatus: String, Sendable, Hashable, CaseIterable {
+    /// A session creation request is being opened or sent.
+    case connecting = "CONNECTING"
+    /// A session exists, its transport is still to be chosen (creation over HTTP only).
+    case connectedStreamSensing = "CONNECTED:STREAM-SENSING"
+    /// The session is bound to a WebSocket and streams.
+    case connectedWSStreaming = "CONNECTED:WS-STREAMING"
+    /// The session is bound to an HTTP response and streams.
+    case connectedHTTPStreaming = "CONNECTED:HTTP-STREAMING"
+    /// The session polls over a WebSocket.
+    case connectedWSPolling = "CONNECTED:WS-POLLING"
+    /// The session polls over HTTP.
+    case connectedHTTPPolling = "CONNECTED:HTTP-POLLING"
+    /// A streaming connection has been silent for longer than the keepalive interval plus the stalled timeout.
+    case stalled = "STALLED"
+    /// The session is lost or could not be opened; a new one will be tried.
+    case disconnectedWillRetry = "DISCONNECTED:WILL-RETRY"
+    /// The session was interrupted; attempts to recover it are under way.
+    case disconnectedTryingRecovery = "DISCONNECTED:TRYING-RECOVERY"
+    /// No connection, and none will be tried before `connect()`.
+    case disconnected = "DISCONNECTED"
+
+    /// Whether the status is one of the `CONNECTED:*`.
+    public var isConnected: Bool {
+        switch self {
+        case .connectedStreamSensing, .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling,
+            .connectedHTTPPolling:
+            true
+        case .connecting, .stalled, .disconnectedWillRetry, .disconnectedTryingRecovery, .disconnected:
+            false
+        }
+    }
+}

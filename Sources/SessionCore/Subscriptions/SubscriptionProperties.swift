@@ -1,0 +1,139 @@
+/// How a subscription's items behave (class reference: `LSSubscription.mode`; TLCP `LS_mode`).
+public enum SubscriptionMode: String, Sendable, Hashable, CaseIterable {
+    /// Each item is one row; an update changes some of its fields.
+    case merge = "MERGE"
+    /// Each item is a list of rows; an update appends one.
+    case distinct = "DISTINCT"
+    /// Each item is a stream of events as the Data Adapter produces them.
+    case raw = "RAW"
+    /// Each item is a table whose rows are added, updated and deleted by key.
+    case command = "COMMAND"
+}
+
+/// What names the items of a subscription, or the fields of one of its levels.
+public enum NameSource: Sendable, Hashable {
+    /// An explicit list of names, sent joined by one space.
+    case list([String])
+    /// The name of a group (items) or schema (fields) that the server's Metadata Adapter expands.
+    case group(String)
+
+    /// The one string that goes on the wire as `LS_group` or `LS_schema`.
+    public var wireName: String {
+        switch self {
+        case .list(let names): names.joined(separator: " ")
+        case .group(let name): name
+        }
+    }
+
+    /// The names, or nil for a group or schema.
+    public var names: [String]? {
+        switch self {
+        case .list(let names): names
+        case .group: nil
+        }
+    }
+}
+
+/// Everything that an `add` request needs to know of a subscription: a value, already checked.
+///
+/// Two subscriptions with equal properties receive the same data.
+public struct SubscriptionProperties: Sendable, Hashable {
+    /// How the items behave.
+    public var mode: SubscriptionMode
+    /// The items, by list or by group.
+    public var items: NameSource
+    /// The first-level fields, by list or by schema.
+    public var fields: NameSource
+    /// The Data Adapter that supplies the items; nil: the Adapter Set's `DEFAULT`.
+    public var dataAdapter: String?
+    /// A selector for the Metadata Adapter; nil: none.
+    public var selector: String?
+    /// The snapshot asked for; nil: left to the server.
+    public var requestedSnapshot: RequestedSnapshot?
+    /// The frequency limit asked for; nil: left to the server.
+    public var requestedMaxFrequency: RequestedMaxFrequency?
+    /// The buffer asked for; nil: left to the server.
+    public var requestedBufferSize: RequestedBufferSize?
+    /// COMMAND only: the second-level fields; nil: no second level.
+    public var secondLevelFields: NameSource?
+    /// COMMAND only: the Data Adapter of the second level; nil: `DEFAULT`.
+    public var secondLevelDataAdapter: String?
+
+    /// Properties with the defaults of the class reference: snapshot `yes`, but nil in RAW mode.
+    public init(mode: SubscriptionMode, items: NameSource, fields: NameSource) {
+        self.mode = mode
+        self.items = items
+        self.fields = fields
+        self.requestedSnapshot = mode == .raw ? nil : .yes
+    }
+}
+
+/// A bandwidth limit asked from the server, in kilobits per second (class reference: `requestedMaxBandwidth`).
+public enum RequestedMaxBandwidth: Sendable, Hashable {
+    /// At most this many kbit/s; greater than 0.
+    case limited(Double)
+    /// No limit asked.
+    case unlimited
+}
+
+/// The bandwidth limit in force on a session (class reference: `realMaxBandwidth`).
+public enum RealMaxBandwidth: Sendable, Hashable {
+    /// At most this many kbit/s.
+    case limited(Double)
+    /// The server applies no limit.
+    case unlimited
+    /// The server applies no limit and does not let the client ask for one.
+    case unmanaged
+}
+
+/// A frequency limit asked from the server, in updates per second and item (class reference: `requestedMaxFrequency`).
+public enum RequestedMaxFrequency: Sendable, Hashable {
+    /// At most this many updates per second for each item (COMMAND: for each key); greater than 0.
+    case limited(Double)
+    /// No limit, but the server may merge or drop updates for other reasons.
+    case unlimited
+    /// No limit and no loss that goes unreported.
+    case unfiltered
+}
+
+/// The frequency limit in force on a subscription (`didReceiveRealFrequency`).
+public enum RealMaxFrequency: Sendable, Hashable {
+    /// At most this many updates per second for each item.
+    case limited(Double)
+    /// No limit.
+    case unlimited
+}
+
+/// The length of the server's queue of pending updates of an item (class reference: `requestedBufferSize`).
+public enum RequestedBufferSize: Sendable, Hashable {
+    /// At most this many updates; greater than 0.
+    case limited(Int)
+    /// As many as the server allows.
+    case unlimited
+}
+
+/// Whether, and how much of, the snapshot is asked from the server (class reference: `requestedSnapshot`).
+public enum RequestedSnapshot: Sendable, Hashable {
+    /// The snapshot is sent before the updates.
+    case yes
+    /// No snapshot is sent.
+    case no
+    /// DISTINCT only: at most this many past updates; greater than 0.
+    case length(Int)
+}
+
+/// The transports a client is told to keep to (class reference: `forcedTransport`).
+public enum ForcedTransport: String, Sendable, Hashable, CaseIterable {
+    /// WebSocket, streaming or polling.
+    case ws = "WS"
+    /// WebSocket, streaming.
+    case wsStreaming = "WS-STREAMING"
+    /// WebSocket, polling.
+    case wsPolling = "WS-POLLING"
+    /// HTTP, streaming or polling.
+    case http = "HTTP"
+    /// HTTP, streaming.
+    case httpStreaming = "HTTP-STREAMING"
+    /// HTTP, polling.
+    case httpPolling = "HTTP-POLLING"
+}

@@ -1,0 +1,118 @@
+/// Reading: positions are 1-based, names need a list, and whatever is not known, null or out of bounds gives nil.
+extension ValueTable {
+    /// The largest item position: of the list, else as told by the server; nil while it cannot be known.
+    package var itemBound: Int? { properties.items.names?.count ?? itemCount }
+
+    /// The largest field position over both levels; nil while it cannot be known.
+    package var fieldBound: Int? {
+        guard let first = properties.fields.names?.count ?? fieldCount else { return nil }
+        guard let second = properties.secondLevelFields else { return first }
+        return second.names.map { first + $0.count }
+    }
+
+    /// The position of the first item of a name; nil for an unknown name, and with an item group.
+    package func position(ofItem name: String) -> Int? {
+        properties.items.names?.firstIndex(of: name).map { $0 + 1 }
+    }
+
+    /// The position of the first field of a name, first level before second. Second-level positions follow the
+    /// first-level ones: with a field schema they are known only while subscribed.
+    package func position(ofField name: String) -> Int? {
+        if let index = properties.fields.names?.firstIndex(of: name) { return index + 1 }
+        guard let index = properties.secondLevelFields?.names?.firstIndex(of: name),
+            let first = properties.fields.names?.count ?? fieldCount
+        else { return nil }
+        return first + index + 1
+    }
+
+    /// Whether the item has had an update in this subscription cycle.
+    package func hasData(item: Int) -> Bool { held(item)?.row != nil }
+
+    /// When the item changed last; nil before its first update.
+    package func changedAt(item: Int) -> Moment? { held(item)?.changedAt }
+
+    /// Whether the end of the item's snapshot was told.
+    package func snapshotEnded(item: Int) -> Bool { held(item)?.snapshotEnded ?? false }
+
+    /// The last row of an item, whatever its key; in COMMAND mode the command is as the server sent it.
+    package func row(item: Int) -> [String?]? { held(item)?.row }
+
+    /// COMMAND only: the row of a key, second-level values included as far as there are any; the command is `ADD` or
+    /// `UPDATE`. Nil for a key that was never added or is deleted.
+    package func row(item: Int, key: String) -> [String?]? { held(item)?.rowsByKey[key] }
+
+    /// COMMAND only: the keys of an item, in the order in which they were added.
+    package func keys(item: Int) -> [String] { held(item)?.rowsByKey.keys ?? [] }
+
+    /// The last value of a field, whatever the key; second-level positions address the key that was updated last.
+    package func value(item: Int, field: Int) -> String? {
+        guard let held = held(item), let row = held.row, field >= 1 else { return nil }
+        if field <= row.count { return row[field &- 1] }
+        return held.lastKey.flatMap { held.rowsByKey[$0] }.flatMap { $0.count >= field ? $0[field &- 1] : nil }
+    }
+
+    /// COMMAND only: the value of a field in the row of a key.
+    package func value(item: Int, key: String, field: Int) -> String? {
+        guard let row = row(item: item, key: key), row.indices.contains(field &- 1) else { return nil }
+        return row[field &- 1]
+    }
+
+    private func held(_ position: Int) -> ValueTableItem? {
+        items.indices.contains(position &- 1) ? items[position &- 1] : nil
+    }
+}
+
+extension ValueTable {
+    /// What a late joiner has to be told before it can follow the updates: for each item the present state as updates
+    /// marked as snapshot, with all fields changed, and the end of the snapshot where it is over.
+    ///
+    /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which the
+    /// keys came. RAW: nothing. Where the snapshot is still coming in, its end is left to the event that will tell it.
+    package func presentState() -> [SubscriptionEvent] {
+        items.indices.flatMap { presentState(item: $0 + 1) }
+    }
+
+    /// The present state of one item alone.
+    package func presentState(item position: Int) -> [SubscriptionEvent] {
+        guard let layout, items.indices.contains(position &- 1) else { return endOfSnapshot(position, hasRows: false) }
+        let item = items[position &- 1]
+        var rows: [[String?]] = []
+        switch properties.mode {
+        case .raw: break
+        case .merge: if let row = item.row { rows.append(row) }
+        case .distinct: rows = item.recent.rows
+        case .command: item.rowsByKey.forEach { rows.append(Self.added($1, layout)) }
+        }
+        let updates = rows.map { row in
+            SubscriptionEvent.update(
+                ItemUpdate(
+                    layout: layout,
+                    itemPos: position,
+                    isSnapshot: true,
+                    values: row,
+                    changed: FieldSet(all: row.count)
+                )
+            )
+        }
+        return updates + endOfSnapshot(position, hasRows: !updates.isEmpty)
+    }
+
+    private static func added(_ row: [String?], _ layout: SubscriptionLayout) -> [String?] {
+        guard let position = layout.commandPosition, row.indices.contains(position &- 1) else { return row }
+        var row = row
+        row[position &- 1] = "ADD"
+        return row
+    }
+
+    /// The end of the snapshot, if the joiner would otherwise wait for one in vain.
+    private func endOfSnapshot(_ position: Int, hasRows: Bool) -> [SubscriptionEvent] {
+        switch properties.mode {
+        case .merge, .raw:
+            return []
+        case .distinct, .command:
+            let isRequested = properties.requestedSnapshot != nil && properties.requestedSnapshot != .no
+            let isOver = isRequested ? snapshotEnded(item: position) : hasRows
+            return isOver ? [.endOfSnapshot(itemPos: position)] : []
+        }
+    }
+}

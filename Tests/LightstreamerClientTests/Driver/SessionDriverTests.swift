@@ -1,0 +1,138 @@
+internal import SessionCore
+internal import Synchronization
+internal import Testing
+
+@testable internal import LightstreamerClient
+
+@Suite struct SessionDriverTests {
+    @Test func creationTellsPropertiesBeforeTheStatus() async throws {
+        let stage = try Stage()
+        try stage.client.connect()
+        let link = try #require(await stage.connector.next())
+        #expect(link.order.kind == .webSocket)
+        #expect(link.order.target == "/lightstreamer")
+        #expect(link.order.subprotocol == "TLCP-2.5.0.lightstreamer.com")
+        link.open()
+        link.say("WSOK", "CONOK,S1,50000,5000,*")
+        let words = await stage.words(until: "status CONNECTED:WS-STREAMING")
+        #expect(
+            words.filter { !$0.hasPrefix("legacy") } == [
+                "status CONNECTING", "property sessionId", "property keepaliveInterval",
+                "status CONNECTED:WS-STREAMING",
+            ]
+        )
+        #expect(stage.client.connectionDetails.sessionId == "S1")
+        #expect(stage.client.connectionOptions.keepaliveInterval == 5)
+        #expect(stage.client.connectionOptions.requested.keepaliveInterval == 0)
+        await stage.client.shutdown()
+    }
+
+    @Test func propertiesOfTheSessionComeAndGo() async throws {
+        let stage = try Stage()
+        let link = try await stage.connected()
+        let details = stage.client.connectionDetails
+        #expect(details.serverSocketName == "srv")
+        #expect(details.clientIp == "1.2.3.4")
+        #expect(stage.client.connectionOptions.realMaxBandwidth == .unlimited)
+        stage.client.disconnect()
+        let words = await stage.words(until: "property realMaxBandwidth")
+        #expect(
+            words.filter { !$0.hasPrefix("legacy") } == [
+                "status DISCONNECTED", "property sessionId", "property serverSocketName", "property clientIp",
+                "property realMaxBandwidth",
+            ]
+        )
+        #expect(details.sessionId == nil)
+        #expect(stage.client.status == .disconnected)
+        #expect(await link.heard()?.contains("LS_op=destroy") == true)
+        #expect(await link.heard() == nil)
+        await stage.client.shutdown()
+    }
+
+    @Test func serverErrorComesAfterDisconnected() async throws {
+        let stage = try Stage()
+        try stage.client.connect()
+        let link = try #require(await stage.connector.next())
+        link.open()
+        link.say("WSOK", "CONERR,2,no such adapter set")
+        let words = await stage.words(until: "error")
+        #expect(words.suffix(2) == ["status DISCONNECTED", "error 2 no such adapter set"])
+        await stage.client.shutdown()
+    }
+
+    @Test func lostConnectionIsRecoveredAfterTheTimer() async throws {
+        let stage = try Stage()
+        let link = try await stage.connected()
+        link.end(.failed(reason: "cut"))
+        _ = await stage.words(until: "status DISCONNECTED:TRYING-RECOVERY")
+        await stage.clock.fireNext()
+        let recovery = try #require(await stage.connector.next())
+        #expect(recovery.order.kind == .httpPoll)
+        #expect(String(decoding: recovery.order.body, as: UTF8.self).contains("LS_recovery_from=0"))
+        await stage.client.shutdown()
+    }
+
+    @Test func handledBytesAreGivenBack() async throws {
+        let stage = try Stage()
+        let link = try await stage.connected()
+        link.say("PROBE", "SERVNAME,other")
+        _ = await stage.words(until: "property serverSocketName")
+        await stage.client.shutdown()
+        #expect(link.pendingBytes == 0)
+        #expect(stage.client.counters.linesReceived == 7)
+        #expect(stage.client.counters.sessions == 1)
+    }
+
+    @Test func releasedClientCleansUp() async throws {
+        let connector = FakeConnector()
+        var configuration = ClientConfiguration()
+        configuration.connector = connector
+        configuration.clock = SteppedClock()
+        var client: LightstreamerClient? = try LightstreamerClient(
+            serverAddress: "http://push.invalid",
+            configuration: configuration
+        )
+        try client?.connect()
+        let link = try #require(await connector.next())
+        client = nil
+        await connector.isShutDown()
+        #expect(await link.heard() == nil)
+    }
+
+    @Test func nothingCanBeDoneAfterShutdown() async throws {
+        let stage = try Stage()
+        let subscription = try Subscription(mode: .merge, item: "i", fields: ["f"])
+        try stage.client.subscribe(subscription)
+        await stage.client.shutdown()
+        #expect(!subscription.isActive)
+        #expect(stage.client.subscriptions.isEmpty)
+        #expect(throws: ClientError.self) { try stage.client.connect() }
+        #expect(throws: ClientError.self) { try stage.client.subscribe(subscription) }
+        let error = #expect(throws: ClientError.self) { try stage.client.sendMessage("x") }
+        #expect(error?.code == .shutDown)
+    }
+
+    @Test func connectNeedsAnAddress() async throws {
+        let stage = try Stage(address: nil)
+        let error = #expect(throws: ClientError.self) { try stage.client.connect() }
+        #expect(error?.code == .noServerAddress)
+        await stage.client.shutdown()
+    }
+
+    @Test func connectIsRefusedBeyondTheLimitWhereThePolicySaysSo() async throws {
+        let server = "census.invalid:80"
+        for _ in 1...6 { SessionCensus.shared.opened(server: server) }
+        ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
+        let stage = try Stage(address: "http://census.invalid")
+        let error = #expect(throws: ClientError.self) { try stage.client.connect() }
+        #expect(error?.code == .tooManySessions)
+        ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .usePolling
+        try stage.client.connect()
+        #expect(stage.client.connectionOptions.forcedTransport == .httpPolling)
+        #expect(stage.client.connectionOptions.idleTimeout == 0)
+        #expect(stage.client.connectionOptions.pollingInterval == 1)
+        ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .none
+        for _ in 1...6 { SessionCensus.shared.closed(server: server) }
+        await stage.client.shutdown()
+    }
+}
