@@ -2,8 +2,8 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import Synchronization
 
-/// Who may come in: finds out who makes a request, and whether it may ask for its operation at all. What it may see of
-/// what it asks for is looked at by `PathGuard` and `Permissions`.
+/// Authentication and authorization: finds the caller of a request and checks the right that its operation needs.
+/// `Permissions` decides which resources the caller sees.
 package final class AccessControl: Sendable {
     /// What holds at a moment.
     private struct Policy: Sendable {
@@ -79,13 +79,10 @@ package final class AccessControl: Sendable {
 }
 
 extension AccessControl: Middleware {
-    func admit(_ call: inout Call, route: Route?) throws -> Answer? {
-        // What is no operation answers what openapi.yaml tells everybody.
-        guard let route else { return nil }
-        let need = OperationNeed.of(route.name)
-        if need == .open { return nil }
-        let takesTickets = OperationNeed.ticketed.contains(route.name)
-        if takesTickets { call.query.remove("ticket") }
+    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
+        // Without an operation the response holds nothing but what openapi.yaml says.
+        guard let operation, operation.authorization != .open else { return nil }
+        if operation.acceptsTickets { call.query.remove("ticket") }
         let policy = policy.withLock { $0 }
         let forgery = RequestForgery(origins: policy.configuration.origins)
         if policy.configuration.isOpen {
@@ -95,21 +92,27 @@ extension AccessControl: Middleware {
         let credential = try Credential.find(
             in: call.request,
             cookie: policy.configuration.cookie,
-            takesTickets: takesTickets
+            takesTickets: operation.acceptsTickets
         )
         guard let credential else { throw Challenge.missing() }
         let caller = try caller(showing: credential, policy)
         if case .cookie = credential { try forgery.check(call.request, withCookie: true) }
-        switch need {
-        case .open, .identity: break
-        case .right(let right):
-            guard caller.rights.operations.contains(right) else {
-                throw Challenge.insufficient(right, "The credentials do not allow to \(right.rawValue).")
-            }
-        case nil: throw Challenge.insufficient(nil, "The operation has no rule for who may use it.")
-        }
+        try Self.check(operation.authorization, of: caller.rights)
         call.caller = caller
         return nil
+    }
+
+    private static func check(_ authorization: Operation.Authorization, of rights: Rights) throws(Problem) {
+        switch authorization {
+        case .open, .authenticated: break
+        case .right(let right), .rightOnAllUpstreams(let right):
+            guard rights.operations.contains(right) else {
+                throw Challenge.insufficient(right, "The credentials do not allow to \(right.rawValue).")
+            }
+        }
+        if case .rightOnAllUpstreams = authorization, !rights.coversAllUpstreams {
+            throw Challenge.insufficient(nil, "The operation needs credentials that cover all upstreams.")
+        }
     }
 
     private func caller(showing credential: Credential, _ policy: Policy) throws(Problem) -> Caller {

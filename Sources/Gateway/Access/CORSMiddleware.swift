@@ -5,8 +5,8 @@ struct CORSMiddleware: Middleware {
     /// The present rules.
     let rules: @Sendable () -> AccessConfiguration
 
-    func admit(_ call: inout Call, route: Route?) throws -> Answer? {
-        try CORSPolicy(origins: rules().origins).admit(&call, route: route)
+    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
+        try CORSPolicy(origins: rules().origins).admit(&call, operation: operation)
     }
 
     func finish(_ headers: inout HTTPFields, for call: Call) {

@@ -44,7 +44,7 @@ struct Permissions: Sendable {
     }
 
     /// Whether a stream is seen, and may be changed.
-    func sees(_ stream: PreparedStreams.Entry) -> Bool { rights.reachesOverAll || isOwn(stream.owner) }
+    func sees(_ stream: StreamResources.Entry) -> Bool { rights.reachesOverAll || isOwn(stream.owner) }
 
     // MARK: - Changing
 
@@ -75,11 +75,6 @@ struct Permissions: Sendable {
             ? "The credentials do not cover all of these items."
             : "A second level brings items that the data name: the credentials have to cover all items."
         throw Challenge.insufficient(nil, sentence)
-    }
-
-    /// Refuses a client to subscribe on that is not seen, as if it did not exist.
-    func check(client id: ClientID) throws(PoolError) {
-        guard let client = pool.client(id), sees(client) else { throw .unknownClient(id.rawValue) }
     }
 
     /// Refuses a source of a stream. What is not seen is treated as if it did not exist.
@@ -114,11 +109,4 @@ struct Permissions: Sendable {
     private func owns(_ resource: SubscriptionResource) -> Bool { isOwn(owners.owner(of: resource.id)) }
 
     private func isOwn(_ owner: String?) -> Bool { owner != nil && owner == caller.identity }
-}
-
-extension Services {
-    /// What the caller of a request may see and do.
-    func permissions(_ call: Call) -> Permissions {
-        Permissions(caller: call.caller, owners: access.owners, pool: pool)
-    }
 }

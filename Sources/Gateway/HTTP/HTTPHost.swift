@@ -32,9 +32,9 @@ package final class HTTPHost: HTTPHandler {
             access: access,
             pool: pool,
             streams: streams,
-            streamBook: PreparedStreams(),
+            streamResources: StreamResources(),
             deadlines: Deadlines(clock: Moment.monotonic),
-            lifetime: Lifetime(startedAt: Moment.monotonic()),
+            lifetime: ProcessState(startedAt: Moment.monotonic()),
             docs: DocsPage(),
             metrics: metrics,
             clock: Moment.monotonic
@@ -50,7 +50,6 @@ package final class HTTPHost: HTTPHandler {
             RateLimit(.address, rules: { access.configuration.limits }, clock: services.clock),
             access,
             RateLimit(.caller, rules: { access.configuration.limits }, clock: services.clock),
-            PathGuard(services: services),
         ]
     }
 
@@ -64,7 +63,7 @@ package final class HTTPHost: HTTPHandler {
         self.middlewares = middlewares
         self.requests = requests
         self.logger = logger
-        router = Router(RouteTable.routes(services))
+        router = Router(OperationTable.operations(services))
     }
 
     /// Watches the time for requests that wait, until cancelled; then answers all of them.
@@ -89,22 +88,22 @@ package final class HTTPHost: HTTPHandler {
         decide(request) { responder.respond($0) }
     }
 
-    /// Decides about a request; `later` is the way to answer after `.wait`.
+    /// Decides about a request; `later` is the way to respond after `.wait`.
     func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
         let id = RequestIdentity.id(of: request)
-        let notes = CallNotes(since: services.clock())
-        let bare = Call(request: request, requestID: id, notes: notes, port: AnswerPort { _ in })
+        let record = CallRecord(since: services.clock())
+        let bare = Call(request: request, requestID: id, record: record, port: ResponseSender { _ in })
         let finish = finisher(bare)
         var call = Call(
             request: request,
             requestID: id,
-            notes: notes,
-            port: AnswerPort { later(finish($0)) }
+            record: record,
+            port: ResponseSender { later(finish($0)) }
         )
         do {
             switch try perform(&call) {
-            case .answer(let answer): return .respond(finish(answer))
-            case .later: return .wait
+            case .response(let response): return .respond(finish(response))
+            case .deferred: return .wait
             case .stream(var head, let content):
                 decorate(&head.headers, call)
                 finished(call, status: head.status, problem: nil)
@@ -113,68 +112,68 @@ package final class HTTPHost: HTTPHandler {
         } catch {
             let problem = ProblemDetails.problem(for: error)
             if problem.code == .internal { logger.error("\(error)", metadata: metadata(call)) }
-            return .respond(finish(ProblemDetails.answer(problem, requestID: id)))
+            return .respond(finish(ProblemDetails.response(problem, requestID: id)))
         }
     }
 
-    /// The answer to a request that the front end refuses.
+    /// The response to a request that the front end refuses.
     package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: refusal)
         let id = RequestIdentity.make()
         requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, took: .zero)
         logger.debug("request refused", metadata: ["request": "\(id)", "status": "\(refusal.status)"])
-        let answer = ProblemDetails.answer(problem, requestID: id, status: refusal.status)
-        return answer.with("X-Request-Id", id).response
+        let response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
+        return response.with("X-Request-Id", id).httpResponse
     }
 
     // MARK: - Steps
 
-    private func perform(_ call: inout Call) throws -> Reply {
-        if call.request.method == "OPTIONS", call.request.rawPath == "*" { return .answer(Answer(status: 204)) }
-        let finding = router.find(method: call.request.method, path: try RequestPath(raw: call.request.rawPath))
-        var route: Route?
-        if case .route(let found, let parameters) = finding {
-            route = found
-            call.notes.route = found.name
+    private func perform(_ call: inout Call) throws -> OperationResult {
+        if call.request.method == "OPTIONS", call.request.rawPath == "*" { return .response(Response(status: 204)) }
+        let match = router.find(method: call.request.method, path: try RequestPath(raw: call.request.rawPath))
+        var operation: Operation?
+        if case .operation(let found, let parameters) = match {
+            operation = found
+            call.record.operation = found.name
             call.parameters = parameters
             if found.query != nil { call.query = try Query(raw: call.request.rawQuery) }
         }
         for middleware in middlewares {
-            if let answer = try middleware.admit(&call, route: route) { return .answer(answer) }
+            if let response = try middleware.admit(&call, operation: operation) { return .response(response) }
         }
-        switch finding {
-        case .route(let route, _):
-            if let names = route.query { try call.query.allow(only: names) }
-            if route.statuses.contains(406), !route.forms.isEmpty {
-                _ = try Acceptance(call.header("Accept")).choose(route.forms)
+        switch match {
+        case .operation(let operation, _):
+            if let names = operation.query { try call.query.allow(only: names) }
+            if operation.mediaTypes == .json {
+                _ = try AcceptHeader(call.header("Accept")).choose(["application/json"])
             }
-            return try once(call, route)
+            return try once(call, operation)
         case .options(let allow):
-            return .answer(Answer(status: 204).with("Allow", allow.joined(separator: ", ")))
+            return .response(Response(status: 204).with("Allow", allow.joined(separator: ", ")))
         case .methodNotAllowed(let allow):
             var problem = Problem(
                 .methodNotAllowed,
-                detail: "The path knows \(allow.joined(separator: ", "))."
+                detail: "The path allows \(allow.joined(separator: ", "))."
             )
             problem.headers.append("Allow", allow.joined(separator: ", "))
             throw problem
         case .notFound:
-            throw Problem(.notFound, detail: "There is nothing at this path.")
+            throw Problem(.notFound, detail: "No operation has this path.")
         }
     }
 
     /// Performs an operation; under an `Idempotency-Key` a POST is performed once.
-    private func once(_ call: Call, _ route: Route) throws -> Reply {
-        guard route.method == .post, let header = call.header("Idempotency-Key") else {
-            return try route.operation(call)
+    private func once(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        guard operation.method == .post, let header = call.header("Idempotency-Key") else {
+            return try operation.handler(call)
         }
         guard (1...255).contains(header.utf8.count) else {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
         let key = IdempotencyStore.Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
         switch idempotency.begin(key, body: call.request.body, now: services.clock()) {
-        case .perform: return try first(call, route, key)
-        case .replay(let answer): return .answer(answer.with("Idempotency-Replayed", "true"))
+        case .perform: return try first(call, operation, key)
+        case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
         case .inProgress:
             throw Problem(.idempotencyConflict, detail: "The first request with this key is not answered yet.")
         case .otherRequest:
@@ -182,33 +181,33 @@ package final class HTTPHost: HTTPHandler {
         }
     }
 
-    private func first(_ call: Call, _ route: Route, _ key: IdempotencyStore.Key) throws -> Reply {
+    private func first(_ call: Call, _ operation: Operation, _ key: IdempotencyStore.Key) throws -> OperationResult {
         let store = idempotency
         var noted = call
-        noted.port = AnswerPort { answer in
-            store.finished(key, with: answer)
-            call.port.answer(answer)
+        noted.port = ResponseSender { response in
+            store.finished(key, with: response)
+            call.port.response(response)
         }
         do {
-            let reply = try route.operation(noted)
-            if case .answer(let answer) = reply { store.finished(key, with: answer) }
+            let reply = try operation.handler(noted)
+            if case .response(let response) = reply { store.finished(key, with: response) }
             return reply
         } catch {
             let problem = ProblemDetails.problem(for: error)
-            let answer = ProblemDetails.answer(problem, requestID: call.requestID)
-            store.finished(key, with: answer)
+            let response = ProblemDetails.response(problem, requestID: call.requestID)
+            store.finished(key, with: response)
             throw error
         }
     }
 
-    // MARK: - What all answers carry
+    // MARK: - What all responses carry
 
-    private func finisher(_ call: Call) -> @Sendable (Answer) -> HTTPResponse {
-        { [self] answer in
-            var response = answer.response
-            decorate(&response.headers, call)
-            finished(call, status: answer.status, problem: answer.problem)
-            return response
+    private func finisher(_ call: Call) -> @Sendable (Response) -> HTTPResponse {
+        { [self] response in
+            var finished = response.httpResponse
+            decorate(&finished.headers, call)
+            self.finished(call, status: response.status, problem: response.problem)
+            return finished
         }
     }
 
@@ -217,14 +216,14 @@ package final class HTTPHost: HTTPHandler {
         // What is not meant for caches says so, and text with foreign values in it stays text.
         if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
         headers.append("X-Content-Type-Options", "nosniff")
-        headers.lines += call.notes.headers.lines
+        headers.lines += call.record.headers.lines
         for middleware in middlewares.reversed() { middleware.finish(&headers, for: call) }
     }
 
     private func finished(_ call: Call, status: Int, problem: ProblemCode?) {
-        let took = services.clock() - call.notes.since
+        let took = services.clock() - call.record.since
         requests.record(
-            route: call.notes.route,
+            route: call.record.operation,
             method: call.request.method,
             status: status,
             problem: problem,

@@ -2,16 +2,16 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import Synchronization
 
-/// The answers that were given under an `Idempotency-Key`, so that a repeated POST is performed once.
+/// The responses that were given under an `Idempotency-Key`, so that a repeated POST is performed once.
 ///
-/// Bounded by number, bytes and time; where it is full the oldest answers are forgotten, never a request refused.
+/// Bounded by number, bytes and time; where it is full the oldest responses are forgotten, never a request refused.
 final class IdempotencyStore: Sendable {
     /// What is to be done with a request.
     enum Verdict: Sendable {
         /// It is the first of its key: perform it, then call `finished`.
         case perform
-        /// It was performed: this was the answer.
-        case replay(Answer)
+        /// It was performed: this was the response.
+        case replay(Response)
         /// It is being performed.
         case inProgress
         /// The key was used for something else.
@@ -31,8 +31,8 @@ final class IdempotencyStore: Sendable {
     private struct Entry {
         let body: [UInt8]
         let since: Moment
-        var answer: Answer?
-        var size: Int { body.count + (answer?.body.count ?? 0) + 256 }
+        var response: Response?
+        var size: Int { body.count + (response?.body.count ?? 0) + 256 }
     }
 
     private struct Body {
@@ -59,7 +59,7 @@ final class IdempotencyStore: Sendable {
             drop(&body, now: now)
             if let entry = body.entries[key] {
                 guard entry.body == bytes else { return .otherRequest }
-                return entry.answer.map { .replay($0) } ?? .inProgress
+                return entry.response.map { .replay($0) } ?? .inProgress
             }
             let entry = Entry(body: bytes, since: now)
             body.entries[key] = entry
@@ -69,13 +69,13 @@ final class IdempotencyStore: Sendable {
         }
     }
 
-    /// Notes the answer. One that says that the gateway failed is not kept: repeating may help.
-    func finished(_ key: Key, with answer: Answer) {
+    /// Notes the response. One that says that the gateway failed is not kept: repeating may help.
+    func finished(_ key: Key, with response: Response) {
         body.withLock { body in
             guard var entry = body.entries[key] else { return }
             body.size -= entry.size
-            entry.answer = answer
-            if answer.status >= 500 || answer.status == 429 {
+            entry.response = response
+            if response.status >= 500 || response.status == 429 {
                 body.entries[key] = nil
                 body.order.removeAll { $0 == key }
             } else {

@@ -2,18 +2,18 @@ internal import MicroHTTPD
 
 /// Something that stands between the front end and every operation: who may come in, how often, from which pages.
 ///
-/// `HTTPHost` asks its list in order before a request goes to its operation, and in reverse order about each answer.
+/// `HTTPHost` asks its list in order before a request goes to its operation, and in reverse order about each response.
 protocol Middleware: Sendable {
-    /// Looks at a request. May fill in who the caller is; may answer in place of the operation; may throw a problem.
-    func admit(_ call: inout Call, route: Route?) throws -> Answer?
+    /// Looks at a request. May fill in who the caller is; may respond in place of the operation; may throw a problem.
+    func admit(_ call: inout Call, operation: Operation?) throws -> Response?
 
-    /// Adds headers to an answer, or to the head of a stream.
+    /// Adds headers to a response, or to the head of a stream.
     func finish(_ headers: inout HTTPFields, for call: Call)
 }
 
 extension Middleware {
     /// Lets every request pass.
-    func admit(_ call: inout Call, route: Route?) throws -> Answer? { nil }
+    func admit(_ call: inout Call, operation: Operation?) throws -> Response? { nil }
 
     /// Adds nothing.
     func finish(_ headers: inout HTTPFields, for call: Call) {}
@@ -24,12 +24,12 @@ struct CORSPolicy: Middleware {
     /// The origins, as `Origin` has them; `*` stands for any. None by default: pages of the gateway itself only.
     var origins: [String] = []
 
-    func admit(_ call: inout Call, route: Route?) throws -> Answer? {
+    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
         guard call.request.method == "OPTIONS", let origin = call.request.headers["Origin"], allows(origin),
             call.request.headers["Access-Control-Request-Method"] != nil
         else { return nil }
-        var answer = Answer(status: 204)
-        answer.headers = [
+        var response = Response(status: 204)
+        response.headers = [
             HTTPField("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS"),
             HTTPField(
                 "Access-Control-Allow-Headers",
@@ -38,7 +38,7 @@ struct CORSPolicy: Middleware {
             ),
             HTTPField("Access-Control-Max-Age", "600"),
         ]
-        return answer
+        return response
     }
 
     func finish(_ headers: inout HTTPFields, for call: Call) {

@@ -1,3 +1,4 @@
+internal import EventHub
 internal import LightstreamerClient
 internal import Logging
 internal import SessionCore
@@ -14,11 +15,11 @@ struct Services: Sendable {
     /// The open streams.
     let streams: StreamRegistry
     /// What the streams that REST made hold.
-    let streamBook: PreparedStreams
+    let streamResources: StreamResources
     /// Who watches the time for requests that wait.
     let deadlines: Deadlines
     /// The state of the process, as health tells it.
-    let lifetime: Lifetime
+    let lifetime: ProcessState
     /// The readable API page.
     let docs: DocsPage
     /// The figures as Prometheus text; the room that counts sets it.
@@ -35,28 +36,64 @@ extension Services {
     var defaultOptions: ConnectionOptionValues { pool.configuration.edition.defaultOptions }
 }
 
-/// Finding what a path names.
+/// Lookup of the resources that requests name. What the caller may not see is reported as unknown.
 extension Services {
-    /// The client of the path; it counts as used. Throws `unknownClient`.
-    func client(_ call: Call) throws(PoolError) -> PooledClient {
-        try pool.usedClient(ClientID(call.parameter("id")))
+    /// What the caller of a request may see and change.
+    func permissions(_ call: Call) -> Permissions {
+        Permissions(caller: call.caller, owners: access.owners, pool: pool)
     }
 
-    /// The client of the path, if it is dedicated. Throws `unknownClient`, and a 409 problem for a pooled one.
-    func dedicatedClient(_ call: Call) throws -> PooledClient {
+    /// The upstream of the path. Throws `unknownUpstream`.
+    func upstream(_ call: Call) throws(PoolError) -> UpstreamConfiguration {
+        let name = call.parameter("name")
+        guard permissions(call).sees(upstream: name), let upstream = pool.upstream(name) else {
+            throw .unknownUpstream(name)
+        }
+        return upstream
+    }
+
+    /// The client of the path, or of another id that the request names; it counts as used. Throws `unknownClient`.
+    func client(_ call: Call, id: String? = nil) throws(PoolError) -> PooledClient {
+        let id = ClientID(id ?? call.parameter("id"))
+        guard let client = pool.client(id), permissions(call).sees(client) else { throw .unknownClient(id.rawValue) }
+        return try pool.usedClient(id)
+    }
+
+    /// The client of the path, if the caller may change it. Throws `unknownClient`, and a 403 problem for a client of
+    /// the pool.
+    func controlledClient(_ call: Call) throws -> PooledClient {
         let client = try client(call)
+        guard permissions(call).controls(client) else {
+            throw Challenge.insufficient(.manage, "The client belongs to the pool and serves many.")
+        }
+        return client
+    }
+
+    /// The client of the path, if the caller may change it and it is dedicated. Throws as `controlledClient`, and a 409
+    /// problem for a client of the pool.
+    func dedicatedClient(_ call: Call) throws -> PooledClient {
+        let client = try controlledClient(call)
         guard client.isDedicated else {
             throw Problem(.notDedicated, detail: "The client belongs to the pool and serves many.")
         }
         return client
     }
 
-    /// The subscription of the path. Throws `unknownSubscription`.
+    /// The subscription of the path; the dedicated client that carries it counts as used. Throws `unknownSubscription`.
     func subscription(_ call: Call) throws(PoolError) -> SubscriptionResource {
         let id = ResourceID(call.parameter("id"))
-        guard let resource = pool.resource(id) else { throw .unknownSubscription(id.rawValue) }
+        guard let resource = pool.resource(id), permissions(call).sees(resource) else {
+            throw .unknownSubscription(id.rawValue)
+        }
         if case .dedicated(let client) = resource.home { _ = try? pool.usedClient(client) }
         return resource
+    }
+
+    /// What the gateway holds for the stream of the path. Throws `unknownStream`.
+    func stream(_ call: Call) throws(HubError) -> StreamResources.Entry {
+        let id = call.parameter("id")
+        guard let entry = streamResources.entry(id), permissions(call).sees(entry) else { throw .unknownStream(id) }
+        return entry
     }
 
     /// The subscription of the path, if a POST made it. Throws a 409 problem for one that streams share.
@@ -68,16 +105,16 @@ extension Services {
         return resource
     }
 
-    /// The answer that shows a client, with those of its subscriptions that the caller sees.
-    func clientAnswer(_ client: PooledClient, status: Int = 200, seenBy permissions: Permissions? = nil) -> Answer {
+    /// The response that shows a client, with those of its subscriptions that the caller sees.
+    func clientResponse(_ client: PooledClient, status: Int = 200, seenBy permissions: Permissions? = nil) -> Response {
         let subscriptions = pool.subscriptions(of: client.id).filter { permissions?.sees($0) ?? true }.map(
             \.id.rawValue
         )
         return .json(status) { ClientView.write(client, subscriptions: subscriptions, to: &$0) }
     }
 
-    /// The answer that shows a subscription.
-    func subscriptionAnswer(_ resource: SubscriptionResource, status: Int = 200) -> Answer {
+    /// The response that shows a subscription.
+    func subscriptionResponse(_ resource: SubscriptionResource, status: Int = 200) -> Response {
         .json(status) { SubscriptionView.write(resource, of: pool, to: &$0) }
     }
 }

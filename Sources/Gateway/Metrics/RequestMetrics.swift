@@ -27,7 +27,7 @@ package final class RequestMetrics: Sendable {
     /// Nothing counted yet.
     package init() {}
 
-    /// Counts an answer.
+    /// Counts a response.
     func record(route: String?, method: String?, status: Int, problem: ProblemCode?, took: Duration) {
         let key = Key(
             route: route ?? "",

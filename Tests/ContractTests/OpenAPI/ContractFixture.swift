@@ -5,9 +5,9 @@ import SessionPool
 
 @testable import Gateway
 
-/// The routes of a gateway that is never started.
+/// The operations of a gateway that is never started.
 enum ContractFixture {
-    static func routes() -> [Route] {
+    static func operations() -> [Operation] {
         let configuration = GatewayConfiguration()
         let hub = EventHub(epoch: "e", clock: Moment.monotonic)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -16,13 +16,13 @@ enum ContractFixture {
             access: AccessControl(AccessConfiguration()),
             pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
             streams: StreamRegistry(hub: hub),
-            streamBook: PreparedStreams(),
+            streamResources: StreamResources(),
             deadlines: Deadlines(clock: Moment.monotonic),
-            lifetime: Lifetime(startedAt: .zero),
+            lifetime: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "" },
             clock: Moment.monotonic
         )
-        return RouteTable.routes(services)
+        return OperationTable.operations(services)
     }
 }

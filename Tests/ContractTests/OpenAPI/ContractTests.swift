@@ -5,23 +5,23 @@ import Testing
 
 @Suite struct ContractTests {
     private let contract: OpenAPIDocument
-    private let routes = ContractFixture.routes()
+    private let operations = ContractFixture.operations()
 
     init() throws { contract = try OpenAPIDocument() }
 
     @Test func everyRouteIsDocumentedAndEveryOperationRouted() {
-        let routed = Set(routes.map { "\($0.method.rawValue) \($0.pattern) \($0.name)" })
+        let routed = Set(operations.map { "\($0.method.rawValue) \($0.pattern) \($0.name)" })
         let documented = Set(contract.operations.map { "\($0.method) \($0.path) \($0.name)" })
         #expect(routed.subtracting(documented).isEmpty, "routed but not documented")
         #expect(documented.subtracting(routed).isEmpty, "documented but not routed")
-        #expect(routes.count == routed.count)
+        #expect(operations.count == routed.count)
     }
 
     @Test func statusesAndQueryParametersAreTheSameOnBothSides() throws {
         for operation in contract.operations {
-            let route = try #require(routes.first { $0.name == operation.name })
-            #expect(route.statuses == operation.statuses, "statuses of \(operation.name)")
-            if let query = route.query { #expect(Set(query) == operation.query, "query of \(operation.name)") }
+            let row = try #require(operations.first { $0.name == operation.name })
+            #expect(row.statuses == operation.statuses, "statuses of \(operation.name)")
+            if let query = row.query { #expect(Set(query) == operation.query, "query of \(operation.name)") }
         }
     }
 
@@ -29,7 +29,7 @@ import Testing
         for (path, item) in try pairs(contract.root["paths"]) {
             let declared = (item["parameters"]?.array ?? []).map(contract.resolve)
                 .filter { $0["in"]?.string == "path" }.compactMap { $0["name"]?.string }
-            let used = RoutePattern(path).segments.compactMap { segment in
+            let used = PathPattern(path).segments.compactMap { segment in
                 if case .parameter(let name) = segment { name } else { nil }
             }
             #expect(Set(declared) == Set(used), "\(path)")

@@ -6,30 +6,29 @@ import Testing
 
 @Suite struct AccessControlTests {
     /// A request for each operation, with ids that nothing has.
-    private static func requests(_ services: Services) -> [(route: Route, target: String)] {
-        RouteTable.routes(services).map { route in
-            let parts = route.pattern.segments.map { segment in
+    private static func requests(_ services: Services) -> [(operation: Operation, target: String)] {
+        OperationTable.operations(services).map { operation in
+            let parts = operation.pattern.segments.map { segment in
                 switch segment {
                 case .literal(let text): text
                 case .parameter: "x"
                 }
             }
-            return (route, "/" + parts.joined(separator: "/"))
+            return (operation, "/" + parts.joined(separator: "/"))
         }
     }
 
-    @Test func everyOperationSaysWhatItNeeds() async throws {
-        let routes = RouteTable.routes(try await AccessFixture().services)
-        #expect(Set(routes.map(\.name)) == Set(OperationNeed.table.keys))
-        let open = routes.filter { OperationNeed.of($0.name) == .open }.map(\.pattern.description)
+    @Test func onlyProbesAndPagesAreOpen() async throws {
+        let operations = OperationTable.operations(try await AccessFixture().services)
+        let open = operations.filter { $0.authorization == .open }.map(\.pattern.description)
         #expect(Set(open) == ["/health/live", "/health/ready", "/openapi.yaml", "/docs", "/", "/assets/{file}"])
     }
 
     @Test func nobodyGetsPastWithoutCredentials() async throws {
         let fixture = try await AccessFixture()
-        for (route, target) in Self.requests(fixture.services) where OperationNeed.of(route.name) != .open {
-            let outcome = fixture.perform(route.method.rawValue, target)
-            #expect(outcome.status == 401, "\(route.name)")
+        for (operation, target) in Self.requests(fixture.services) where operation.authorization != .open {
+            let outcome = fixture.perform(operation.method.rawValue, target)
+            #expect(outcome.status == 401, "\(operation.name)")
             #expect(outcome.headers["WWW-Authenticate"] == #"Bearer realm="lightstreamer-gateway""#)
             #expect(outcome.headers["Content-Type"] == "application/problem+json")
         }
@@ -41,10 +40,14 @@ import Testing
         var access = AccessFixture.keys()
         access.keys.append(AccessFixture.key("idle", "lsg_idle", .none))
         let fixture = try await AccessFixture(access)
-        for (route, target) in Self.requests(fixture.services) {
-            guard case .right(let right)? = OperationNeed.of(route.name) else { continue }
-            let outcome = fixture.perform(route.method.rawValue, target, as: "lsg_idle")
-            #expect(outcome.status == 403, "\(route.name)")
+        for (operation, target) in Self.requests(fixture.services) {
+            let right: Right
+            switch operation.authorization {
+            case .right(let needed), .rightOnAllUpstreams(let needed): right = needed
+            case .open, .authenticated: continue
+            }
+            let outcome = fixture.perform(operation.method.rawValue, target, as: "lsg_idle")
+            #expect(outcome.status == 403, "\(operation.name)")
             let challenge = outcome.headers.values(of: "WWW-Authenticate")
             #expect(challenge.count == 1)
             #expect(challenge.first?.contains(#"error="insufficient_scope", scope="\#(right.rawValue)""#) == true)

@@ -11,7 +11,7 @@ import Testing
     private func word(_ verdict: IdempotencyStore.Verdict) -> String {
         switch verdict {
         case .perform: "perform"
-        case .replay(let answer): "replay \(answer.status)"
+        case .replay(let response): "replay \(response.status)"
         case .inProgress: "inProgress"
         case .otherRequest: "otherRequest"
         }
@@ -21,7 +21,7 @@ import Testing
         let store = IdempotencyStore()
         #expect(word(store.begin(key, body: [1], now: .zero)) == "perform")
         #expect(word(store.begin(key, body: [1], now: .zero)) == "inProgress")
-        store.finished(key, with: Answer(status: 201))
+        store.finished(key, with: Response(status: 201))
         #expect(word(store.begin(key, body: [1], now: .zero)) == "replay 201")
         #expect(word(store.begin(key, body: [2], now: .zero)) == "otherRequest")
     }
@@ -29,14 +29,14 @@ import Testing
     @Test func aFailureOfTheGatewayIsNotKept() {
         let store = IdempotencyStore()
         _ = store.begin(key, body: [1], now: .zero)
-        store.finished(key, with: Answer(status: 503))
+        store.finished(key, with: Response(status: 503))
         #expect(word(store.begin(key, body: [2], now: .zero)) == "perform")
     }
 
     @Test func oldAnswersAreForgottenByTimeAndByNumber() {
         let store = IdempotencyStore(lifetime: .seconds(10), maxEntries: 2, maxBytes: 1 << 20)
         _ = store.begin(key, body: [], now: .zero)
-        store.finished(key, with: Answer(status: 201))
+        store.finished(key, with: Response(status: 201))
         #expect(word(store.begin(key, body: [], now: moment(11))) == "perform")
         for number in 0..<5 {
             _ = store.begin(.init(caller: nil, path: "/", key: "\(number)"), body: [], now: moment(12))

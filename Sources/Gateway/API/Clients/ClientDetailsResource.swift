@@ -7,13 +7,13 @@ struct ClientDetailsResource: Sendable {
     let services: Services
 
     /// `GET /v1/clients/{id}/details`.
-    func get(_ call: Call) throws -> Reply {
-        .answer(answer(try services.client(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
+    func get(_ call: Call) throws -> OperationResult {
+        .response(response(try services.controlledClient(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
     }
 
     /// `PATCH /v1/clients/{id}/details`. Validity is looked at first, then rights, then the client.
-    func patch(_ call: Call) throws -> Reply {
-        let client = try services.client(call)
+    func patch(_ call: Call) throws -> OperationResult {
+        let client = try services.controlledClient(call)
         let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
         let refusals = Refusals()
         let reader = ObjectReader(body, refusals)
@@ -32,17 +32,17 @@ struct ClientDetailsResource: Sendable {
         guard client.isDedicated else {
             throw Problem(.notDedicated, detail: "The details of a pooled client are those of its upstream.")
         }
-        try answer(client).check(ifMatch: call.header("If-Match"))
+        try response(client).check(ifMatch: call.header("If-Match"))
         let details = client.core.connectionDetails
         if let pins { try details.setCertificatePins(pins) }
         if let address { try details.setServerAddress(address) }
         if let adapterSet { details.setAdapterSet(adapterSet) }
         if let user { details.setUser(user) }
         if let password { details.setPassword(password) }
-        return .answer(answer(client).tagged(ifNoneMatch: nil))
+        return .response(response(client).tagged(ifNoneMatch: nil))
     }
 
-    private func answer(_ client: PooledClient) -> Answer {
+    private func response(_ client: PooledClient) -> Response {
         .json { DetailsView.write(client.core.connectionDetails, to: &$0) }
     }
 

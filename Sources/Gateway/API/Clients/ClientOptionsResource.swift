@@ -6,23 +6,23 @@ struct ClientOptionsResource: Sendable {
     let services: Services
 
     /// `GET /v1/clients/{id}/options`.
-    func get(_ call: Call) throws -> Reply {
-        .answer(answer(try services.client(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
+    func get(_ call: Call) throws -> OperationResult {
+        .response(response(try services.controlledClient(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
     }
 
     /// `PATCH /v1/clients/{id}/options`.
-    func patch(_ call: Call) throws -> Reply {
-        let client = try services.client(call)
+    func patch(_ call: Call) throws -> OperationResult {
+        let client = try services.controlledClient(call)
         let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
         let refusals = Refusals()
         let patch = OptionsPatch(ObjectReader(body, refusals), defaults: defaults(client))
         try refusals.finish()
-        try answer(client).check(ifMatch: call.header("If-Match"))
+        try response(client).check(ifMatch: call.header("If-Match"))
         try patch.apply(to: client.core.connectionOptions)
-        return .answer(answer(client).tagged(ifNoneMatch: nil))
+        return .response(response(client).tagged(ifNoneMatch: nil))
     }
 
-    private func answer(_ client: PooledClient) -> Answer {
+    private func response(_ client: PooledClient) -> Response {
         .json { OptionsView.write(client.core.connectionOptions, to: &$0) }
     }
 

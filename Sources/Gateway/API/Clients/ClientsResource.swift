@@ -7,22 +7,22 @@ struct ClientsResource: Sendable {
     let services: Services
 
     /// `GET /v1/clients`.
-    func list(_ call: Call) throws -> Reply {
+    func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
         let page = try Page(of: services.pool.clients().filter(permissions.sees), for: call) { $0.id.rawValue }
         var subscriptions: [String: [String]] = [:]
         for resource in services.pool.resources() where permissions.sees(resource) {
             if let id = resource.carrierID { subscriptions[id.rawValue, default: []].append(resource.id.rawValue) }
         }
-        return .answer(
-            page.answer("clients") { json, client in
+        return .response(
+            page.response("clients") { json, client in
                 ClientView.write(client, subscriptions: subscriptions[client.id.rawValue] ?? [], to: &json)
             }
         )
     }
 
     /// `POST /v1/clients`.
-    func create(_ call: Call) throws -> Reply {
+    func create(_ call: Call) throws -> OperationResult {
         let refusals = Refusals()
         let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
         let order = order(reader)
@@ -44,8 +44,8 @@ struct ClientsResource: Sendable {
             try? services.pool.deleteClient(client.id)
             throw error
         }
-        guard connects, let wait = Preferences(call.header("Prefer")).wait else {
-            return .answer(created(client))
+        guard connects, let wait = PreferHeader(call.header("Prefer")).wait else {
+            return .response(created(client))
         }
         return ConnectionResource(services: services).outcome(
             of: client,
@@ -58,19 +58,19 @@ struct ClientsResource: Sendable {
     }
 
     /// `GET /v1/clients/{id}`.
-    func get(_ call: Call) throws -> Reply {
-        .answer(services.clientAnswer(try services.client(call), seenBy: services.permissions(call)))
+    func get(_ call: Call) throws -> OperationResult {
+        .response(services.clientResponse(try services.client(call), seenBy: services.permissions(call)))
     }
 
     /// `DELETE /v1/clients/{id}`.
-    func delete(_ call: Call) throws -> Reply {
+    func delete(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
         try services.pool.deleteClient(client.id)
-        return .answer(Answer(status: 204))
+        return .response(Response(status: 204))
     }
 
-    private func created(_ client: PooledClient) -> Answer {
-        services.clientAnswer(client, status: 201).with("Location", "/v1/clients/\(client.id.rawValue)")
+    private func created(_ client: PooledClient) -> Response {
+        services.clientResponse(client, status: 201).with("Location", "/v1/clients/\(client.id.rawValue)")
     }
 
     private func order(_ reader: ObjectReader) -> ClientSpecification? {

@@ -5,30 +5,30 @@ struct ConnectionResource: Sendable {
     let services: Services
 
     /// `POST /v1/clients/{id}/connect`.
-    func connect(_ call: Call) throws -> Reply {
-        let client = try services.client(call)
+    func connect(_ call: Call) throws -> OperationResult {
+        let client = try services.controlledClient(call)
         try RequestBody.none(of: call.request)
         try client.connect()
-        guard let wait = Preferences(call.header("Prefer")).wait else {
-            return .answer(services.clientAnswer(client, status: 202))
+        guard let wait = PreferHeader(call.header("Prefer")).wait else {
+            return .response(services.clientResponse(client, status: 202))
         }
         return outcome(
             of: client,
             call,
             within: wait,
-            connected: { services.clientAnswer(client) },
+            connected: { services.clientResponse(client) },
             refused: {},
-            otherwise: { services.clientAnswer(client, status: 202) }
+            otherwise: { services.clientResponse(client, status: 202) }
         )
     }
 
     /// `POST /v1/clients/{id}/disconnect`.
-    func disconnect(_ call: Call) throws -> Reply {
+    func disconnect(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
         try RequestBody.none(of: call.request)
         client.core.disconnect()
-        guard let wait = Preferences(call.header("Prefer")).wait else {
-            return .answer(services.clientAnswer(client, status: 202))
+        guard let wait = PreferHeader(call.header("Prefer")).wait else {
+            return .response(services.clientResponse(client, status: 202))
         }
         let services = services
         return client.watchers.reply(
@@ -37,9 +37,9 @@ struct ConnectionResource: Sendable {
             deadlines: services.deadlines,
             present: { client.situation },
             decide: { situation in
-                situation.status == .disconnected ? services.clientAnswer(client).waited(wait) : nil
+                situation.status == .disconnected ? services.clientResponse(client).waited(wait) : nil
             },
-            otherwise: { services.clientAnswer(client, status: 202) }
+            otherwise: { services.clientResponse(client, status: 202) }
         )
     }
 
@@ -48,10 +48,10 @@ struct ConnectionResource: Sendable {
         of client: PooledClient,
         _ call: Call,
         within seconds: Int,
-        connected: @escaping @Sendable () -> Answer,
+        connected: @escaping @Sendable () -> Response,
         refused: @escaping @Sendable () -> Void,
-        otherwise: @escaping @Sendable () -> Answer
-    ) -> Reply {
+        otherwise: @escaping @Sendable () -> Response
+    ) -> OperationResult {
         client.watchers.reply(
             within: seconds,
             port: call.port,
@@ -64,7 +64,7 @@ struct ConnectionResource: Sendable {
                 guard situation.status == .disconnected, let refusal = situation.lastServerError else { return nil }
                 let problem = ProblemDetails.problem(for: refusal)
                 refused()
-                return ProblemDetails.answer(problem, requestID: call.requestID).waited(seconds)
+                return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
             },
             otherwise: otherwise
         )

@@ -8,14 +8,14 @@ struct CookiesResource: Sendable {
     let services: Services
 
     /// `GET /v1/clients/{id}/cookies`.
-    func list(_ call: Call) throws -> Reply {
-        let client = try services.client(call)
+    func list(_ call: Call) throws -> OperationResult {
+        let client = try services.controlledClient(call)
         var reader = QueryReader(call.query)
         let url = reader.text("url")
         if let url, !ServerAddressRule.admits(url) { reader.refuse("url", ServerAddressRule.sentence) }
         try reader.finish()
         let cookies = client.core.cookies(forURL: url)
-        return .answer(
+        return .response(
             .json { json in
                 json.beginObject()
                 json.key("cookies")
@@ -28,8 +28,8 @@ struct CookiesResource: Sendable {
     }
 
     /// `POST /v1/clients/{id}/cookies`.
-    func add(_ call: Call) throws -> Reply {
-        let client = try services.client(call)
+    func add(_ call: Call) throws -> OperationResult {
+        let client = try services.controlledClient(call)
         let refusals = Refusals()
         let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
         reader.allow(only: ["url", "cookies"])
@@ -37,13 +37,13 @@ struct CookiesResource: Sendable {
         let cookies = cookies(reader, host: host ?? "")
         try refusals.finish()
         client.core.addCookies(cookies)
-        return .answer(Answer(status: 204))
+        return .response(Response(status: 204))
     }
 
     /// `DELETE /v1/clients/{id}/cookies`.
-    func clear(_ call: Call) throws -> Reply {
-        try services.client(call).core.cookieJar.removeAll()
-        return .answer(Answer(status: 204))
+    func clear(_ call: Call) throws -> OperationResult {
+        try services.controlledClient(call).core.cookieJar.removeAll()
+        return .response(Response(status: 204))
     }
 
     private func write(_ cookie: Cookie, to json: inout JSONBytes) {

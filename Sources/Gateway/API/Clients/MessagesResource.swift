@@ -8,21 +8,21 @@ struct MessagesResource: Sendable {
     let services: Services
 
     /// `POST /v1/clients/{id}/messages`.
-    func send(_ call: Call) throws -> Reply {
+    func send(_ call: Call) throws -> OperationResult {
         let client = try services.client(call)
         let order = try order(RequestBody.object(of: call.request))
-        guard order.wantsOutcome, let wait = Preferences(call.header("Prefer")).wait, wait > 0 else {
-            return .answer(accepted(try client.send(order)))
+        guard order.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
+            return .response(accepted(try client.send(order)))
         }
         // The outcome may come before `send` has told the id; then it waits here for it.
         let pending = PendingMessage(Settlement(call.port))
         let id = try client.send(order) { pending.ended($0, wait: wait) }
         pending.named(id, wait: wait)
         pending.settlement.settle(after: .seconds(wait), by: services.deadlines) { accepted(id) }
-        return .later
+        return .deferred
     }
 
-    private func accepted(_ id: String) -> Answer {
+    private func accepted(_ id: String) -> Response {
         .json(202) { json in
             json.beginObject()
             json.member("id", id)
@@ -92,7 +92,7 @@ private final class PendingMessage: Sendable {
 
     private func finish(_ wait: Int, with parts: (id: String?, outcome: MessageOutcome?)) {
         guard let id = parts.id, let outcome = parts.outcome else { return }
-        settlement.settle { Answer.json { $0.write(outcome, of: id) }.waited(wait) }
+        settlement.settle { Response.json { $0.write(outcome, of: id) }.waited(wait) }
     }
 }
 

@@ -5,46 +5,46 @@ struct PagesResource: Sendable {
     let services: Services
 
     /// `GET /openapi.yaml`.
-    func contract(_ call: Call) throws -> Reply { try file("openapi.yaml", call) }
+    func contract(_ call: Call) throws -> OperationResult { try file("openapi.yaml", call) }
 
     /// `GET /docs`.
-    func docs(_ call: Call) throws -> Reply {
-        let bytes = services.docs.html { call.port.answer(docs($0, call)) }
-        return bytes.map { .answer(docs($0, call)) } ?? .later
+    func docs(_ call: Call) throws -> OperationResult {
+        let bytes = services.docs.html { call.port.response(docs($0, call)) }
+        return bytes.map { .response(docs($0, call)) } ?? .deferred
     }
 
-    private func docs(_ html: [UInt8], _ call: Call) -> Answer {
+    private func docs(_ html: [UInt8], _ call: Call) -> Response {
         page(.bytes(html), "text/html; charset=utf-8", EntityTag(of: html), call)
     }
 
     /// `GET /`.
-    func dashboard(_ call: Call) throws -> Reply { try file("index.html", call) }
+    func dashboard(_ call: Call) throws -> OperationResult { try file("index.html", call) }
 
     /// `GET /assets/{file}`.
-    func asset(_ call: Call) throws -> Reply { try file(call.parameter("file"), call) }
+    func asset(_ call: Call) throws -> OperationResult { try file(call.parameter("file"), call) }
 
     /// `GET /metrics`.
-    func metrics(_ call: Call) throws -> Reply {
+    func metrics(_ call: Call) throws -> OperationResult {
         let text = services.metrics()
         let type = "text/plain; version=0.0.4; charset=utf-8"
-        return .answer(Answer(status: 200, mediaType: type, body: Array(text.utf8)))
+        return .response(Response(status: 200, mediaType: type, body: Array(text.utf8)))
     }
 
-    private func file(_ name: String, _ call: Call) throws -> Reply {
+    private func file(_ name: String, _ call: Call) throws -> OperationResult {
         guard let file = EmbeddedFiles.shared[name] else {
             throw Problem(.notFound, detail: "There is no file \"\(name)\".")
         }
-        return .answer(page(.shared(file.bytes), file.mediaType, file.tag, call))
+        return .response(page(.shared(file.bytes), file.mediaType, file.tag, call))
     }
 
-    private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Answer {
-        var answer = Answer(status: 200)
-        answer.headers.append("Content-Type", type)
-        answer.headers.append(
+    private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Response {
+        var response = Response(status: 200)
+        response.headers.append("Content-Type", type)
+        response.headers.append(
             "Content-Security-Policy",
             "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
         )
-        answer.body = body
-        return answer.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
+        response.body = body
+        return response.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
     }
 }

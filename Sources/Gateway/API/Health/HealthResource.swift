@@ -8,24 +8,24 @@ struct HealthResource: Sendable {
     let services: Services
 
     /// `GET /health/live`: never depends on an upstream.
-    func live(_ call: Call) throws -> Reply { .answer(status("live")) }
+    func live(_ call: Call) throws -> OperationResult { .response(status("live")) }
 
     /// `GET /health/ready`.
-    func ready(_ call: Call) throws -> Reply {
+    func ready(_ call: Call) throws -> OperationResult {
         if services.lifetime.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         let missing = unconnected
         guard missing.isEmpty else {
             let names = missing.joined(separator: ", ")
             throw Problem(.unavailable, detail: "Sessions are not connected: \(names).")
         }
-        return .answer(status("ready"))
+        return .response(status("ready"))
     }
 
     /// `GET /health`.
-    func all(_ call: Call) throws -> Reply {
+    func all(_ call: Call) throws -> OperationResult {
         let clients = services.pool.clients()
         let isReady = unconnected.isEmpty
-        return .answer(
+        return .response(
             .json { json in
                 json.beginObject()
                 json.member("status", services.lifetime.isStopping ? "stopping" : isReady ? "ready" : "not-ready")
@@ -52,8 +52,8 @@ struct HealthResource: Sendable {
         return Set(missing.compactMap(\.upstream)).sorted()
     }
 
-    private func status(_ word: String) -> Answer {
-        Answer.json { json in
+    private func status(_ word: String) -> Response {
+        Response.json { json in
             json.beginObject()
             json.member("status", word)
             json.endObject()
@@ -72,7 +72,7 @@ struct HealthResource: Sendable {
 }
 
 /// What health tells of the process itself.
-final class Lifetime: Sendable {
+final class ProcessState: Sendable {
     /// When it began.
     let startedAt: Moment
     private let stopping = Atomic<Bool>(false)

@@ -37,35 +37,35 @@ struct StreamOpener: Sendable {
     }
 
     /// Opens a stream in one line.
-    func open(_ request: StreamRequest, _ orders: [SourceSelector], _ call: Call) throws -> Reply {
+    func open(_ request: StreamRequest, _ orders: [SourceSelector], _ call: Call) throws -> OperationResult {
         if call.isHead {
             for order in orders { try check(order, call) }
             return .stream(StreamRegistry.head(for: request), HeadOnly())
         }
-        if let refusal = try refusal(call) { return .answer(refusal) }
+        if let refusal = try refusal(call) { return .response(refusal) }
         let holding = try hold(orders, for: call)
         let id = RandomID.make(prefix: "t")
         var request = request
         request.sources = holding.sources
-        var entry = PreparedStreams.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
         entry.joined = holding.joined
         entry.clients = holding.clients
-        services.streamBook.add(id, entry)
+        services.streamResources.add(id, entry)
         for client in holding.clients.values { services.pool.streamOpened(on: client) }
         return try start(id, request, call)
     }
 
     /// Opens a stream that was prepared.
-    func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> Reply {
-        guard let prepared = services.streamBook.entry(id)?.prepared else { throw HubError.unknownStream(id) }
+    func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
+        guard let prepared = try services.stream(call).prepared else { throw HubError.unknownStream(id) }
         var request = prepared
         request.format = settings.format
         request.lastEventID = settings.lastEventID
         for source in prepared.sources { try check(.existing(source), call) }
         if call.isHead { return .stream(StreamRegistry.head(for: request), HeadOnly()) }
-        if let refusal = try refusal(call) { return .answer(refusal) }
-        let isFree = services.streamBook.change(id) { entry in
+        if let refusal = try refusal(call) { return .response(refusal) }
+        let isFree = services.streamResources.change(id) { entry in
             defer { entry.isOpen = true }
             if entry.isOpen { return false }
             entry.generation &+= 1
@@ -79,19 +79,19 @@ struct StreamOpener: Sendable {
     /// Forgets a prepared stream that nobody opened in time.
     func expire(_ id: String, generation: UInt64) {
         services.deadlines.after(Self.patience) {
-            let entry = services.streamBook.remove(id) { !$0.isOpen && $0.generation == generation }
+            let entry = services.streamResources.remove(id) { !$0.isOpen && $0.generation == generation }
             if let entry { release(entry.joined, entry.clients) }
         }
     }
 
     // MARK: - Steps
 
-    private func start(_ id: String, _ request: StreamRequest, _ call: Call) throws -> Reply {
+    private func start(_ id: String, _ request: StreamRequest, _ call: Call) throws -> OperationResult {
         let owner = StreamOwner(peer: call.request.peer.host, identity: call.caller.identity)
         let caller = call.caller
         guard services.access.openStreams.add(caller) else {
             ended(id)
-            return .answer(try overLimit(caller.rights.streams ?? 0, "for these credentials", call))
+            return .response(try overLimit(caller.rights.streams ?? 0, "for these credentials", call))
         }
         let expiry = closeAtExpiry(id, caller)
         let leave: @Sendable () -> Void = {
@@ -116,46 +116,39 @@ struct StreamOpener: Sendable {
     }
 
     private func ended(_ id: String) {
-        let generation: UInt64?? = services.streamBook.change(id) { entry in
+        let generation: UInt64?? = services.streamResources.change(id) { entry in
             entry.isOpen = false
             entry.generation &+= 1
             return entry.prepared == nil ? nil : entry.generation
         }
         if case .some(.some(let generation)) = generation {
             expire(id, generation: generation)
-        } else if let entry = services.streamBook.remove(id) {
+        } else if let entry = services.streamResources.remove(id) {
             release(entry.joined, entry.clients)
         }
     }
 
     /// What a caller is told where no stream can be opened. An `EventSource` would give up for ever on any status but
     /// 200, so it gets a stream that ends at once and says why.
-    private func refusal(_ call: Call) throws(Problem) -> Answer? {
+    private func refusal(_ call: Call) throws(Problem) -> Response? {
         if services.lifetime.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         let limit = services.configuration.maxStreams
         return services.streams.count >= limit ? try overLimit(limit, "of all callers", call) : nil
     }
 
-    private func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Answer {
-        guard Acceptance(call.header("Accept")).names("text/event-stream") else {
+    private func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Response {
+        guard AcceptHeader(call.header("Accept")).names("text/event-stream") else {
             throw Problem(.unavailable, detail: "The maximum of \(limit) streams \(whose) is open.")
         }
         let retry = Int.random(in: 5_000...15_000)
         let body = "retry: \(retry)\n\nevent: closing\ndata: {\"reason\":\"stream-limit\"}\n\n"
-        return Answer(status: 200, mediaType: "text/event-stream; charset=utf-8", body: Array(body.utf8))
+        return Response(status: 200, mediaType: "text/event-stream; charset=utf-8", body: Array(body.utf8))
             .with("Cache-Control", "no-store, no-transform")
     }
 
     private func check(_ order: SourceSelector, _ call: Call) throws {
         try services.permissions(call).check(order)
-        switch order {
-        case .existing(.subscription(let id)):
-            guard services.pool.resource(ResourceID(id)) != nil else { throw PoolError.unknownSubscription(id) }
-        case .existing(.client(let id, _)):
-            guard services.pool.client(ClientID(id)) != nil else { throw PoolError.unknownClient(id) }
-        case .join(let upstream, _):
-            _ = try services.sessionKey(upstream: upstream)
-        }
+        if case .join(let upstream, _) = order { _ = try services.sessionKey(upstream: upstream) }
     }
 
     private func hold(_ order: SourceSelector, in holding: inout Holding) throws {

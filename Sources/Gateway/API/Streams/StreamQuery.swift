@@ -38,7 +38,7 @@ enum StreamQuery {
         case "sse": return .serverSentEvents
         case "ndjson": return .ndjson
         default:
-            let acceptance = Acceptance(call.header("Accept"))
+            let acceptance = AcceptHeader(call.header("Accept"))
             let type = try acceptance.choose(["text/event-stream", "application/x-ndjson"])
             return type == "text/event-stream" ? .serverSentEvents : .ndjson
         }

@@ -8,7 +8,7 @@ struct StreamView {
     /// Its id.
     let id: String
     /// What REST knows of it.
-    let entry: PreparedStreams.Entry?
+    let entry: StreamResources.Entry?
     /// What is true of it while it is open.
     let listing: StreamListing?
     /// The time to which its age is told.

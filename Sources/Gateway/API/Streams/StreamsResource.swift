@@ -12,13 +12,13 @@ struct StreamsResource: Sendable {
     // MARK: - Opening
 
     /// `GET /v1/stream`: the one-liner.
-    func oneLiner(_ call: Call) throws -> Reply {
+    func oneLiner(_ call: Call) throws -> OperationResult {
         let orders = try StreamQuery.sources(call.query)
         return try opener.open(try StreamQuery.request(call), orders, call)
     }
 
     /// `GET /v1/clients/{id}/events`.
-    func client(_ call: Call) throws -> Reply {
+    func client(_ call: Call) throws -> OperationResult {
         var reader = QueryReader(call.query)
         let withSubscriptions = reader.bool("subscriptions", default: false)
         try reader.finish()
@@ -28,59 +28,63 @@ struct StreamsResource: Sendable {
     }
 
     /// `GET /v1/subscriptions/{id}/events`.
-    func subscription(_ call: Call) throws -> Reply {
+    func subscription(_ call: Call) throws -> OperationResult {
         let request = try StreamQuery.request(call)
         return try opener.open(request, [.existing(.subscription(call.parameter("id")))], call)
     }
 
     /// `GET /v1/streams/{id}/events`.
-    func events(_ call: Call) throws -> Reply {
+    func events(_ call: Call) throws -> OperationResult {
         try opener.reopen(call.parameter("id"), try StreamQuery.request(call), call)
     }
 
     // MARK: - The resource
 
     /// `GET /v1/streams`.
-    func list(_ call: Call) throws -> Reply {
+    func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
-        let ids = services.streamBook.ids.filter { services.streamBook.entry($0).map(permissions.sees) ?? false }
+        let ids = services.streamResources.ids.filter {
+            services.streamResources.entry($0).map(permissions.sees) ?? false
+        }
         let page = try Page(of: ids, for: call) { $0 }
-        return .answer(page.answer("streams") { json, id in view(id, services.streamBook.entry(id)).write(to: &json) })
+        return .response(
+            page.response("streams") { json, id in view(id, services.streamResources.entry(id)).write(to: &json) }
+        )
     }
 
     /// `GET /v1/streams/{id}`.
-    func get(_ call: Call) throws -> Reply {
-        let view = try view(call.parameter("id"))
-        return .answer(answer(view).tagged(view.tag, ifNoneMatch: call.header("If-None-Match")))
+    func get(_ call: Call) throws -> OperationResult {
+        let view = view(call.parameter("id"), try services.stream(call))
+        return .response(response(view).tagged(view.tag, ifNoneMatch: call.header("If-None-Match")))
     }
 
     /// `POST /v1/streams`.
-    func create(_ call: Call) throws -> Reply {
+    func create(_ call: Call) throws -> OperationResult {
         let reader = ObjectReader(try RequestBody.object(of: call.request), Refusals())
         var request = settings(reader)
         let orders = orders(reader)
         try reader.refusals.finish()
-        guard services.streams.count + services.streamBook.waiting < services.configuration.maxStreams else {
+        guard services.streams.count + services.streamResources.waiting < services.configuration.maxStreams else {
             throw Problem(.unavailable, detail: "The maximum of streams is open or prepared.")
         }
         try checkPrepared(call)
         let holding = try opener.hold(orders, for: call)
         request.sources = holding.sources
-        var entry = PreparedStreams.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.joined = holding.joined
         entry.clients = holding.clients
         entry.prepared = request
         let id = RandomID.make(prefix: "t")
-        services.streamBook.add(id, entry)
+        services.streamResources.add(id, entry)
         for client in holding.clients.values { services.pool.streamOpened(on: client) }
         opener.expire(id, generation: entry.generation)
-        return .answer(answer(try view(id), status: 201).with("Location", "/v1/streams/\(id)"))
+        return .response(response(try view(id), status: 201).with("Location", "/v1/streams/\(id)"))
     }
 
     /// `PATCH /v1/streams/{id}`: other sources for a live stream.
-    func patch(_ call: Call) throws -> Reply {
+    func patch(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
-        guard services.streamBook.entry(id) != nil else { throw HubError.unknownStream(id) }
+        _ = try services.stream(call)
         let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
         let reader = ObjectReader(body, Refusals())
         reader.allow(only: ["add", "remove"])
@@ -90,25 +94,25 @@ struct StreamsResource: Sendable {
         try view(id).tag.check(ifMatch: call.header("If-Match"))
         try change(id, add: add, remove: remove, call)
         let view = try view(id)
-        return .answer(answer(view).tagged(view.tag, ifNoneMatch: nil))
+        return .response(response(view).tagged(view.tag, ifNoneMatch: nil))
     }
 
     /// `DELETE /v1/streams/{id}`.
-    func delete(_ call: Call) throws -> Reply {
+    func delete(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
-        guard services.streamBook.entry(id) != nil else { throw HubError.unknownStream(id) }
+        _ = try services.stream(call)
         // No longer prepared, an open stream is struck out at its end, a waiting one now.
-        _ = services.streamBook.change(id) { $0.prepared = nil }
-        if !services.streams.close(id, reason: "deleted"), let entry = services.streamBook.remove(id) {
+        _ = services.streamResources.change(id) { $0.prepared = nil }
+        if !services.streams.close(id, reason: "deleted"), let entry = services.streamResources.remove(id) {
             opener.release(entry.joined, entry.clients)
         }
-        return .answer(Answer(status: 204))
+        return .response(Response(status: 204))
     }
 
     /// No caller prepares more streams than it may open.
     private func checkPrepared(_ call: Call) throws(Problem) {
         guard let owner = call.caller.identity, let limit = call.caller.rights.streams else { return }
-        guard services.streamBook.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit else {
+        guard services.streamResources.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit else {
             throw Problem(
                 .unavailable,
                 detail: "The maximum of \(limit) streams for these credentials is open or prepared."
@@ -121,7 +125,7 @@ struct StreamsResource: Sendable {
             if case .existing(let source) = order { source } else { nil }
         }
         let holding = try opener.hold(add, for: call)
-        let isOpen = services.streamBook.entry(id)?.isOpen ?? false
+        let isOpen = services.streamResources.entry(id)?.isOpen ?? false
         do {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = removed.flatMap { source in present.filter { $0.topic == source.topic } }
@@ -132,7 +136,7 @@ struct StreamsResource: Sendable {
         }
         let topics = removed.map(\.topic)
         for client in holding.clients.values { services.pool.streamOpened(on: client) }
-        let freed = services.streamBook.change(id) { $0.exchange(adding: holding, removing: topics) }
+        let freed = services.streamResources.change(id) { $0.exchange(adding: holding, removing: topics) }
         if let freed {
             for resource in freed.resources { services.pool.leaveImplicit(resource) }
             for client in freed.clients { services.pool.streamClosed(on: client) }
@@ -171,21 +175,21 @@ struct StreamsResource: Sendable {
 
     // MARK: - Output
 
-    private func answer(_ view: StreamView, status: Int = 200) -> Answer { .json(status) { view.write(to: &$0) } }
+    private func response(_ view: StreamView, status: Int = 200) -> Response { .json(status) { view.write(to: &$0) } }
 
     /// What a stream shows; throws `unknownStream`.
     private func view(_ id: String) throws(HubError) -> StreamView {
-        guard let entry = services.streamBook.entry(id) else { throw .unknownStream(id) }
+        guard let entry = services.streamResources.entry(id) else { throw .unknownStream(id) }
         return view(id, entry)
     }
 
-    private func view(_ id: String, _ entry: PreparedStreams.Entry?) -> StreamView {
+    private func view(_ id: String, _ entry: StreamResources.Entry?) -> StreamView {
         let listing = services.streams.listing(of: id)
         return StreamView(id: id, entry: entry, listing: listing, now: services.clock(), pool: services.pool)
     }
 }
 
-extension PreparedStreams.Entry {
+extension StreamResources.Entry {
     /// Takes over new holdings and gives those of removed topics, to be given back.
     fileprivate mutating func exchange(
         adding holding: StreamOpener.Holding,

@@ -7,33 +7,34 @@ struct SubscriptionsResource: Sendable {
     let services: Services
 
     /// `GET /v1/subscriptions`.
-    func list(_ call: Call) throws -> Reply {
+    func list(_ call: Call) throws -> OperationResult {
         let resources = services.pool.resources().filter(services.permissions(call).sees)
         let page = try Page(of: resources, for: call) { $0.id.rawValue }
-        return .answer(page.answer("subscriptions") { SubscriptionView.write($1, of: services.pool, to: &$0) })
+        return .response(page.response("subscriptions") { SubscriptionView.write($1, of: services.pool, to: &$0) })
     }
 
     /// `POST /v1/subscriptions`.
-    func create(_ call: Call) throws -> Reply {
+    func create(_ call: Call) throws -> OperationResult {
         let refusals = Refusals()
         let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
         reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active"]))
         let properties = SubscriptionReader(reader).properties()
         let isActive = reader.bool("active") ?? true
-        let home = home(reader)
+        let carrier = carrier(reader)
         try refusals.finish()
-        guard let properties, let home else { throw Problem(.invalidValue) }
-        try check(home, properties, services.permissions(call))
-        let resource = try services.pool.createResource(home: try resolve(home), properties: properties)
+        guard let properties, let carrier else { throw Problem(.invalidValue) }
+        let home = try home(carrier, call)
+        try services.permissions(call).check(properties)
+        let resource = try services.pool.createResource(home: home, properties: properties)
         services.access.owners.note(resource.id, madeBy: call.caller)
-        guard isActive else { return .answer(created(resource)) }
+        guard isActive else { return .response(created(resource)) }
         do {
             try services.pool.activate(resource)
         } catch {
             try? services.pool.delete(resource.id)
             throw error
         }
-        guard let wait = Preferences(call.header("Prefer")).wait else { return .answer(created(resource)) }
+        guard let wait = PreferHeader(call.header("Prefer")).wait else { return .response(created(resource)) }
         let pool = services.pool
         return outcome(
             of: resource,
@@ -46,16 +47,16 @@ struct SubscriptionsResource: Sendable {
     }
 
     /// `GET /v1/subscriptions/{id}`.
-    func get(_ call: Call) throws -> Reply {
+    func get(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
         let tag = SubscriptionView.tag(of: resource, in: services.pool)
-        return .answer(
-            services.subscriptionAnswer(resource).tagged(tag, ifNoneMatch: call.header("If-None-Match"))
+        return .response(
+            services.subscriptionResponse(resource).tagged(tag, ifNoneMatch: call.header("If-None-Match"))
         )
     }
 
     /// `PATCH /v1/subscriptions/{id}`.
-    func patch(_ call: Call) throws -> Reply {
+    func patch(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
         let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
         let patch = try SubscriptionPatch(body)
@@ -64,8 +65,8 @@ struct SubscriptionsResource: Sendable {
         let properties = try patch.applied(to: resource.properties)
         try services.permissions(call).check(properties)
         try services.pool.change(resource, to: properties)
-        return .answer(
-            services.subscriptionAnswer(resource).tagged(
+        return .response(
+            services.subscriptionResponse(resource).tagged(
                 SubscriptionView.tag(of: resource, in: services.pool),
                 ifNoneMatch: nil
             )
@@ -73,13 +74,13 @@ struct SubscriptionsResource: Sendable {
     }
 
     /// `DELETE /v1/subscriptions/{id}`.
-    func delete(_ call: Call) throws -> Reply {
+    func delete(_ call: Call) throws -> OperationResult {
         try services.pool.delete(services.ownSubscription(call).id)
-        return .answer(Answer(status: 204))
+        return .response(Response(status: 204))
     }
 
     /// `POST /v1/subscriptions/{id}/subscribe`.
-    func subscribe(_ call: Call) throws -> Reply {
+    func subscribe(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
         try RequestBody.none(of: call.request)
         let properties = resource.properties
@@ -88,35 +89,36 @@ struct SubscriptionsResource: Sendable {
         }
         try services.pool.activate(resource)
         let services = services
-        guard let wait = Preferences(call.header("Prefer")).wait else {
-            return .answer(services.subscriptionAnswer(resource, status: 202))
+        guard let wait = PreferHeader(call.header("Prefer")).wait else {
+            return .response(services.subscriptionResponse(resource, status: 202))
         }
         return outcome(
             of: resource,
             call,
             within: wait,
-            subscribed: { services.subscriptionAnswer(resource) },
+            subscribed: { services.subscriptionResponse(resource) },
             refused: {},
-            otherwise: { services.subscriptionAnswer(resource, status: 202) }
+            otherwise: { services.subscriptionResponse(resource, status: 202) }
         )
     }
 
     /// `POST /v1/subscriptions/{id}/unsubscribe`.
-    func unsubscribe(_ call: Call) throws -> Reply {
+    func unsubscribe(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
         try RequestBody.none(of: call.request)
         services.pool.deactivate(resource)
-        return .answer(services.subscriptionAnswer(resource, status: 202))
+        return .response(services.subscriptionResponse(resource, status: 202))
     }
 
-    // MARK: - Homes
+    // MARK: - Carriers
 
-    private enum Home {
+    /// What a request names to carry a subscription.
+    private enum Carrier {
         case upstream(String)
         case client(String)
     }
 
-    private func home(_ reader: ObjectReader) -> Home? {
+    private func carrier(_ reader: ObjectReader) -> Carrier? {
         switch (reader.has("upstream"), reader.has("client")) {
         case (true, true):
             reader.refuse("client", "Either upstream or client is expected, not both.")
@@ -124,24 +126,18 @@ struct SubscriptionsResource: Sendable {
         case (true, false): return reader.name("upstream").map { .upstream($0) }
         case (false, true): return reader.name("client").map { .client($0) }
         case (false, false):
-            reader.miss("upstream", "upstream or client has to be there.")
+            reader.miss("upstream", "upstream or client is required.")
             return nil
         }
     }
 
-    private func check(_ home: Home, _ properties: SubscriptionProperties, _ permissions: Permissions) throws {
-        switch home {
-        case .upstream(let name): try permissions.check(upstream: name)
-        case .client(let id): try permissions.check(client: ClientID(id))
-        }
-        try permissions.check(properties)
-    }
-
-    private func resolve(_ home: Home) throws -> SubscriptionHome {
-        switch home {
-        case .upstream(let name): return .pooled(try services.sessionKey(upstream: name))
+    private func home(_ carrier: Carrier, _ call: Call) throws -> SubscriptionHome {
+        switch carrier {
+        case .upstream(let name):
+            try services.permissions(call).check(upstream: name)
+            return .pooled(try services.sessionKey(upstream: name))
         case .client(let id):
-            let client = try services.pool.usedClient(ClientID(id))
+            let client = try services.client(call, id: id)
             guard client.isDedicated else {
                 throw Problem(.notDedicated, detail: "The client belongs to the pool; name its upstream instead.")
             }
@@ -151,8 +147,8 @@ struct SubscriptionsResource: Sendable {
 
     // MARK: - Outcomes
 
-    private func created(_ resource: SubscriptionResource) -> Answer {
-        services.subscriptionAnswer(resource, status: 201)
+    private func created(_ resource: SubscriptionResource) -> Response {
+        services.subscriptionResponse(resource, status: 201)
             .with("Location", "/v1/subscriptions/\(resource.id.rawValue)")
             .with("ETag", SubscriptionView.tag(of: resource, in: services.pool).description)
     }
@@ -162,10 +158,10 @@ struct SubscriptionsResource: Sendable {
         of resource: SubscriptionResource,
         _ call: Call,
         within seconds: Int,
-        subscribed: @escaping @Sendable () -> Answer,
+        subscribed: @escaping @Sendable () -> Response,
         refused: @escaping @Sendable () -> Void,
-        otherwise: @escaping @Sendable () -> Answer
-    ) -> Reply {
+        otherwise: @escaping @Sendable () -> Response
+    ) -> OperationResult {
         resource.watchers.reply(
             within: seconds,
             port: call.port,
@@ -176,7 +172,7 @@ struct SubscriptionsResource: Sendable {
                 guard !state.isActive, let refusal = state.lastError else { return nil }
                 let problem = ProblemDetails.problem(for: refusal)
                 refused()
-                return ProblemDetails.answer(problem, requestID: call.requestID).waited(seconds)
+                return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
             },
             otherwise: otherwise
         )

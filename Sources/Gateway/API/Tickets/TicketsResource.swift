@@ -5,17 +5,17 @@ struct TicketsResource: Sendable {
     let services: Services
 
     /// `POST /v1/tickets`.
-    func create(_ call: Call) throws -> Reply {
+    func create(_ call: Call) throws -> OperationResult {
         try RequestBody.none(of: call.request)
         guard let ticket = services.access.ticket(for: call.caller) else {
             throw Problem(.overQuota, detail: "Too many tickets wait to be used.")
         }
-        let answer = Answer.json(201) { json in
+        let response = Response.json(201) { json in
             json.beginObject()
             json.member("ticket", ticket.text)
             json.member("expiresIn", ticket.lifetime.roundedSeconds)
             json.endObject()
         }
-        return .answer(answer)
+        return .response(response)
     }
 }

@@ -6,19 +6,18 @@ struct UpstreamsResource: Sendable {
     let services: Services
 
     /// `GET /v1/upstreams`.
-    func list(_ call: Call) throws -> Reply {
+    func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
         let page = try Page(of: services.pool.upstreams.filter { permissions.sees(upstream: $0.name) }, for: call) {
             $0.name
         }
-        return .answer(page.answer("upstreams") { write($1, to: &$0) })
+        return .response(page.response("upstreams") { write($1, to: &$0) })
     }
 
     /// `GET /v1/upstreams/{name}`.
-    func get(_ call: Call) throws -> Reply {
-        let name = call.parameter("name")
-        guard let upstream = services.pool.upstream(name) else { throw PoolError.unknownUpstream(name) }
-        return .answer(.json { write(upstream, to: &$0) })
+    func get(_ call: Call) throws -> OperationResult {
+        let upstream = try services.upstream(call)
+        return .response(.json { write(upstream, to: &$0) })
     }
 
     private func write(_ upstream: UpstreamConfiguration, to json: inout JSONBytes) {

@@ -19,7 +19,7 @@ struct ValuesResource: Sendable {
     private typealias Finder = @Sendable (ValuesView) throws -> Target
 
     /// `GET …/values`, with or without a query.
-    func query(_ call: Call) throws -> Reply {
+    func query(_ call: Call) throws -> OperationResult {
         var reader = QueryReader(call.query)
         let item = place(&reader, "item", "itemPos")
         let field = place(&reader, "field", "fieldPos")
@@ -45,13 +45,13 @@ struct ValuesResource: Sendable {
     }
 
     /// `GET …/values/{item}`.
-    func item(_ call: Call) throws -> Reply {
+    func item(_ call: Call) throws -> OperationResult {
         let item = call.parameter("item")
         return try reply(call) { .item(try $0.item(item)) }
     }
 
     /// `GET …/values/{item}/keys`: in other modes than COMMAND the field of that name.
-    func keys(_ call: Call) throws -> Reply {
+    func keys(_ call: Call) throws -> OperationResult {
         let item = call.parameter("item")
         return try reply(call) { view in
             let item = try view.item(item)
@@ -60,7 +60,7 @@ struct ValuesResource: Sendable {
     }
 
     /// `GET …/values/{item}/keys/{key}`.
-    func key(_ call: Call) throws -> Reply {
+    func key(_ call: Call) throws -> OperationResult {
         let (item, key) = (call.parameter("item"), call.parameter("key"))
         return try reply(call) { view in
             try view.checkCommand()
@@ -71,7 +71,7 @@ struct ValuesResource: Sendable {
     }
 
     /// `GET …/values/{item}/keys/{key}/{field}`.
-    func keyField(_ call: Call) throws -> Reply {
+    func keyField(_ call: Call) throws -> OperationResult {
         let (item, key, field) = (call.parameter("item"), call.parameter("key"), call.parameter("field"))
         return try reply(call) { view in
             try view.checkCommand()
@@ -83,7 +83,7 @@ struct ValuesResource: Sendable {
     }
 
     /// `GET …/values/{item}/{field}`.
-    func field(_ call: Call) throws -> Reply {
+    func field(_ call: Call) throws -> OperationResult {
         let (item, field) = (call.parameter("item"), call.parameter("field"))
         return try reply(call) { view in
             .value(try view.item(item), field: try view.field(field), key: nil)
@@ -93,21 +93,21 @@ struct ValuesResource: Sendable {
     // MARK: - Answers
 
     /// Answers, at once or, in a long poll, when the tag is another one.
-    private func reply(_ call: Call, _ find: @escaping Finder) throws -> Reply {
+    private func reply(_ call: Call, _ find: @escaping Finder) throws -> OperationResult {
         let resource = try services.subscription(call)
         let ifNoneMatch = call.header("If-None-Match")
-        let present = try answer(resource, call, find)
-        guard ifNoneMatch != nil, present.status == 304, let wait = Preferences(call.header("Prefer")).wait else {
-            return .answer(present)
+        let present = try response(resource, call, find)
+        guard ifNoneMatch != nil, present.status == 304, let wait = PreferHeader(call.header("Prefer")).wait else {
+            return .response(present)
         }
-        let changed: @Sendable () -> Answer? = {
+        let changed: @Sendable () -> Response? = {
             do {
                 if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
-                let answer = try answer(resource, call, find)
-                return answer.status == 304 ? nil : answer.waited(wait)
+                let response = try response(resource, call, find)
+                return response.status == 304 ? nil : response.waited(wait)
             } catch {
                 let problem = ProblemDetails.problem(for: error)
-                return ProblemDetails.answer(problem, requestID: call.requestID).waited(wait)
+                return ProblemDetails.response(problem, requestID: call.requestID).waited(wait)
             }
         }
         return resource.watchers.reply(
@@ -120,24 +120,24 @@ struct ValuesResource: Sendable {
         )
     }
 
-    private func answer(_ resource: SubscriptionResource, _ call: Call, _ find: Finder) throws -> Answer {
+    private func response(_ resource: SubscriptionResource, _ call: Call, _ find: Finder) throws -> Response {
         let view = ValuesView(resource, now: services.clock())
         let target = try find(view)
-        let acceptance = Acceptance(call.header("Accept"))
+        let acceptance = AcceptHeader(call.header("Accept"))
         let tag = tag(of: target, in: view)
         let ifNoneMatch = call.header("If-None-Match")
         guard case .value(let item, let field, let key) = target else {
             _ = try acceptance.choose(["application/json"])
-            return Answer.json { write(target, of: view, to: &$0) }.tagged(tag, ifNoneMatch: ifNoneMatch)
+            return Response.json { write(target, of: view, to: &$0) }.tagged(tag, ifNoneMatch: ifNoneMatch)
         }
         let value = view.value(item: item, field: field, key: key)
         if try acceptance.choose(["application/json", "text/plain"]) == "application/json" {
-            return Answer.json { view.writeValue(value, item: item, to: &$0) }
+            return Response.json { view.writeValue(value, item: item, to: &$0) }
                 .tagged(tag, ifNoneMatch: ifNoneMatch).with("Vary", "Accept")
         }
         let plain =
-            value.map { Answer(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
-            ?? Answer(status: 204)
+            value.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
+            ?? Response(status: 204)
         return plain.tagged(tag, ifNoneMatch: ifNoneMatch).with("Vary", "Accept")
     }
 

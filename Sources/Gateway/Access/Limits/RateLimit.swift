@@ -1,7 +1,7 @@
 internal import MicroHTTPD
 internal import SessionCore
 
-/// Holds requests against a rate: 429 with `Retry-After` beyond it, and `RateLimit` headers on every answer
+/// Holds requests against a rate: 429 with `Retry-After` beyond it, and `RateLimit` headers on every response
 /// (draft-ietf-httpapi-ratelimit-headers).
 struct RateLimit: Middleware {
     /// What is counted.
@@ -27,18 +27,15 @@ struct RateLimit: Middleware {
         self.clock = clock
     }
 
-    /// Probes pass: a container must not be stopped because somebody else asks too often.
-    private static let exempt: Set<String> = ["healthLive", "healthReady"]
-
-    func admit(_ call: inout Call, route: Route?) throws -> Answer? {
-        if let route, Self.exempt.contains(route.name) { return nil }
+    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
+        if let operation, !operation.isRateLimited { return nil }
         guard let (name, rate, burst) = subject(of: call) else { return nil }
         let verdict = table.take(name, rate: rate, burst: burst, now: clock())
         let (seconds, attoseconds) = verdict.wait.components
         let wait = max(1, seconds + (attoseconds > 0 ? 1 : 0))
         let window = max(1, Int((burst / rate).rounded(.up)))
-        call.notes.add("RateLimit-Policy", "\"\(scope.rawValue)\";q=\(Int(burst));w=\(window)")
-        call.notes.add("RateLimit", "\"\(scope.rawValue)\";r=\(verdict.remaining);t=\(wait)")
+        call.record.add("RateLimit-Policy", "\"\(scope.rawValue)\";q=\(Int(burst));w=\(window)")
+        call.record.add("RateLimit", "\"\(scope.rawValue)\";r=\(verdict.remaining);t=\(wait)")
         if verdict.isAdmitted { return nil }
         var problem = Problem(.rateLimited, detail: "Too many requests from this \(scope.rawValue).")
         problem.headers.append("Retry-After", "\(wait)")

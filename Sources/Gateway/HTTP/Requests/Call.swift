@@ -12,14 +12,14 @@ struct Call: Sendable {
     var query = Query()
     /// Who makes it.
     var caller = Caller()
-    /// The id that the answer and the logs carry.
+    /// The id that the response and the logs carry.
     var requestID = ""
-    /// What is noted for the answer and for the figures.
-    var notes = CallNotes(since: .zero)
-    /// The way to answer later.
-    var port: AnswerPort
+    /// What is noted for the response and for the figures.
+    var record = CallRecord(since: .zero)
+    /// The way to respond later.
+    var port: ResponseSender
 
-    /// Whether only the head of the answer is wanted.
+    /// Whether only the head of the response is wanted.
     var isHead: Bool { request.method == "HEAD" }
 
     /// The value of a path parameter; the router has seen to it that it is there.
@@ -33,40 +33,40 @@ struct Call: Sendable {
 }
 
 /// What an operation decides.
-enum Reply {
+enum OperationResult {
     /// This, now.
-    case answer(Answer)
+    case response(Response)
     /// The call's port will be used, once.
-    case later
+    case deferred
     /// An open response.
     case stream(HTTPStreamHead, any StreamContent)
 }
 
-/// What is noted of a request on its way, for its answer and for the figures, however late the answer comes.
-final class CallNotes: Sendable {
-    private struct Body {
+/// What is noted of a request on its way, for its response and for the figures, however late the response comes.
+final class CallRecord: Sendable {
+    private struct State {
         var headers = HTTPFields()
-        var route: String?
+        var operation: String?
     }
 
     /// When the request came.
     let since: Moment
-    private let body = Mutex(Body())
+    private let state = Mutex(State())
 
     /// Nothing noted yet.
     init(since: Moment) { self.since = since }
 
     /// The name of the operation; nil while it is not found.
-    var route: String? {
-        get { body.withLock { $0.route } }
-        set { body.withLock { $0.route = newValue } }
+    var operation: String? {
+        get { state.withLock { $0.operation } }
+        set { state.withLock { $0.operation = newValue } }
     }
 
-    /// The headers that the answer gets.
-    var headers: HTTPFields { body.withLock { $0.headers } }
+    /// The headers that the response gets.
+    var headers: HTTPFields { state.withLock { $0.headers } }
 
-    /// Adds a header to the answer.
-    func add(_ name: String, _ value: String) { body.withLock { $0.headers.append(name, value) } }
+    /// Adds a header to the response.
+    func add(_ name: String, _ value: String) { state.withLock { $0.headers.append(name, value) } }
 }
 
 /// The id of a request: the caller's, where it is harmless, or a new one.

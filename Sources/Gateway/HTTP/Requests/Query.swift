@@ -45,7 +45,7 @@ struct Query: Sendable, Equatable {
         var unknown: [String] = []
         for pair in pairs where !names.contains(pair.name) && !unknown.contains(pair.name) {
             unknown.append(pair.name)
-            // A query of thousands of names must not become an answer of thousands of entries.
+            // A query of thousands of names must not become a response of thousands of entries.
             if unknown.count == Refusals.mostEntries { break }
         }
         guard !unknown.isEmpty else { return }

@@ -50,7 +50,7 @@ enum RequestBody {
     }
 }
 
-/// Gathers what is refused while input is read, so that one answer tells all of it.
+/// Gathers what is refused while input is read, so that one response tells all of it.
 final class Refusals {
     /// Where input comes from.
     enum Origin: Sendable {
@@ -60,7 +60,7 @@ final class Refusals {
         case query
     }
 
-    /// How many refusals one answer tells.
+    /// How many refusals one response tells.
     static let mostEntries = 100
 
     /// Where the input comes from.
@@ -73,7 +73,7 @@ final class Refusals {
 
     /// Notes a refusal.
     func refuse(_ path: [String], as code: ProblemCode = .invalidValue, _ rule: String) {
-        // A body of a million bad names must not become an answer of a million entries.
+        // A body of a million bad names must not become a response of a million entries.
         guard entries.count < Self.mostEntries else { return }
         let place: ProblemEntry.Place =
             switch origin {

@@ -50,9 +50,9 @@ struct Page<Element> {
         return (index, String(parts[1]))
     }
 
-    /// The answer that shows the page as an object with the entries under a name.
-    func answer(_ name: String, _ write: (inout JSONBytes, Element) -> Void) -> Answer {
-        let answer = Answer.json { json in
+    /// The response that shows the page as an object with the entries under a name.
+    func response(_ name: String, _ write: (inout JSONBytes, Element) -> Void) -> Response {
+        let response = Response.json { json in
             json.beginObject()
             json.key(name)
             json.beginArray()
@@ -61,6 +61,6 @@ struct Page<Element> {
             json.member("nextCursor", nextCursor)
             json.endObject()
         }
-        return link.map { answer.with("Link", $0) } ?? answer
+        return link.map { response.with("Link", $0) } ?? response
     }
 }

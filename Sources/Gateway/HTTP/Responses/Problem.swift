@@ -35,7 +35,7 @@ struct ProblemEntry: Sendable, Equatable {
     }
 }
 
-/// An error on its way to becoming an RFC 9457 answer.
+/// An error on its way to becoming an RFC 9457 response.
 struct Problem: Error, Sendable {
     /// What kind it is.
     let code: ProblemCode
@@ -45,7 +45,7 @@ struct Problem: Error, Sendable {
     var entries: [ProblemEntry] = []
     /// What the Lightstreamer server said.
     var upstream: UpstreamRefusal?
-    /// Headers that the answer carries, such as `Allow`.
+    /// Headers that the response carries, such as `Allow`.
     var headers = HTTPFields()
 
     /// A problem.

@@ -4,7 +4,7 @@ internal import LightstreamerClient
 internal import MicroHTTPD
 internal import SessionPool
 
-/// Errors to HTTP: the one place that knows which error becomes which answer.
+/// Errors to HTTP: the one place that knows which error becomes which response.
 enum ProblemDetails {
     /// The media type of problems.
     static let mediaType = "application/problem+json"
@@ -38,8 +38,8 @@ enum ProblemDetails {
         }
     }
 
-    /// The answer that a problem is. `status` overrides that of the code where the front end has a finer one.
-    static func answer(_ problem: Problem, requestID: String, status: Int? = nil) -> Answer {
+    /// The response that a problem is. `status` overrides that of the code where the front end has a finer one.
+    static func response(_ problem: Problem, requestID: String, status: Int? = nil) -> Response {
         let status = status ?? problem.code.status
         var json = JSONBytes()
         json.beginObject()
@@ -55,18 +55,18 @@ enum ProblemDetails {
             json.write(upstream)
         }
         json.endObject()
-        var answer = Answer(status: status, mediaType: mediaType, body: json.bytes)
-        answer.problem = problem.code
-        answer.headers.lines += problem.headers.lines
+        var response = Response(status: status, mediaType: mediaType, body: json.bytes)
+        response.problem = problem.code
+        response.headers.lines += problem.headers.lines
         if problem.headers["Retry-After"] == nil, let seconds = retryAfter(problem.code) {
-            answer.headers.append("Retry-After", "\(seconds)")
+            response.headers.append("Retry-After", "\(seconds)")
         }
         let isRefusal =
             problem.code == .unauthorized || problem.code == .forbidden || problem.code == .upstreamNotAllowed
         if isRefusal, problem.headers["WWW-Authenticate"] == nil {
-            answer.headers.append("WWW-Authenticate", "Bearer realm=\"lightstreamer-gateway\"")
+            response.headers.append("WWW-Authenticate", "Bearer realm=\"lightstreamer-gateway\"")
         }
-        return answer
+        return response
     }
 
     private static func write(_ entries: [ProblemEntry], to json: inout JSONBytes) {

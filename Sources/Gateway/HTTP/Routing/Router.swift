@@ -1,58 +1,60 @@
-/// Finds the route of a request.
+/// Finds the operation of a request.
 struct Router: Sendable {
-    /// What was found.
-    enum Finding: Sendable {
-        /// A route, with the values of its path parameters.
-        case route(Route, parameters: [String: String])
-        /// `OPTIONS` on a path that exists, with the methods it knows.
+    /// The result of a search.
+    enum Match: Sendable {
+        /// An operation, with the values of its path parameters.
+        case operation(Operation, parameters: [String: String])
+        /// `OPTIONS` on a known path, with the methods that it allows.
         case options(allow: [String])
-        /// The path exists, but not with this method.
+        /// A known path that does not allow the method.
         case methodNotAllowed(allow: [String])
-        /// No such path.
+        /// An unknown path.
         case notFound
     }
 
-    private struct Place: Sendable {
-        let pattern: RoutePattern
-        var routes: [Route]
+    /// A path with its operations.
+    private struct Entry: Sendable {
+        let pattern: PathPattern
+        var operations: [Operation]
     }
 
-    private let places: [Int: [Place]]
+    /// The paths by their number of segments, the more specific first.
+    private let entries: [Int: [Entry]]
 
     /// A router over a table.
-    init(_ table: [Route]) {
-        var places: [Int: [Place]] = [:]
-        for route in table {
-            let count = route.pattern.segments.count
-            var group = places[count] ?? []
-            if let index = group.firstIndex(where: { $0.pattern == route.pattern }) {
-                group[index].routes.append(route)
+    init(_ table: [Operation]) {
+        var entries: [Int: [Entry]] = [:]
+        for operation in table {
+            let count = operation.pattern.segments.count
+            var group = entries[count] ?? []
+            if let index = group.firstIndex(where: { $0.pattern == operation.pattern }) {
+                group[index].operations.append(operation)
             } else {
-                group.append(Place(pattern: route.pattern, routes: [route]))
+                group.append(Entry(pattern: operation.pattern, operations: [operation]))
             }
-            places[count] = group
+            entries[count] = group
         }
-        self.places = places.mapValues { group in
+        self.entries = entries.mapValues { group in
             group.sorted { $0.pattern.isMoreSpecific(than: $1.pattern) }
         }
     }
 
-    /// Finds the route of a method and path. `HEAD` is found where `GET` is.
-    func find(method: String, path: RequestPath) -> Finding {
-        for place in places[path.segments.count] ?? [] {
-            guard let parameters = place.pattern.match(path) else { continue }
+    /// Finds the operation of a method and path. `HEAD` is found where `GET` is.
+    func find(method: String, path: RequestPath) -> Match {
+        for entry in entries[path.segments.count] ?? [] {
+            guard let parameters = entry.pattern.match(path) else { continue }
             let wanted = method == "HEAD" ? "GET" : method
-            if let route = place.routes.first(where: { $0.method.rawValue == wanted }) {
-                return .route(route, parameters: parameters)
+            if let operation = entry.operations.first(where: { $0.method.rawValue == wanted }) {
+                return .operation(operation, parameters: parameters)
             }
-            let allow = Self.allow(place.routes)
+            let allow = Self.allow(entry.operations)
             return method == "OPTIONS" ? .options(allow: allow) : .methodNotAllowed(allow: allow)
         }
         return .notFound
     }
 
-    private static func allow(_ routes: [Route]) -> [String] {
-        var methods = routes.map(\.method.rawValue)
+    private static func allow(_ operations: [Operation]) -> [String] {
+        var methods = operations.map(\.method.rawValue)
         if methods.contains("GET") { methods.append("HEAD") }
         return methods + ["OPTIONS"]
     }

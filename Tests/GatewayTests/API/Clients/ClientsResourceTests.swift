@@ -81,8 +81,8 @@ import Testing
     ])
     func pinsAreDigestsOfBothKinds(pin: String, isAdmitted: Bool) {
         let path = "/v1/clients/\(fixture.makeClient())/details"
-        let answer = fixture.perform("PATCH", path, #"{"certificatePins":["\#(pin)"]}"#)
-        #expect(answer.status == (isAdmitted ? 200 : 422))
+        let response = fixture.perform("PATCH", path, #"{"certificatePins":["\#(pin)"]}"#)
+        #expect(response.status == (isAdmitted ? 200 : 422))
     }
 
     @Test func connectWithoutAnAddressIsAConflict() {

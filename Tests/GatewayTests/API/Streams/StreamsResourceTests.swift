@@ -14,7 +14,7 @@ import Testing
         let lines = fixture.perform("GET", path + "?format=ndjson")
         #expect(lines.headers["Content-Type"]?.hasPrefix("application/x-ndjson") == true)
         #expect(fixture.perform("GET", path, "", ["Accept": "application/json"]).status == 406)
-        #expect(fixture.services.streamBook.ids.isEmpty)
+        #expect(fixture.services.streamResources.ids.isEmpty)
     }
 
     @Test func headOpensNothing() {

@@ -27,9 +27,9 @@ struct Fixture {
             access: AccessControl(AccessConfiguration()),
             pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
             streams: StreamRegistry(hub: hub),
-            streamBook: PreparedStreams(),
+            streamResources: StreamResources(),
             deadlines: Deadlines(clock: Moment.monotonic),
-            lifetime: Lifetime(startedAt: .zero),
+            lifetime: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "" },
             clock: Moment.monotonic

@@ -36,7 +36,7 @@ import Testing
             fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body).status
         }
         #expect(statuses == [201, 201, 503])
-        #expect(fixture.services.streamBook.waiting == 2)
+        #expect(fixture.services.streamResources.waiting == 2)
     }
 
     @Test func allCallersTogetherHaveALimit() async throws {
@@ -52,7 +52,7 @@ import Testing
         let fixture = try await fixture(perKey: 0)
         let id = fixture.makeSubscription(as: AccessFixture.alice)
         #expect(fixture.perform("GET", "/v1/stream?subscription=\(id)", as: AccessFixture.alice).status == 503)
-        #expect(fixture.services.streamBook.ids.isEmpty)
+        #expect(fixture.services.streamResources.ids.isEmpty)
         #expect(fixture.services.streams.count == 0)
     }
 

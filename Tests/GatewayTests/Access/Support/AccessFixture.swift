@@ -41,9 +41,9 @@ struct AccessFixture {
             access: control,
             pool: SessionPool(configuration: configuration.pool, sink: sink, logger: logger),
             streams: StreamRegistry(hub: hub),
-            streamBook: PreparedStreams(),
+            streamResources: StreamResources(),
             deadlines: Deadlines(clock: { time.moment }),
-            lifetime: Lifetime(startedAt: .zero),
+            lifetime: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "up 1\n" },
             clock: { time.moment }

@@ -9,8 +9,8 @@ import Testing
 @Suite struct ProblemDetailsTests {
     private struct Unforeseen: Error {}
 
-    private func document(_ answer: Answer) throws -> JSONValue {
-        guard case .bytes(let bytes) = answer.body else { return .null }
+    private func document(_ response: Response) throws -> JSONValue {
+        guard case .bytes(let bytes) = response.body else { return .null }
         return try JSONValue(parsing: bytes)
     }
 
@@ -27,10 +27,10 @@ import Testing
             ProblemEntry(.parameter("limit"), .unknownParameter, "Never."),
         ])
         problem.upstream = UpstreamRefusal(code: -7, message: "für \"niemand\"")
-        let answer = ProblemDetails.answer(problem, requestID: "r1")
-        let json = try document(answer)
-        #expect(answer.status == 422)
-        #expect(answer.headers["Content-Type"] == "application/problem+json")
+        let response = ProblemDetails.response(problem, requestID: "r1")
+        let json = try document(response)
+        #expect(response.status == 422)
+        #expect(response.headers["Content-Type"] == "application/problem+json")
         #expect(json["type"]?.string == "/docs#invalid-value")
         #expect(json["status"]?.number?.intValue == 422)
         #expect(json["instance"]?.string == "r1")
@@ -58,8 +58,8 @@ import Testing
     }
 
     @Test func quotasAndStopsSayWhenToComeBack() {
-        let answer = ProblemDetails.answer(Problem(.overQuota), requestID: "")
-        #expect(answer.headers["Retry-After"] != nil)
+        let response = ProblemDetails.response(Problem(.overQuota), requestID: "")
+        #expect(response.headers["Retry-After"] != nil)
     }
 
     @Test(arguments: RequestRefusal.allCases)

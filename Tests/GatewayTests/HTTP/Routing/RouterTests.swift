@@ -4,18 +4,18 @@ import Testing
 
 @Suite struct RouterTests {
     private let router = Router([
-        Route(.get, "/", "root", [200]) { _ in .later },
-        Route(.get, "/v1/values/{item}/{field}", "field", [200]) { _ in .later },
-        Route(.get, "/v1/values/{item}/keys", "keys", [200]) { _ in .later },
-        Route(.post, "/v1/values", "make", [201]) { _ in .later },
-        Route(.delete, "/v1/values/{item}/keys", "drop", [204]) { _ in .later },
+        Operation(.get, "/", "root", .open, [200]) { _ in .deferred },
+        Operation(.get, "/v1/values/{item}/{field}", "field", .open, [200]) { _ in .deferred },
+        Operation(.get, "/v1/values/{item}/keys", "keys", .open, [200]) { _ in .deferred },
+        Operation(.post, "/v1/values", "make", .open, [201]) { _ in .deferred },
+        Operation(.delete, "/v1/values/{item}/keys", "drop", .open, [204]) { _ in .deferred },
     ])
 
     private func name(_ method: String, _ raw: String) throws -> String? {
-        guard case .route(let route, _) = router.find(method: method, path: try RequestPath(raw: raw)) else {
+        guard case .operation(let operation, _) = router.find(method: method, path: try RequestPath(raw: raw)) else {
             return nil
         }
-        return route.name
+        return operation.name
     }
 
     @Test func aLiteralIsPreferredToAParameter() throws {
@@ -26,7 +26,7 @@ import Testing
 
     @Test func parametersCarryDecodedSegments() throws {
         let path = try RequestPath(raw: "/v1/values/a%2Fb/%20")
-        guard case .route(_, let parameters) = router.find(method: "GET", path: path) else {
+        guard case .operation(_, let parameters) = router.find(method: "GET", path: path) else {
             Issue.record("not found")
             return
         }

@@ -1,5 +1,5 @@
 /// Content negotiation by `Accept` (RFC 9110 section 12.5.1).
-struct Acceptance: Sendable {
+struct AcceptHeader: Sendable {
     private struct Range: Sendable {
         let type: Substring
         let subtype: Substring
@@ -64,7 +64,7 @@ extension Substring {
 }
 
 /// What `Prefer` asks for (RFC 7240), as far as the gateway knows it.
-struct Preferences: Sendable, Equatable {
+struct PreferHeader: Sendable, Equatable {
     /// The longest wait that is honoured, in seconds; longer ones are cut to it.
     static let longestWait = 300
 

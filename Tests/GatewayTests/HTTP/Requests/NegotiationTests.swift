@@ -18,33 +18,33 @@ import Testing
         ("application/json;q=0, */*", "text/plain"),
     ])
     func theBestOfferIsChosen(header: String?, offer: String) throws {
-        #expect(try Acceptance(header).choose(offers) == offer)
+        #expect(try AcceptHeader(header).choose(offers) == offer)
     }
 
     @Test(arguments: ["image/png", "application/json;q=0", "text/html, image/*"])
     func nothingAcceptableIsARefusal(header: String) {
-        #expect { try Acceptance(header).choose(["application/json"]) } throws: {
+        #expect { try AcceptHeader(header).choose(["application/json"]) } throws: {
             ($0 as? Problem)?.code == .notAcceptable
         }
     }
 
     @Test func onlyATypeThatIsWrittenOutIsNamed() {
-        #expect(Acceptance("text/event-stream").names("text/event-stream"))
-        #expect(!Acceptance("*/*").names("text/event-stream"))
+        #expect(AcceptHeader("text/event-stream").names("text/event-stream"))
+        #expect(!AcceptHeader("*/*").names("text/event-stream"))
     }
 }
 
 @Suite struct PreferencesTests {
     @Test(arguments: [
         ("wait=5", 5), ("respond-async, wait=10", 10), ("Wait = 3", 3), ("wait=\"7\"", 7), ("wait=0", 0),
-        ("wait=99999999999999999999", Preferences.longestWait), ("wait=2;x=y", 2),
+        ("wait=99999999999999999999", PreferHeader.longestWait), ("wait=2;x=y", 2),
     ])
     func theWaitIsRead(header: String, seconds: Int) {
-        #expect(Preferences(header).wait == seconds)
+        #expect(PreferHeader(header).wait == seconds)
     }
 
     @Test(arguments: [nil, "", "wait", "wait=", "wait=-1", "wait=1.5", "handling=lenient"])
     func whatIsNotUnderstoodIsPassedOver(header: String?) {
-        #expect(Preferences(header).wait == nil)
+        #expect(PreferHeader(header).wait == nil)
     }
 }

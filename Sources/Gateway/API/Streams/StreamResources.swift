@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// What the streams that REST made hold: the shared subscriptions that they joined, the dedicated clients that they keep
 /// in use, and, of those that were prepared, what was asked.
-final class PreparedStreams: Sendable {
+final class StreamResources: Sendable {
     /// One stream.
     struct Entry: Sendable {
         /// The shared subscriptions that it joined, by id.

@@ -1,0 +1,149 @@
+/// One row of the operation table: all facts about a method on a path.
+struct Operation: Sendable {
+    /// The methods of operations. `HEAD` follows from `GET`, `OPTIONS` from the path.
+    enum Method: String, Sendable, Hashable {
+        case get = "GET"
+        case post = "POST"
+        case patch = "PATCH"
+        case delete = "DELETE"
+    }
+
+    /// What the caller needs, before any resource is looked up.
+    enum Authorization: Sendable, Equatable {
+        /// No credentials: the response is the same for every caller.
+        case open
+        /// Valid credentials. The handler checks the rights, which depend on the request.
+        case authenticated
+        /// A right.
+        case right(Right)
+        /// A right, with all upstreams: the response has data of each.
+        case rightOnAllUpstreams(Right)
+    }
+
+    /// The media types of successful responses.
+    enum MediaTypes: Sendable, Equatable {
+        /// JSON. A request whose `Accept` excludes it is rejected with 406 before the handler runs.
+        case json
+        /// The handler chooses one by `Accept`, or rejects the request with 406.
+        case negotiated
+        /// Sent whatever `Accept` says; also for responses without a body.
+        case fixed
+    }
+
+    /// Performs the operation. `ProblemDetails` turns errors into responses.
+    typealias Handler = @Sendable (Call) throws -> OperationResult
+
+    /// The method.
+    let method: Method
+    /// The path.
+    let pattern: PathPattern
+    /// The `operationId` in openapi.yaml.
+    let name: String
+    /// What the caller needs.
+    let authorization: Authorization
+    /// Whether a ticket is accepted in place of a key or token.
+    let acceptsTickets: Bool
+    /// Whether requests count against the rate limits.
+    let isRateLimited: Bool
+    /// The query parameters of the operation, others are rejected; nil: the query is ignored.
+    let query: [String]?
+    /// The media types of successful responses.
+    let mediaTypes: MediaTypes
+    /// The handler.
+    let handler: Handler
+
+    private let ownStatuses: Set<Int>
+
+    /// A row. `statuses` are those that the handler adds to the ones that follow from the other members.
+    init(
+        _ method: Method,
+        _ path: String,
+        _ name: String,
+        _ authorization: Authorization,
+        _ statuses: Set<Int>,
+        query: [String]? = [],
+        mediaTypes: MediaTypes = .json,
+        tickets: Bool = false,
+        rateLimited: Bool = true,
+        _ handler: @escaping Handler
+    ) {
+        self.method = method
+        pattern = PathPattern(path)
+        self.name = name
+        self.authorization = authorization
+        acceptsTickets = tickets
+        isRateLimited = rateLimited
+        self.query = query
+        self.mediaTypes = mediaTypes
+        ownStatuses = statuses
+        self.handler = handler
+    }
+
+    /// Every status that openapi.yaml documents for the operation.
+    var statuses: Set<Int> {
+        var statuses = ownStatuses.union([400, 503])
+        if authorization != .open { statuses.formUnion([401, 403]) }
+        if isRateLimited { statuses.insert(429) }
+        if query != nil { statuses.insert(422) }
+        if mediaTypes != .fixed { statuses.insert(406) }
+        switch method {
+        case .post: statuses.formUnion([409, 413, 415])
+        case .patch: statuses.formUnion([409, 412, 413, 415])
+        case .get, .delete: break
+        }
+        return statuses
+    }
+}
+
+/// The path of an operation as openapi.yaml writes it: `/v1/clients/{id}`.
+struct PathPattern: Sendable, Hashable, CustomStringConvertible {
+    /// One segment.
+    enum Segment: Sendable, Hashable {
+        /// Exactly this text.
+        case literal(String)
+        /// Any text but the empty one, under this name.
+        case parameter(String)
+    }
+
+    /// The path as written.
+    let description: String
+    /// Its segments; none for `/`.
+    let segments: [Segment]
+
+    /// Reads a path.
+    init(_ path: String) {
+        description = path
+        segments = path.split(separator: "/").map { part in
+            part.hasPrefix("{") && part.hasSuffix("}")
+                ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
+        }
+    }
+
+    /// The parameters of a path that the pattern covers; nil for any other path.
+    func match(_ path: RequestPath) -> [String: String]? {
+        guard path.segments.count == segments.count else { return nil }
+        var parameters: [String: String] = [:]
+        for (segment, text) in zip(segments, path.segments) {
+            switch segment {
+            case .literal(let literal):
+                if literal != text { return nil }
+            case .parameter(let name):
+                if text.isEmpty { return nil }
+                parameters[name] = text
+            }
+        }
+        return parameters
+    }
+
+    /// Whether this pattern takes precedence over another one that covers the same path: the first literal decides.
+    func isMoreSpecific(than other: PathPattern) -> Bool {
+        for (mine, theirs) in zip(segments, other.segments) {
+            switch (mine, theirs) {
+            case (.literal, .parameter): return true
+            case (.parameter, .literal): return false
+            case (.literal, .literal), (.parameter, .parameter): continue
+            }
+        }
+        return false
+    }
+}

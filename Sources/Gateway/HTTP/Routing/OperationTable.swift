@@ -1,0 +1,208 @@
+/// Every operation, one row each, in the order of openapi.yaml.
+enum OperationTable {
+    private static let read: Operation.Authorization = .right(.read)
+    private static let subscribe: Operation.Authorization = .right(.subscribe)
+    // Options and cookies may hold credentials for the server, so even reading them needs more than `read`.
+    private static let manage: Operation.Authorization = .right(.manage)
+
+    private static let paging = ["limit", "cursor"]
+    private static let settings = StreamQuery.settings
+    private static let opening = StreamQuery.join + ["subscription", "client"] + settings
+    private static let valueSelection = ["item", "itemPos", "field", "fieldPos", "key"]
+
+    /// The table over the services.
+    static func operations(_ services: Services) -> [Operation] {
+        upstreams(services) + clients(services) + clientParts(services) + subscriptions(services) + values(services)
+            + streams(services) + pages(services)
+    }
+
+    private static func upstreams(_ services: Services) -> [Operation] {
+        let upstreams = UpstreamsResource(services: services)
+        return [
+            Operation(.get, "/v1/upstreams", "listUpstreams", read, [200], query: paging, upstreams.list),
+            Operation(.get, "/v1/upstreams/{name}", "getUpstream", read, [200, 404], upstreams.get),
+        ]
+    }
+
+    private static func clients(_ services: Services) -> [Operation] {
+        let (root, one) = ("/v1/clients", "/v1/clients/{id}")
+        let clients = ClientsResource(services: services)
+        let connection = ConnectionResource(services: services)
+        let messages = MessagesResource(services: services)
+        let events = StreamsResource(services: services).client
+        return [
+            Operation(.get, root, "listClients", read, [200], query: paging, clients.list),
+            Operation(.post, root, "createClient", manage, [201, 404, 502], clients.create),
+            Operation(.get, one, "getClient", read, [200, 404], clients.get),
+            Operation(.delete, one, "deleteClient", manage, [204, 404, 409], mediaTypes: .fixed, clients.delete),
+            Operation(.post, one + "/connect", "connectClient", manage, [200, 202, 404, 502], connection.connect),
+            Operation(.post, one + "/disconnect", "disconnectClient", manage, [200, 202, 404], connection.disconnect),
+            Operation(.post, one + "/messages", "sendMessage", .right(.send), [200, 202, 404], messages.send),
+            Operation(
+                .get,
+                one + "/events",
+                "streamClient",
+                read,
+                [200, 404],
+                query: settings + ["subscriptions"],
+                mediaTypes: .negotiated,
+                tickets: true,
+                events
+            ),
+        ]
+    }
+
+    private static func clientParts(_ services: Services) -> [Operation] {
+        let (root, tagged) = ("/v1/clients/{id}", Set([200, 304, 404]))
+        let options = ClientOptionsResource(services: services)
+        let details = ClientDetailsResource(services: services)
+        let cookies = CookiesResource(services: services)
+        let jar = root + "/cookies"
+        return [
+            Operation(.get, root + "/options", "getClientOptions", manage, tagged, options.get),
+            Operation(.patch, root + "/options", "patchClientOptions", manage, [200, 404], options.patch),
+            Operation(.get, root + "/details", "getClientDetails", manage, tagged, details.get),
+            Operation(.patch, root + "/details", "patchClientDetails", manage, [200, 404], details.patch),
+            Operation(.get, jar, "listCookies", manage, [200, 404], query: ["url"], cookies.list),
+            Operation(.post, jar, "addCookies", manage, [204, 404], mediaTypes: .fixed, cookies.add),
+            Operation(.delete, jar, "deleteCookies", manage, [204, 404], mediaTypes: .fixed, cookies.clear),
+        ]
+    }
+
+    private static func subscriptions(_ services: Services) -> [Operation] {
+        let (root, one) = ("/v1/subscriptions", "/v1/subscriptions/{id}")
+        let resource = SubscriptionsResource(services: services)
+        return [
+            Operation(.get, root, "listSubscriptions", read, [200], query: paging, resource.list),
+            Operation(.post, root, "createSubscription", subscribe, [201, 404, 502], resource.create),
+            Operation(.get, one, "getSubscription", read, [200, 304, 404], resource.get),
+            Operation(.patch, one, "patchSubscription", subscribe, [200, 404], resource.patch),
+            Operation(
+                .delete,
+                one,
+                "deleteSubscription",
+                subscribe,
+                [204, 404, 409],
+                mediaTypes: .fixed,
+                resource.delete
+            ),
+            Operation(.post, one + "/subscribe", "subscribe", subscribe, [200, 202, 404, 502], resource.subscribe),
+            Operation(.post, one + "/unsubscribe", "unsubscribe", subscribe, [202, 404], resource.unsubscribe),
+            Operation(
+                .get,
+                one + "/events",
+                "streamSubscription",
+                read,
+                [200, 404],
+                query: settings,
+                mediaTypes: .negotiated,
+                tickets: true,
+                StreamsResource(services: services).subscription
+            ),
+        ]
+    }
+
+    private static func values(_ services: Services) -> [Operation] {
+        let values = ValuesResource(services: services)
+        let (root, found) = ("/v1/subscriptions/{id}/values", Set([200, 304, 404]))
+        func row(
+            _ path: String,
+            _ name: String,
+            _ statuses: Set<Int>,
+            query: [String] = [],
+            _ handler: @escaping Operation.Handler
+        ) -> Operation {
+            Operation(
+                .get,
+                root + path,
+                name,
+                read,
+                found.union(statuses),
+                query: query,
+                mediaTypes: .negotiated,
+                handler
+            )
+        }
+        return [
+            row("", "getValues", [204, 409], query: valueSelection, values.query),
+            row("/{item}", "getItemValues", [], values.item),
+            row("/{item}/keys", "getKeys", [204], values.keys),
+            row("/{item}/keys/{key}", "getKeyValues", [409], values.key),
+            row("/{item}/keys/{key}/{field}", "getKeyValue", [204, 409], values.keyField),
+            row("/{item}/{field}", "getValue", [204], values.field),
+        ]
+    }
+
+    private static func streams(_ services: Services) -> [Operation] {
+        let (root, one) = ("/v1/streams", "/v1/streams/{id}")
+        let streams = StreamsResource(services: services)
+        let tickets = TicketsResource(services: services)
+        return [
+            // It reads subscriptions that exist or joins new ones: the right depends on the query.
+            Operation(
+                .get,
+                "/v1/stream",
+                "stream",
+                .authenticated,
+                [200, 404],
+                query: opening,
+                mediaTypes: .negotiated,
+                tickets: true,
+                streams.oneLiner
+            ),
+            Operation(.get, root, "listStreams", read, [200], query: paging, streams.list),
+            Operation(.post, root, "createStream", subscribe, [201, 404], streams.create),
+            Operation(.get, one, "getStream", read, [200, 304, 404], streams.get),
+            Operation(.patch, one, "patchStream", subscribe, [200, 404], streams.patch),
+            Operation(.delete, one, "deleteStream", subscribe, [204, 404], mediaTypes: .fixed, streams.delete),
+            Operation(
+                .get,
+                one + "/events",
+                "openStream",
+                read,
+                [200, 404, 409],
+                query: ["format", "lastEventId"],
+                mediaTypes: .negotiated,
+                tickets: true,
+                streams.events
+            ),
+            Operation(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),
+        ]
+    }
+
+    private static func pages(_ services: Services) -> [Operation] {
+        let health = HealthResource(services: services)
+        let pages = PagesResource(services: services)
+        func page(
+            _ path: String,
+            _ name: String,
+            _ authorization: Operation.Authorization,
+            _ statuses: Set<Int>,
+            rateLimited: Bool = true,
+            _ handler: @escaping Operation.Handler
+        ) -> Operation {
+            Operation(
+                .get,
+                path,
+                name,
+                authorization,
+                statuses,
+                query: nil,
+                mediaTypes: .fixed,
+                rateLimited: rateLimited,
+                handler
+            )
+        }
+        return [
+            page("/health", "health", read, [200], health.all),
+            // Probes are never rejected: a container must not be stopped because other callers send many requests.
+            page("/health/live", "healthLive", .open, [200], rateLimited: false, health.live),
+            page("/health/ready", "healthReady", .open, [200], rateLimited: false, health.ready),
+            page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], pages.metrics),
+            page("/openapi.yaml", "contract", .open, [200, 304], pages.contract),
+            page("/docs", "docs", .open, [200, 304], pages.docs),
+            page("/", "dashboard", .open, [200, 304], pages.dashboard),
+            page("/assets/{file}", "asset", .open, [200, 304, 404], pages.asset),
+        ]
+    }
+}
