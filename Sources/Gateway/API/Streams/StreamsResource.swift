@@ -112,7 +112,8 @@ struct StreamsResource: Sendable {
     /// No caller prepares more streams than it may open.
     private func checkPrepared(_ call: Call) throws(Problem) {
         guard let owner = call.caller.identity, let limit = call.caller.rights.streams else { return }
-        guard services.streamResources.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit else {
+        guard services.streamResources.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit
+        else {
             throw Problem(
                 .unavailable,
                 detail: "The maximum of \(limit) streams for these credentials is open or prepared."
