@@ -11,7 +11,7 @@ struct ChatFeed: Feed {
     /// Opens the room with a greeting of the host.
     init(clockStart: Int64) {
         self.clockStart = clockStart
-        lines = [FeedRow(values: [String(clockStart), "ConnectionAccepted to the demo chat room", "127.0.0.1"])]
+        lines = [FeedRow(values: [String(clockStart), "Welcome to the demo chat room", "127.0.0.1"])]
     }
 
     func item(named name: String) -> FeedItem? {
