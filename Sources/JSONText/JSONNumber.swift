@@ -33,7 +33,7 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     package var description: String { text }
 
-    /// Whether both texts mean the same number, exactly: `1`, `1.0` and `10e-1` do.
+    /// Whether both texts stand for exactly the same number, as `1`, `1.0` and `10e-1` do.
     package func isEquivalent(to other: JSONNumber) -> Bool {
         if text == other.text { return true }
         guard let left = JSONDecimal(text), let right = JSONDecimal(other.text) else { return false }
@@ -63,13 +63,13 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 }
 
-/// The exact value of a JSON number in normal form: sign, digits without outer zeros, power of ten.
+/// The exact value of a JSON number in normal form: sign, digits without leading and trailing zeros, power of ten.
 struct JSONDecimal: Equatable {
     private var isNegative = false
     private var digits: [UInt8] = []
     private var exponent = 0
 
-    /// The value of a text in the grammar of JSON; nil if its exponent is out of all measure.
+    /// The value of a text in the grammar of JSON; nil if its exponent overflows.
     init?(_ text: String) {
         var pastPoint = false
         var exponentText: Substring.UTF8View?

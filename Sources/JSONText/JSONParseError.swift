@@ -1,4 +1,4 @@
-/// Why, and where, a text is not the JSON that was asked for.
+/// The reason and position of a JSON syntax error.
 package struct JSONParseError: Error, Hashable, Sendable {
     /// What is wrong.
     package enum Reason: Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct JSONParseError: Error, Hashable, Sendable {
         case trailingBytes
         /// Not a number of JSON: a leading zero, a missing digit.
         case malformedNumber
-        /// An escape that JSON does not know, or `\u` without four hexadecimal digits.
+        /// An escape that JSON does not define, or `\u` without four hexadecimal digits.
         case malformedEscape
         /// Half of a surrogate pair.
         case loneSurrogate
@@ -18,10 +18,8 @@ package struct JSONParseError: Error, Hashable, Sendable {
         case controlCharacter
         /// Bytes that are not UTF-8.
         case invalidUTF8
-        /// Deeper nesting than the limit.
+        /// Arrays or objects nested deeper than the limit.
         case tooDeep(limit: Int)
-        /// More bytes than the limit.
-        case tooLong(limit: Int)
         /// Two members of one object have the same name.
         case duplicateName(String)
     }
@@ -51,12 +49,12 @@ package struct JSONParseError: Error, Hashable, Sendable {
 }
 
 extension JSONParseError: CustomStringConvertible {
-    /// A sentence for people: what and where.
+    /// The explanation with line and column.
     package var description: String { "\(reason.explanation) at line \(line), column \(column)" }
 }
 
 extension JSONParseError.Reason {
-    /// A phrase for people.
+    /// A short explanation in English.
     package var explanation: String {
         switch self {
         case .unexpectedEnd: "unexpected end of text"
@@ -70,7 +68,6 @@ extension JSONParseError.Reason {
         case .controlCharacter: "control character that is not escaped"
         case .invalidUTF8: "invalid UTF-8"
         case .tooDeep(let limit): "nesting deeper than \(limit)"
-        case .tooLong(let limit): "text longer than \(limit) bytes"
         case .duplicateName(let name): "duplicate member \"\(name)\""
         }
     }

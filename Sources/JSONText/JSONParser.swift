@@ -1,21 +1,29 @@
 extension JSONValue {
-    /// The value of a whole text (RFC 8259, strictly; white space around it is allowed, a byte order mark is not).
-    package init(parsing bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONParseError) {
-        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0, limits) }
-        let result = parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, limits) }
+    /// The deepest nesting of arrays and objects that is accepted by default.
+    package static let maxDepth = 128
+
+    /// Parses a whole text in the grammar of RFC 8259. Surrounding white space is allowed; a byte order mark and
+    /// duplicate names in one object are not.
+    ///
+    /// - Parameters:
+    ///   - bytes: UTF-8.
+    ///   - maxDepth: the deepest nesting of arrays and objects; a plain value has depth 0.
+    package init(parsing bytes: some Collection<UInt8>, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
+        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0, maxDepth) }
+        let result = parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, maxDepth) }
         self = try result.get()
     }
 
-    /// The value of a whole text.
-    package init(parsing text: String, limits: JSONLimits = JSONLimits()) throws(JSONParseError) {
-        try self.init(parsing: text.utf8, limits: limits)
+    /// Parses a whole text in the grammar of RFC 8259.
+    package init(parsing text: String, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
+        try self.init(parsing: text.utf8, maxDepth: maxDepth)
     }
 
     private static func parse(
         _ bytes: UnsafeBufferPointer<UInt8>,
-        _ limits: JSONLimits
+        _ maxDepth: Int
     ) -> Result<JSONValue, JSONParseError> {
-        var parser = JSONParser(bytes: bytes, limits: limits)
+        var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
         do throws(JSONParseError) {
             return .success(try parser.document())
         } catch {
@@ -24,15 +32,15 @@ extension JSONValue {
     }
 }
 
-/// Recursive descent over bytes that outlive it; recursion is bounded by `JSONLimits.maxDepth`.
+/// A recursive-descent parser over bytes that outlive it; `maxDepth` bounds the recursion.
 struct JSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
-    let limits: JSONLimits
+    let maxDepth: Int
     var position = 0
 
-    init(bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
+    init(bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int) {
         self.bytes = bytes
-        self.limits = limits
+        self.maxDepth = maxDepth
     }
 
     func failure(_ reason: JSONParseError.Reason, at offset: Int? = nil) -> JSONParseError {
@@ -47,7 +55,6 @@ struct JSONParser {
     var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     mutating func document() throws(JSONParseError) -> JSONValue {
-        if let limit = limits.maxBytes, bytes.count > limit { throw failure(.tooLong(limit: limit), at: limit) }
         skipWhitespace()
         let value = try value(depth: 0)
         skipWhitespace()
@@ -87,7 +94,7 @@ struct JSONParser {
     }
 
     private mutating func array(depth: Int) throws(JSONParseError) -> [JSONValue] {
-        guard depth <= limits.maxDepth else { throw failure(.tooDeep(limit: limits.maxDepth)) }
+        guard depth <= maxDepth else { throw failure(.tooDeep(limit: maxDepth)) }
         position += 1
         skipWhitespace()
         var elements: [JSONValue] = []
@@ -112,7 +119,7 @@ struct JSONParser {
     }
 
     private mutating func object(depth: Int) throws(JSONParseError) -> JSONObject {
-        guard depth <= limits.maxDepth else { throw failure(.tooDeep(limit: limits.maxDepth)) }
+        guard depth <= maxDepth else { throw failure(.tooDeep(limit: maxDepth)) }
         position += 1
         skipWhitespace()
         var members: [JSONObject.Member] = []
@@ -125,9 +132,7 @@ struct JSONParser {
             let nameOffset = position
             guard current == UInt8(ascii: "\"") else { throw unexpected() }
             let name = try string()
-            if !limits.allowsDuplicateNames, !names.insert(name, among: members) {
-                throw failure(.duplicateName(name), at: nameOffset)
-            }
+            guard names.insert(name, among: members) else { throw failure(.duplicateName(name), at: nameOffset) }
             skipWhitespace()
             guard current == UInt8(ascii: ":") else { throw unexpected() }
             position += 1
@@ -148,7 +153,7 @@ struct JSONParser {
     }
 }
 
-/// The names met so far in one object: searched in order while they are few, by hash when they are many.
+/// The names read so far in one object: found by linear search while they are few, by hash when they are many.
 struct JSONNames {
     private struct Name: Hashable {
         let text: String
@@ -157,30 +162,13 @@ struct JSONNames {
         func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
     }
 
-    private static let few = 16
+    private static let linearSearchLimit = 16
     private var hashed: Set<Name> = []
 
-    /// Adds a name; false if it was there. `members` are those that stand before it.
+    /// Adds a name; false if it is a duplicate. `members` are the members before it.
     mutating func insert(_ name: String, among members: [JSONObject.Member]) -> Bool {
-        if members.count < Self.few { return !members.contains { $0.name.hasSameBytes(as: name) } }
+        if members.count < Self.linearSearchLimit { return !members.contains { $0.name.hasSameBytes(as: name) } }
         if hashed.isEmpty { hashed = Set(members.map { Name(text: $0.name) }) }
         return hashed.insert(Name(text: name)).inserted
-    }
-}
-
-/// What a parser accepts.
-package struct JSONLimits: Sendable, Hashable {
-    /// The deepest nesting of arrays and objects; a plain value has depth 0.
-    package var maxDepth: Int
-    /// The greatest number of bytes; nil: any.
-    package var maxBytes: Int?
-    /// Whether two members of one object may have the same name. If they may, both are kept and the last one counts.
-    package var allowsDuplicateNames: Bool
-
-    /// Limits; by default depth 128, any length, no duplicate names.
-    package init(maxDepth: Int = 128, maxBytes: Int? = nil, allowsDuplicateNames: Bool = false) {
-        self.maxDepth = maxDepth
-        self.maxBytes = maxBytes
-        self.allowsDuplicateNames = allowsDuplicateNames
     }
 }

@@ -1,10 +1,10 @@
 extension JSONPatch {
-    /// How much the copies of one patch may add, in bytes of text or so: each copy can double the value.
+    /// The most that the `copy` operations of one patch may add, in approximate bytes of text: each can double the value.
     private static let maxGrowth = 16 << 20
 
-    /// The value with all the changes made, in order; the first change that cannot be made fails the whole patch.
+    /// The value with all operations applied in order; the first operation that fails makes the whole patch fail.
     ///
-    /// The result is never nested deeper than `JSONLimits` allows by default, and copies add at most 16 MiB.
+    /// The result is nested at most `JSONValue.maxDepth` deep, and `copy` operations add at most 16 MiB.
     package func applied(to value: JSONValue) throws(Failure) -> JSONValue {
         var result = value
         var budget = Self.maxGrowth
@@ -15,9 +15,9 @@ extension JSONPatch {
         return result
     }
 
-    /// Whether what an operation puts in place keeps within the limits of depth and growth.
+    /// Whether the value that an operation inserts stays within the limits of depth and growth.
     private static func fits(_ operation: Operation, into value: JSONValue, _ budget: inout Int) -> Bool {
-        let maxDepth = JSONLimits().maxDepth
+        let maxDepth = JSONValue.maxDepth
         switch operation {
         case .add(let path, let new), .replace(let path, let new):
             return path.tokens.count + new.depth <= maxDepth
@@ -64,14 +64,14 @@ extension JSONPatch {
 }
 
 extension JSONPointer {
-    /// Whether the other pointer names a part of what this one names.
+    /// Whether the other pointer leads into the value at this pointer.
     fileprivate func isProperPrefix(of other: JSONPointer) -> Bool {
         tokens.count < other.tokens.count && zip(tokens, other.tokens).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 }
 
 extension JSONValue {
-    /// Adds at a place; false if its parent does not exist or has no such position.
+    /// Adds a value at a path; false if its parent does not exist or has no such position.
     fileprivate mutating func add(_ new: JSONValue, at path: ArraySlice<String>) -> Bool {
         guard let last = path.last else {
             self = new
@@ -94,7 +94,7 @@ extension JSONValue {
         }
     }
 
-    /// Removes a place and returns what was there; the whole document becomes null.
+    /// Removes and returns the value at a path; removing the whole document leaves null.
     fileprivate mutating func remove(at path: ArraySlice<String>) -> JSONValue? {
         var removed: JSONValue?
         guard let last = path.last else {
@@ -120,7 +120,7 @@ extension JSONValue {
         return removed
     }
 
-    /// Replaces a place that exists.
+    /// Replaces the value at a path; false if there is none.
     fileprivate mutating func replace(at path: ArraySlice<String>, with new: JSONValue) -> Bool {
         edit(at: path) { place in
             place = new
@@ -128,7 +128,7 @@ extension JSONValue {
         }
     }
 
-    /// Runs a change on the place that a path names; false if there is none or the change says so.
+    /// Applies a change to the value at a path; false if there is no value or the change returns false.
     private mutating func edit(at path: ArraySlice<String>, _ change: (inout JSONValue) -> Bool) -> Bool {
         guard let token = path.first else { return change(&self) }
         switch self {
@@ -150,7 +150,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The depth of nesting: 0 for a plain value. Recurses as deep as that.
+    /// The depth of nesting: 0 for a plain value. The recursion is equally deep.
     var depth: Int {
         switch self {
         case .null, .bool, .number, .string: 0
@@ -159,7 +159,7 @@ extension JSONValue {
         }
     }
 
-    /// Takes roughly the length of the compact text from a budget, and stops counting when that is spent.
+    /// Subtracts the approximate length of the compact text from a budget, and stops when the budget is negative.
     func takeWeight(from budget: inout Int) {
         budget -= 4
         switch self {

@@ -1,6 +1,6 @@
 extension JSONPatch {
-    /// A patch that makes of one value something equivalent to another. It is correct, not always the shortest:
-    /// arrays are compared by common head and tail only.
+    /// A patch that turns one value into an equivalent of another. It is not always the shortest patch: arrays are
+    /// compared by common head and tail only.
     package init(from old: JSONValue, to new: JSONValue) {
         operations = []
         describe(old, new, at: JSONPointer())

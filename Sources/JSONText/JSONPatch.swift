@@ -2,17 +2,17 @@
 package struct JSONPatch: Sendable, Hashable {
     /// One change.
     package enum Operation: Sendable, Hashable {
-        /// Inserts into an array, or sets a member.
+        /// Inserts an array element, or sets a member.
         case add(JSONPointer, JSONValue)
-        /// Removes what is there.
+        /// Removes the value.
         case remove(JSONPointer)
-        /// Replaces what is there.
+        /// Replaces the value.
         case replace(JSONPointer, JSONValue)
-        /// Removes from the first place, adds at the second.
+        /// Removes the value at the first pointer and adds it at the second.
         case move(from: JSONPointer, to: JSONPointer)
-        /// Adds at the second place what is at the first.
+        /// Adds the value at the first pointer at the second.
         case copy(from: JSONPointer, to: JSONPointer)
-        /// Fails unless what is there is equivalent.
+        /// Fails unless the value is equivalent.
         case test(JSONPointer, JSONValue)
     }
 
@@ -24,18 +24,18 @@ package struct JSONPatch: Sendable, Hashable {
         case notAnArray
         /// An operation that is not an object, has an unknown name or lacks a member, or a malformed pointer.
         case malformedOperation(Int)
-        /// A place that does not exist, or a `move` into its own part.
+        /// A pointer without a value, or a `move` of a value into itself.
         case noSuchPlace(Int)
         /// A `test` that failed.
         case testFailed(Int)
-        /// Copies that would make the value deeper or larger than a patch may.
+        /// The result would exceed the limits of depth or growth.
         case tooLarge(Int)
     }
 
-    /// The changes, in the order in which they are made.
+    /// The operations, in the order in which they are applied.
     package var operations: [Operation]
 
-    /// A patch of these changes.
+    /// A patch with these operations.
     package init(_ operations: [Operation] = []) { self.operations = operations }
 
     /// The patch that a text describes.

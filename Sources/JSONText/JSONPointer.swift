@@ -3,10 +3,10 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// The reference tokens, unescaped, outermost first; none: the whole document.
     package var tokens: [String]
 
-    /// A pointer of these tokens.
+    /// A pointer with these tokens.
     package init(tokens: [String] = []) { self.tokens = tokens }
 
-    /// A pointer of this text (`/a/0/b~1c`); nil if it is malformed.
+    /// Parses a pointer such as `/a/0/b~1c`; nil if it is malformed.
     package init?(_ text: String) {
         tokens = []
         guard !text.utf8.isEmpty else { return }
@@ -62,7 +62,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         for token in tokens { token.hashBytes(into: &hasher) }
     }
 
-    /// The position that a token names in an array of so many elements; nil if it names none. `-` names none.
+    /// The index that a token stands for in an array of `count` elements; nil if there is none, as for `-`.
     static func index(_ token: String, count: Int) -> Int? {
         let digits = token.utf8
         guard let first = digits.first, digits.count == 1 || first != UInt8(ascii: "0"),
@@ -73,7 +73,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// The value that a pointer names; nil if there is none.
+    /// The value at a pointer; nil if there is none.
     package func value(at pointer: JSONPointer) -> JSONValue? {
         var value = self
         for token in pointer.tokens {

@@ -1,7 +1,7 @@
 /// Any JSON value (RFC 8259), with the text of its numbers and the order of its members kept as they were read.
 ///
-/// `==` compares representations: strings by their bytes, numbers by their text, members in order. Whether two values
-/// mean the same is asked with `isEquivalent(to:)`.
+/// `==` compares representations: strings by their bytes, numbers by their text, members in order; `isEquivalent(to:)`
+/// compares meanings.
 package enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -41,7 +41,7 @@ package enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Whether both mean the same (RFC 6902 section 4.6): members in any order, numbers by value.
+    /// Whether both have the same meaning (RFC 6902 section 4.6): members in any order, numbers by value.
     package func isEquivalent(to other: JSONValue) -> Bool {
         switch (self, other) {
         case (.number(let left), .number(let right)):
@@ -109,7 +109,7 @@ extension JSONValue {
         if case .null = self { true } else { false }
     }
 
-    /// The member of this name, if this is an object that has one.
+    /// The member with this name, if this is an object that has one.
     package subscript(name: String) -> JSONValue? { object?[name] }
 }
 
@@ -142,7 +142,7 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
 
     private var members: [Member]
 
-    /// An object with these members, kept as they are.
+    /// An object with these members, which are not checked for duplicate names.
     package init(_ members: [Member] = []) { self.members = members }
 
     /// The first position, 0.
@@ -152,8 +152,8 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
     /// The member at a position.
     package subscript(position: Int) -> Member { members[position] }
 
-    /// The value of the member of a name, the last one if the name stands twice. Setting appends a new name, keeps
-    /// the place of a known one, and with nil removes it.
+    /// The value of the member with a name, the last one if there are several. Setting appends a new name, keeps the
+    /// position of an existing one, and with nil removes the member.
     package subscript(name: String) -> JSONValue? {
         get { position(of: name).map { members[$0].value } }
         set {
@@ -166,7 +166,7 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
         }
     }
 
-    /// The position of the member of a name.
+    /// The position of the last member with a name.
     package func position(of name: String) -> Int? {
         members.lastIndex { $0.name.hasSameBytes(as: name) }
     }

@@ -1,5 +1,5 @@
 extension String {
-    /// Whether both strings are the same bytes of UTF-8. `==` is not that: it also equates canonically equivalent texts.
+    /// Whether both strings have the same UTF-8 bytes, whereas `==` also equates canonically equivalent texts.
     package func hasSameBytes(as other: String) -> Bool {
         let left = utf8
         let right = other.utf8
@@ -10,16 +10,17 @@ extension String {
         return (fast ?? nil) ?? left.elementsEqual(right)
     }
 
-    /// Whether the string is these bytes of UTF-8.
+    /// Whether the UTF-8 bytes of the string are these bytes.
     package func hasSameBytes(as bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard utf8.count == bytes.count else { return false }
         return utf8.withContiguousStorageIfAvailable { $0.hasSameBytes(as: bytes) } ?? utf8.elementsEqual(bytes)
     }
 
-    /// Feeds the bytes of UTF-8 to a hasher, in agreement with `hasSameBytes(as:)`.
+    /// Feeds the UTF-8 bytes to a hasher, consistently with `hasSameBytes(as:)`.
     package func hashBytes(into hasher: inout Hasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // A terminator that UTF-8 never contains keeps neighbouring strings apart.
         hasher.combine(0xFF as UInt8)
     }
 }

@@ -89,7 +89,7 @@ struct JSONPatchTests {
             .copy(from: JSONPointer(tokens: ["x"]), to: JSONPointer(tokens: ["y"])), .test(JSONPointer(), [:]),
         ])
         #expect(try JSONPatch(patch.document) == patch)
-        #expect(try JSONPatch(parsing: patch.document.serialized()) == patch)
+        #expect(try JSONPatch(parsing: patch.document.text.utf8) == patch)
     }
 
     @Test func differenceMakesOneValueOfAnother() throws {

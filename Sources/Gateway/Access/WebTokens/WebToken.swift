@@ -33,6 +33,6 @@ struct WebToken: Sendable {
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
         guard let bytes = Base64URL.decode(part) else { return nil }
-        return try? JSONValue(parsing: bytes, limits: JSONLimits(maxDepth: 16)).object
+        return try? JSONValue(parsing: bytes, maxDepth: 16).object
     }
 }

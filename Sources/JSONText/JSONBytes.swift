@@ -1,27 +1,27 @@
-/// Writes compact JSON into bytes, commas in their places by itself; for texts that are written often.
+/// Writes compact JSON into a byte array and places the commas.
 ///
-/// It does not check that what is opened gets closed or that a key is followed by a value: that is the caller's.
+/// It does not check that objects and arrays are closed, nor that a key is followed by a value.
 package struct JSONBytes: Sendable {
-    /// The bytes so far. May be added to freely (framing before and after a text).
+    /// The bytes written so far. Callers may append to them, for example the framing around a text.
     package var bytes: [UInt8]
     private var needsComma = false
 
-    /// A writer that goes on after these bytes.
+    /// A writer that appends to these bytes.
     package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
-    /// A writer with room for so many bytes.
+    /// A writer with capacity for a number of bytes.
     package init(capacity: Int) {
         bytes = []
         bytes.reserveCapacity(capacity)
     }
 
-    /// Forgets all bytes, keeps their memory, and starts a new text.
+    /// Removes all bytes, keeps the capacity, and starts a new text.
     package mutating func reset() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
     }
 
-    /// Starts a new text after the present bytes: no comma before its first value.
+    /// Starts a new text after the present bytes: its first value has no comma before it.
     package mutating func beginText() { needsComma = false }
 
     private mutating func comma() {
@@ -90,7 +90,7 @@ package struct JSONBytes: Sendable {
         bytes.append(decimal: value)
     }
 
-    /// Writes a number; `null` for infinities and NaN, which JSON cannot tell.
+    /// Writes a number; `null` for infinities and NaN, which JSON cannot represent.
     package mutating func number(_ value: Double) {
         if value.isFinite { raw(value.description) } else { null() }
     }
@@ -135,15 +135,12 @@ package struct JSONBytes: Sendable {
 }
 
 extension JSONValue {
-    /// The compact text: no white space, members in their order, numbers as they were written, `/` not escaped.
-    package func serialized() -> [UInt8] {
+    /// The compact text: no white space, members in order, numbers as they were written, `/` not escaped.
+    package var text: String {
         var writer = JSONBytes()
         writer.value(self)
-        return writer.bytes
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
-
-    /// The compact text as a string.
-    package var text: String { String(decoding: serialized(), as: UTF8.self) }
 }
 
 extension JSONBytes {
@@ -169,7 +166,7 @@ extension JSONBytes {
     }
 }
 
-/// Strings to their JSON form: quotation marks, and escapes only where JSON demands them.
+/// Writes JSON strings: quotation marks, and escapes only where JSON requires them.
 enum JSONEscaping {
     /// Appends a string with its quotation marks.
     static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -179,7 +176,7 @@ enum JSONEscaping {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends the text run by run; a run ends where a byte needs an escape.
+    /// Appends runs of bytes that need no escape, with the escapes between them.
     private static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         var runStart = 0
         var index = 0
@@ -216,7 +213,7 @@ enum JSONEscaping {
 }
 
 extension [UInt8] {
-    /// Appends the decimal digits of a number, without making a string of them.
+    /// Appends the decimal digits of a number without an intermediate string.
     package mutating func append(decimal value: Int) {
         if value < 0 { append(UInt8(ascii: "-")) }
         var rest = value.magnitude
