@@ -27,15 +27,15 @@ extension SessionMachine {
     }
 
     private mutating func streamLine(_ notification: ServerNotification, at tick: Tick) {
+        if notification.isDataNotification {
+            guard session?.cursor.isFresh() == true else { return }
+        }
         switch notification {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
-            guard session?.cursor.isFresh() == true else { return }
             subscriptionLine(notification, at: tick)
         case .msgDone, .msgFail:
-            guard session?.cursor.isFresh() == true else { return }
             perform(messages.received(notification))
         case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
-            guard session?.cursor.isFresh() == true else { return }
             deviceLine(notification)
         case .conOK, .conErr, .wsOK, .prog, .loop, .end:
             connectionLine(notification, at: tick)

@@ -1,25 +1,25 @@
-/// Why bytes from the server cannot be understood. Its reach is the session: a client that meets one reports local
-/// error 61 and gives the session up.
+/// A violation of the protocol in the bytes from the server. It affects the session: the client reports error 61 and
+/// closes the session.
 package enum TLCPError: Error, Hashable, Sendable {
-    /// A line grew beyond the limit without an end.
+    /// A line longer than the limit.
     case lineTooLong(limit: Int)
-    /// A known tag with fewer arguments than it has; the position counts from 1.
+    /// A notification that lacks an argument; the position counts from 1.
     case missingArgument(tag: String, position: Int)
-    /// An argument that is not what its place demands, such as a number; the position counts from 1.
+    /// An argument with the wrong syntax; the position counts from 1.
     case malformedArgument(tag: String, position: Int)
     /// `%` without two hexadecimal digits.
     case malformedEscape
     /// Bytes that are not UTF-8.
     case invalidUTF8
-    /// The field list does not cover exactly the fields of the schema.
+    /// A field list with more or fewer fields than the schema.
     case fieldCountMismatch(expected: Int)
-    /// Something wrong with the token of one field; the position counts from 1.
+    /// An error in the token of one field; the position counts from 1.
     case field(position: Int, FieldFault)
 }
 
-/// What can be wrong with the token of one field.
+/// An error in the token of one field.
 package enum FieldFault: Hashable, Sendable {
-    /// "Unchanged" in the first update of an item.
+    /// An "unchanged" token in the first update of an item.
     case unchangedWithoutBaseline
     /// `^` followed by anything but `P`, `T` or a count from 1.
     case unknownToken
@@ -27,20 +27,20 @@ package enum FieldFault: Hashable, Sendable {
     case malformedEscape
     /// Bytes that are not UTF-8.
     case invalidUTF8
-    /// A diff of either format where the field is null or the item had no update yet.
+    /// A diff of either format where the field is null or the item has had no update.
     case diffWithoutBase
-    /// A TLCP-diff where the field is held as a JSON document.
+    /// A TLCP-diff for a field that a JSON Patch has changed before.
     case diffOnDocument
-    /// A TLCP-diff that is malformed or does not fit its base.
+    /// A TLCP-diff that is malformed or exceeds its base.
     case malformedDiff
-    /// A JSON Patch where the field's text is not JSON.
+    /// A JSON Patch for a field whose text is not JSON.
     case baseNotJSON
     /// A JSON Patch that is malformed or cannot be applied.
     case patchFailed
 }
 
 extension TLCPError: CustomStringConvertible {
-    /// A phrase for people.
+    /// A short explanation in English.
     package var description: String {
         switch self {
         case .lineTooLong(let limit): "line longer than \(limit) bytes"

@@ -10,7 +10,7 @@ extension ControlOperation {
         case .constrain: .constrain
         case .forceRebind: .forceRebind
         case .destroy: .destroy
-        case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate: .mobilePush
+        case .mpnRegister, .mpnResetBadge: .mobilePush
         }
     }
 }

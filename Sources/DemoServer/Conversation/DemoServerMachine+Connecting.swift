@@ -111,8 +111,7 @@ extension DemoServerMachine {
                 continue
             case .constrain:
                 continue
-            case .reconf, .delete, .forceRebind, .destroy, .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf,
-                .mpnDeactivate:
+            case .reconf, .delete, .forceRebind, .destroy, .mpnRegister, .mpnResetBadge:
                 return .failure(comboRefusal("operation not possible in a creation"))
             }
         }

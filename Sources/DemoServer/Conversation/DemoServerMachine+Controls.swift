@@ -85,7 +85,7 @@ extension DemoServerMachine {
                 ? ControlRefusal(code: 13, message: "Reconfiguration not allowed") : nil
         case .constrain, .forceRebind, .destroy:
             return nil
-        case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate:
+        case .mpnRegister, .mpnResetBadge:
             return mobilePushRefusal(of: operation, in: handle)
         }
     }
@@ -117,7 +117,7 @@ extension DemoServerMachine {
             sessions[handle]?.forceRebind(request, &context)
         case .destroy(let request):
             sessions[handle]?.destroy(request, &context)
-        case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate:
+        case .mpnRegister, .mpnResetBadge:
             executeMobilePush(operation, in: handle)
         }
     }

@@ -3,7 +3,7 @@ internal import TLCP
 extension DemoServerMachine {
     /// Why a mobile push request is not granted; nil if it is.
     func mobilePushRefusal(of operation: ControlOperation, in handle: SessionHandle) -> ControlRefusal? {
-        guard case .devicesOnly(let code) = context.configuration.mobilePush else {
+        guard context.configuration.mobilePush == .devicesOnly else {
             return ControlRefusal(code: 40, message: "MPN Module disabled")
         }
         let device = sessions[handle].flatMap { devices[$0.id.rawValue] }
@@ -16,7 +16,7 @@ extension DemoServerMachine {
         case .mpnResetBadge(let request):
             return device == request.deviceID ? nil : ControlRefusal(code: 45, message: "Unknown device ID")
         default:
-            return ControlRefusal(code: code, message: "MPN subscriptions not available")
+            return nil
         }
     }
 

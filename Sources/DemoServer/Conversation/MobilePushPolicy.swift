@@ -2,6 +2,6 @@
 package enum MobilePushPolicy: Sendable, Hashable {
     /// Every MPN request is refused with code 40.
     case disabled
-    /// Devices can be registered and their badges reset; the other requests are refused with this code.
-    case devicesOnly(refusal: Int)
+    /// Devices can be registered and their badges reset; there are no push subscriptions.
+    case devicesOnly
 }

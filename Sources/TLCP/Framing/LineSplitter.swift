@@ -1,21 +1,18 @@
-/// Cuts chunks of bytes into lines at CR-LF, and at CR-LF only; a lone CR or LF is part of its line.
+/// Splits chunks of bytes into lines at CR-LF; a lone CR or LF is part of its line.
 ///
 /// Lines that lie within one chunk are slices of it and are not copied.
 package struct LineSplitter: Sendable {
-    /// The greatest number of bytes of a line, CR-LF not counted.
+    /// The maximum length of a line in bytes, without its CR-LF.
     package let maxLineLength: Int
-    /// The start of a line whose end has not come yet.
+    /// The incomplete line at the end of the previous chunks.
     private var carry: [UInt8] = []
 
-    /// A splitter; by default lines may have 16 MiB.
+    /// A splitter. The default maximum is 16 MiB.
     package init(maxLineLength: Int = 16 << 20) { self.maxLineLength = maxLineLength }
 
-    /// Whether part of a line waits for its end.
-    package var hasPartialLine: Bool { !carry.isEmpty }
-
-    /// Takes a chunk and returns the lines that it completes, without their CR-LF, empty ones included.
+    /// Returns the lines that a chunk completes, without their CR-LF, empty lines included.
     ///
-    /// After an error the splitter has forgotten everything it held.
+    /// Throws `lineTooLong`, and discards the incomplete line.
     package mutating func feed(_ chunk: ArraySlice<UInt8>) throws(TLCPError) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var rest = chunk
@@ -31,20 +28,17 @@ package struct LineSplitter: Sendable {
         return lines
     }
 
-    /// Takes a chunk and returns the lines that it completes.
+    /// Returns the lines that a chunk completes.
     package mutating func feed(_ chunk: [UInt8]) throws(TLCPError) -> [ArraySlice<UInt8>] { try feed(chunk[...]) }
 
-    /// Ends a WebSocket message, the end of which ends a line; nil if nothing was left.
+    /// Returns the incomplete line at the end of a WebSocket message, which ends a line; nil if there is none.
     package mutating func endMessage() -> ArraySlice<UInt8>? {
         if carry.isEmpty { return nil }
         defer { carry = [] }
         return carry[...]
     }
 
-    /// Forgets the part of a line that waits, as at the end of an HTTP response.
-    package mutating func reset() { carry = [] }
-
-    /// Moves bytes of the chunk to the waiting line until it ends; nil if the chunk does not end it.
+    /// Appends bytes of the chunk to the incomplete line up to its end; nil if the chunk does not contain the end.
     private mutating func completeCarry(_ rest: inout ArraySlice<UInt8>) throws(TLCPError) -> ArraySlice<UInt8>? {
         if carry.last == UInt8(ascii: "\r"), rest.first == UInt8(ascii: "\n") {
             carry.removeLast()
@@ -65,7 +59,7 @@ package struct LineSplitter: Sendable {
         _ line: ArraySlice<UInt8>,
         isPartial: Bool = false
     ) throws(TLCPError) -> ArraySlice<UInt8> {
-        // A partial line may hold the CR of its end.
+        // An incomplete line may end with the CR of its CR-LF.
         if line.count - (isPartial && line.last == UInt8(ascii: "\r") ? 1 : 0) > maxLineLength {
             carry = []
             throw .lineTooLong(limit: maxLineLength)
@@ -89,13 +83,13 @@ package struct LineSplitter: Sendable {
         return offset.map { bytes.startIndex + $0 }
     }
 
-    /// Skips words of eight bytes that hold no CR, as nearly all do; the result is within the bytes.
+    /// Skips words of eight bytes without a CR; the result is an index within the bytes.
     private static func skipWords(withoutCR bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         let ones: UInt64 = 0x0101_0101_0101_0101
         var index = start
         while index + 8 < bytes.count {
-            // A byte that is CR becomes zero, and a zero byte borrows into its own top bit.
+            // XOR makes each CR a zero byte; the subtraction then borrows into the top bit of that byte.
             let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ (ones &* 0x0D)
             if (word &- ones) & ~word & (ones << 7) != 0 { return index }
             index += 8

@@ -1,6 +1,6 @@
-/// Percent escapes over the bytes of UTF-8.
+/// Percent-encoding of the bytes of UTF-8.
 package enum PercentCoding {
-    /// Decodes a text of the server: escapes to bytes, bytes to a string; `+` stays.
+    /// Decodes an argument of a notification. A `+` is not changed.
     package static func decode(_ bytes: ArraySlice<UInt8>) throws(TLCPError) -> String {
         guard bytes.contains(UInt8(ascii: "%")) else {
             guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
@@ -17,14 +17,14 @@ package enum PercentCoding {
         unescaped(bytes, plusIsSpace: true).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Appends a parameter value of a request: everything but ASCII letters, digits, `-`, `.`, `_` and `~` escaped.
+    /// Appends a parameter value of a request, with all bytes escaped but ASCII letters, digits, `-`, `.`, `_` and `~`.
     package static func encode(parameter text: String, into bytes: inout [UInt8]) {
         for byte in text.utf8 {
             if isUnreserved(byte) { bytes.append(byte) } else { escape(byte, into: &bytes) }
         }
     }
 
-    /// Appends an argument of a response: control characters, `%` and `,` escaped.
+    /// Appends an argument of a notification, with control characters, `%` and `,` escaped.
     package static func encode(argument text: String, into bytes: inout [UInt8]) {
         for byte in text.utf8 {
             if byte < 0x20 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: ",") {
@@ -35,7 +35,7 @@ package enum PercentCoding {
         }
     }
 
-    /// The bytes with their escapes resolved; nil if one is malformed.
+    /// The decoded bytes; nil if an escape is malformed.
     static func unescaped<Bytes>(_ bytes: Bytes, plusIsSpace: Bool) -> [UInt8]?
     where Bytes: RandomAccessCollection, Bytes.Element == UInt8, Bytes.Index == Int {
         var result: [UInt8] = []
@@ -57,7 +57,7 @@ package enum PercentCoding {
         return result
     }
 
-    /// Appends one byte as an escape, digits in upper case.
+    /// Appends one byte as an escape with upper-case digits.
     static func escape(_ byte: UInt8, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "%"))
         bytes.append(hexadecimal(byte >> 4))
@@ -86,7 +86,7 @@ extension UInt8 {
     /// Whether this is an ASCII letter or digit.
     var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
 
-    /// The value as a hexadecimal digit of either case.
+    /// The value of a hexadecimal digit of either case; nil for other bytes.
     var hexadecimalValue: UInt8? {
         if isASCIIDigit { return self & 0x0F }
         let letter = (self | 0x20) &- 0x61

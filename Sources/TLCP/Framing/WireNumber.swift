@@ -1,6 +1,6 @@
-/// Numbers as TLCP writes them: ASCII decimal, a dot for fractions, no exponent.
+/// The number format of TLCP: ASCII decimal, a dot before fractions, no exponent.
 enum WireNumber {
-    /// A whole number from 0, all of the bytes; nil if they are anything else or out of range.
+    /// The whole number from 0 that all of the bytes stand for; nil if they do not, or if it is out of range.
     static func count<Bytes>(_ bytes: Bytes) -> Int?
     where Bytes: RandomAccessCollection, Bytes.Element == UInt8, Bytes.Index == Int {
         var index = bytes.startIndex
@@ -8,7 +8,7 @@ enum WireNumber {
         return value
     }
 
-    /// A whole number from 0, up to a comma or the end, where `index` is left.
+    /// The whole number from 0 up to the next comma or the end, to which `index` moves.
     static func count<Bytes>(in bytes: Bytes, from index: inout Int) -> Int?
     where Bytes: RandomAccessCollection, Bytes.Element == UInt8, Bytes.Index == Int {
         let start = index
@@ -40,7 +40,7 @@ enum WireNumber {
         return value
     }
 
-    /// The text of a decimal number, with at least one digit after the dot and never an exponent.
+    /// The text of a decimal number, with at least one digit after the dot and without an exponent.
     static func text(_ value: Double) -> String {
         let shortest = value.description
         guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }

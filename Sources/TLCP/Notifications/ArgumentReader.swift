@@ -1,13 +1,15 @@
 internal import JSONText
 
-/// Takes the arguments of one line from left to right.
+/// Reads the arguments of one notification from left to right.
 ///
 ///     TAG , first , second , last one, commas included
 struct ArgumentReader {
     let tag: Tag
-    /// What is left; nil when the last argument was taken or the line had none.
+    /// The arguments not read yet; nil if there are none.
     private var rest: ArraySlice<UInt8>?
     private var position = 0
+    /// The maximum number of items, or of fields, of a subscription.
+    private static let maxSize = 1 << 20
 
     init(tag: Tag, rest: ArraySlice<UInt8>?) {
         self.tag = tag
@@ -30,7 +32,7 @@ struct ArgumentReader {
         return present[..<comma]
     }
 
-    /// All that is left.
+    /// The rest of the line, commas included.
     mutating func lastBytes() throws(TLCPError) -> ArraySlice<UInt8> {
         position += 1
         guard let present = rest else { throw .missingArgument(tag: tag.rawValue, position: position) }
@@ -41,7 +43,7 @@ struct ArgumentReader {
     /// A text, percent-decoded.
     mutating func text() throws(TLCPError) -> String { try PercentCoding.decode(try bytes()) }
 
-    /// The last text, percent-decoded.
+    /// The rest of the line, percent-decoded.
     mutating func lastText() throws(TLCPError) -> String { try PercentCoding.decode(try lastBytes()) }
 
     /// A whole number from 0.
@@ -50,10 +52,10 @@ struct ArgumentReader {
         return value
     }
 
-    /// A number of items or fields: clients set memory aside by it, so it has a bound beyond anything real.
+    /// A number of items or fields. It is bounded, because clients allocate memory accordingly.
     mutating func size() throws(TLCPError) -> Int {
         let value = try count()
-        if value > 1 << 20 { throw malformed }
+        if value > Self.maxSize { throw malformed }
         return value
     }
 
@@ -72,7 +74,7 @@ struct ArgumentReader {
     /// The identifier of a subscription.
     mutating func subscriptionID() throws(TLCPError) -> SubscriptionID { SubscriptionID(try ordinal()) }
 
-    /// A value with a syntax of its own; nil from `parse` is a malformed argument.
+    /// A value with its own syntax; nil from `parse` makes the argument malformed.
     mutating func value<Value>(_ parse: (String) -> Value?) throws(TLCPError) -> Value {
         guard let value = parse(try text()) else { throw malformed }
         return value
@@ -92,7 +94,7 @@ extension [UInt8] {
     /// Appends a comma and a subscription's number.
     mutating func append(argument subscription: SubscriptionID) { append(argument: subscription.rawValue) }
 
-    /// Appends a comma and a text, escaped where the grammar demands it.
+    /// Appends a comma and a text, escaped where the grammar requires it.
     mutating func append(argument text: String) {
         append(UInt8(ascii: ","))
         PercentCoding.encode(argument: text, into: &self)

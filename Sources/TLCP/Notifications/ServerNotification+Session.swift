@@ -72,7 +72,7 @@ extension ServerNotification {
         }
     }
 
-    /// Filler has no meaning, so nothing in it can be wrong.
+    /// Filler has no meaning, so malformed escapes are accepted.
     private static func filler(_ bytes: ArraySlice<UInt8>) -> String {
         (try? PercentCoding.decode(bytes)) ?? String(decoding: bytes, as: UTF8.self)
     }

@@ -1,9 +1,9 @@
 // U,<sub>,<item>,<field list>
 // SUBOK,<sub>,<items>,<fields>     SUBCMD,<sub>,<items>,<fields>,<key position>,<command position>
 // UNSUB,<sub>    EOS,<sub>,<item>    CS,<sub>,<item>    OV,<sub>,<item>,<lost>
-// CONF,<sub>,<frequency>[,filtered|unfiltered]       nobody needs the last word, so nobody insists on it
+// CONF,<sub>,<frequency>[,filtered|unfiltered]       a missing last argument means filtered
 extension ServerNotification {
-    /// The update on a line that is known to start with `U,`; the path of nearly every line, hence one of its own.
+    /// Parses a line that starts with `U,`. Nearly all lines do, so this path avoids the argument reader.
     static func parseUpdate(_ line: ArraySlice<UInt8>) throws(TLCPError) -> ServerNotification {
         var index = line.startIndex + 2
         guard let subscription = WireNumber.count(in: line, from: &index), subscription > 0 else {

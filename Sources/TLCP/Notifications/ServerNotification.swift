@@ -1,14 +1,14 @@
 /// One line from the server: a response to a request, or a notification of the session.
 ///
-/// Client and server share this type: what one end encodes the other end parses. Items, fields, positions and
-/// progressives count from 1.
+/// Client and server share this type: one end encodes what the other parses. Items, fields, positions and progressives
+/// count from 1.
 package enum ServerNotification: Sendable, Hashable {
     /// `CONOK`: a create or bind was accepted. `requestLimit` in bytes; `keepaliveMillis` is the granted idle time on a
     /// poll; `controlLink` nil: none (`*`).
     case conOK(sessionID: SessionID, requestLimit: Int, keepaliveMillis: Int, controlLink: String?)
     /// `CONERR`: a create or bind was refused.
     case conErr(code: Int, message: String)
-    /// `REQOK`: a control or message request was accepted; nil: a heartbeat over HTTP was.
+    /// `REQOK`: a control or message request was accepted; nil: a heartbeat over HTTP.
     case reqOK(RequestID?)
     /// `REQERR`: a control or message request was refused.
     case reqErr(RequestID, code: Int, message: String)
@@ -23,7 +23,7 @@ package enum ServerNotification: Sendable, Hashable {
     case clientIP(String)
     /// `CONS`: the bandwidth limit of the session from now on.
     case cons(GrantedBandwidth)
-    /// `NOOP`: filler, to be ignored.
+    /// `NOOP`: filler without a meaning.
     case noop(String)
     /// `PROBE`: nothing else was sent for the keepalive time.
     case probe
@@ -48,7 +48,7 @@ package enum ServerNotification: Sendable, Hashable {
     case eos(SubscriptionID, item: Int)
     /// `CS`: the snapshot of an item was cleared.
     case cs(SubscriptionID, item: Int)
-    /// `OV`: so many updates of an item were lost.
+    /// `OV`: the number of lost updates of an item.
     case ov(SubscriptionID, item: Int, lost: Int)
     /// `CONF`: the frequency limit of a subscription from now on.
     case conf(SubscriptionID, GrantedFrequency, isFiltered: Bool)
@@ -59,7 +59,7 @@ package enum ServerNotification: Sendable, Hashable {
     /// progressives, the last of which is `progressive`.
     case msgFail(sequence: String?, progressive: Int, code: Int, message: String)
 
-    /// `MPNREG`: a device was registered; `adapter` is the Data Adapter that tells of it.
+    /// `MPNREG`: a device was registered; `adapter` is the Data Adapter with the items of the MPN module.
     case mpnReg(deviceID: String, adapter: String)
     /// `MPNZERO`: the badge of a device was reset.
     case mpnZero(deviceID: String)
@@ -72,7 +72,7 @@ package enum ServerNotification: Sendable, Hashable {
 }
 
 extension ServerNotification {
-    /// The notification on a line without its CR-LF; nil for an empty line and for an unknown tag, both to be ignored.
+    /// Parses a line without its CR-LF; nil for an empty line and for an unknown tag, which a client ignores.
     package init?(parsing line: ArraySlice<UInt8>) throws(TLCPError) {
         if line.isUpdateLine {
             self = try Self.parseUpdate(line)
@@ -93,7 +93,7 @@ extension ServerNotification {
         }
     }
 
-    /// Appends the line, with its CR-LF.
+    /// Appends the line with its CR-LF.
     package func encode(into line: inout [UInt8]) {
         switch tag.family {
         case .reply: encodeReply(into: &line)
@@ -106,14 +106,14 @@ extension ServerNotification {
         line.append(UInt8(ascii: "\n"))
     }
 
-    /// The line, with its CR-LF.
+    /// The line with its CR-LF.
     package var encoded: [UInt8] {
         var line: [UInt8] = []
         encode(into: &line)
         return line
     }
 
-    /// Whether the line counts for the progressive of recovery.
+    /// Whether this is a data notification, which counts for the progressive of session recovery.
     package var isDataNotification: Bool {
         switch tag.family {
         case .subscription, .message, .mpn: true

@@ -31,7 +31,7 @@ enum Tag: String, CaseIterable {
     case mpnConf = "MPNCONF"
     case mpnDel = "MPNDEL"
 
-    /// What a line is about; every family has a file of its own.
+    /// The group of notifications that are parsed and encoded together.
     enum Family {
         case reply, session, subscription, message, mpn
     }

@@ -1,4 +1,4 @@
-/// One request of a client: one parameter line on the wire (several for a combo of `create_session`).
+/// One request of a client: one parameter line on the wire, or several if `create_session` carries operations.
 package enum ClientRequest: Sendable, Hashable {
     /// `create_session`.
     case createSession(CreateSessionRequest)
@@ -13,7 +13,7 @@ package enum ClientRequest: Sendable, Hashable {
     /// `wsok`.
     case wsok
 
-    /// The name under which it travels.
+    /// The request name on the wire.
     package var name: RequestName {
         switch self {
         case .createSession: .createSession
@@ -25,7 +25,7 @@ package enum ClientRequest: Sendable, Hashable {
         }
     }
 
-    /// The identifier that its response echoes; nil for requests that have none.
+    /// The identifier that the response echoes; nil for requests without one.
     package var requestID: RequestID? {
         switch self {
         case .control(let request): request.requestID
@@ -34,7 +34,7 @@ package enum ClientRequest: Sendable, Hashable {
         }
     }
 
-    /// The session that it names; nil if it leaves that to the query or to the WebSocket.
+    /// The session of the parameter line; nil if the query string or the WebSocket determines it.
     package var sessionID: SessionID? {
         switch self {
         case .bindSession(let request): request.sessionID
@@ -45,7 +45,7 @@ package enum ClientRequest: Sendable, Hashable {
         }
     }
 
-    /// Appends the parameter line, without a CR-LF at its end.
+    /// Appends the parameter line without a CR-LF at the end.
     package func encode(into bytes: inout [UInt8]) {
         var writer = ParameterWriter(taking: &bytes)
         switch self {
@@ -66,10 +66,7 @@ package enum ClientRequest: Sendable, Hashable {
         return bytes
     }
 
-    /// The bytes of the parameter line.
-    package var encodedLength: Int { encoded.count }
-
-    /// The whole WebSocket message.
+    /// The complete WebSocket message.
     package var webSocketMessage: [UInt8] {
         var bytes = Array(name.rawValue.utf8)
         if self == .wsok { return bytes }
@@ -80,7 +77,7 @@ package enum ClientRequest: Sendable, Hashable {
         return bytes
     }
 
-    /// The whole body of an HTTP request.
+    /// The complete body of an HTTP request.
     package var httpBody: [UInt8] {
         var bytes = encoded
         if bytes.isEmpty { bytes.append(contentsOf: "\r\n".utf8) }
@@ -88,9 +85,9 @@ package enum ClientRequest: Sendable, Hashable {
     }
 }
 
-/// Requests of one name that travel together: one WebSocket message or one HTTP body, within the request limit.
+/// Requests of one name that are sent together, as one WebSocket message or HTTP body within the request limit.
 package struct RequestBatch: Sendable, Hashable {
-    /// Where the batch travels, which decides whether the request name is part of its bytes.
+    /// The carrier of the batch, which decides whether the request name is part of its bytes.
     package enum Form: Sendable, Hashable {
         /// A WebSocket message: the request name, then the lines.
         case webSocket
@@ -98,7 +95,7 @@ package struct RequestBatch: Sendable, Hashable {
         case http
     }
 
-    /// The name that all of its requests have.
+    /// The common name of the requests.
     package let name: RequestName
     /// The bytes to send.
     package private(set) var bytes: [UInt8]
@@ -106,7 +103,7 @@ package struct RequestBatch: Sendable, Hashable {
     package private(set) var count = 0
     private let limit: Int
 
-    /// A batch that holds one request, even if that alone is beyond the limit.
+    /// A batch with one request, even if that exceeds the limit.
     package init(_ first: ClientRequest, form: Form, limit: Int) {
         name = first.name
         self.limit = limit
@@ -114,7 +111,7 @@ package struct RequestBatch: Sendable, Hashable {
         count = 1
     }
 
-    /// Adds a request as another line; false if its name is another one, takes no batches, or it does not fit.
+    /// Adds a request as another line; false if its name differs or allows no batches, or if it does not fit.
     package mutating func append(_ request: ClientRequest) -> Bool {
         guard request.name == name, name.allowsBatch else { return false }
         let before = bytes.count
@@ -126,19 +123,5 @@ package struct RequestBatch: Sendable, Hashable {
         }
         count += 1
         return true
-    }
-
-    /// Packs requests, in their order, into as few batches as that order and the limit allow.
-    package static func pack(
-        _ requests: some Sequence<ClientRequest>,
-        form: Form,
-        limit: Int
-    ) -> [RequestBatch] {
-        var batches: [RequestBatch] = []
-        for request in requests {
-            if let last = batches.indices.last, batches[last].append(request) { continue }
-            batches.append(RequestBatch(request, form: form, limit: limit))
-        }
-        return batches
     }
 }

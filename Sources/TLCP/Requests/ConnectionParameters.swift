@@ -1,23 +1,23 @@
-/// How a stream connection is to behave: the part that `create_session` and `bind_session` share.
+/// The parameters of a stream connection, which `create_session` and `bind_session` share.
 package struct ConnectionParameters: Sendable, Hashable {
-    /// Whether the connection stays open.
+    /// Streaming or polling.
     package enum Kind: Sendable, Hashable {
-        /// Notifications flow as they come. Nil intervals leave the choice to the server, or promise nothing;
-        /// `sendsSync` false: no `SYNC`.
+        /// The server sends notifications continuously. `keepaliveMillis` nil: chosen by the server;
+        /// `inactivityMillis` nil: the client promises no interval; `sendsSync` false: no `SYNC`.
         case streaming(keepaliveMillis: Int? = nil, inactivityMillis: Int? = nil, sendsSync: Bool = true)
-        /// The server answers once: what is there, or what comes within the idle time; the next bind follows after
-        /// the interval.
+        /// The server sends the pending notifications, or waits for one during the idle time, and ends the response;
+        /// the client binds again after the interval.
         case polling(intervalMillis: Int = 0, idleMillis: Int = 0)
     }
 
-    /// Whether the connection stays open.
+    /// Streaming or polling.
     package var kind: Kind
-    /// The size of the response at which the server ends it, in bytes; nil: the server decides. Not for WebSockets.
+    /// The length in bytes after which the server ends the response; nil: chosen by the server. Not for WebSockets.
     package var contentLength: Int?
-    /// Whether the server leaves lines out at the head of the connection. A bind then has no `CONOK`.
+    /// Whether the server omits lines at the start of the connection; after a bind also `CONOK`.
     package var reducesHead: Bool
 
-    /// Parameters.
+    /// Parameters of a connection.
     package init(_ kind: Kind, contentLength: Int? = nil, reducesHead: Bool = false) {
         self.kind = kind
         self.contentLength = contentLength
@@ -29,7 +29,7 @@ package struct ConnectionParameters: Sendable, Hashable {
         if case .polling = kind { true } else { false }
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         contentLength = try parameters.count(.contentLength)
         reducesHead = try parameters.flag(.reduceHead, default: false)
         if try parameters.flag(.polling, default: false) {
@@ -46,7 +46,7 @@ package struct ConnectionParameters: Sendable, Hashable {
         }
     }
 
-    /// The parameters that stand early in the line.
+    /// Writes the parameters that come early in the line.
     func writeTimes(to line: inout ParameterWriter) {
         line.add(.contentLength, contentLength)
         switch kind {
@@ -60,7 +60,7 @@ package struct ConnectionParameters: Sendable, Hashable {
         }
     }
 
-    /// The parameters that stand late in the line.
+    /// Writes the parameters that come late in the line.
     func writeFlags(to line: inout ParameterWriter) {
         line.add(.reduceHead, reducesHead, unless: false)
         if case .streaming(_, _, let sendsSync) = kind { line.add(.sendSync, sendsSync, unless: true) }

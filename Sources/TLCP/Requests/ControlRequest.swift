@@ -2,9 +2,9 @@
 package struct ControlRequest: Sendable, Hashable {
     /// The identifier that the response echoes.
     package var requestID: RequestID
-    /// The session; nil: that of the query string, or the one last bound to this WebSocket.
+    /// The session; nil: the one of the query string, or the one last bound to the WebSocket.
     package var sessionID: SessionID?
-    /// What is to be done.
+    /// The operation.
     package var operation: ControlOperation
 
     /// A request.
@@ -19,7 +19,7 @@ package struct ControlRequest: Sendable, Hashable {
         operation.write(to: &line, requestID: requestID)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         var parameters = parameters
         requestID = try parameters.takeRequestID()
         sessionID = parameters.sessionID
@@ -27,7 +27,7 @@ package struct ControlRequest: Sendable, Hashable {
     }
 }
 
-/// What a `control` request does (`LS_op`).
+/// The operation of a `control` request (`LS_op`).
 package enum ControlOperation: Sendable, Hashable {
     /// `add`.
     case add(AddRequest)
@@ -45,28 +45,13 @@ package enum ControlOperation: Sendable, Hashable {
     case mpnRegister(MPNRegisterRequest)
     /// `reset_badge`.
     case mpnResetBadge(MPNResetBadgeRequest)
-    /// `activate`.
-    case mpnActivate(MPNActivateRequest)
-    /// `pn_reconf`.
-    case mpnReconf(MPNReconfRequest)
-    /// `deactivate`.
-    case mpnDeactivate(MPNDeactivateRequest)
 
     /// Whether a WebSocket server confirms with `REQOK`; over HTTP it always does.
     package var isAcknowledged: Bool {
         switch self {
         case .add(let request): request.isAcknowledged
         case .delete(let request): request.isAcknowledged
-        case .reconf, .constrain, .forceRebind, .destroy: true
-        case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate: true
-        }
-    }
-
-    /// Whether the operation needs a module for mobile push notifications.
-    package var isMPN: Bool {
-        switch self {
-        case .mpnRegister, .mpnResetBadge, .mpnActivate, .mpnReconf, .mpnDeactivate: true
-        case .add, .delete, .reconf, .constrain, .forceRebind, .destroy: false
+        case .reconf, .constrain, .forceRebind, .destroy, .mpnRegister, .mpnResetBadge: true
         }
     }
 
@@ -81,13 +66,10 @@ package enum ControlOperation: Sendable, Hashable {
         case .destroy(let request): request.write(to: &line)
         case .mpnRegister(let request): request.write(to: &line)
         case .mpnResetBadge(let request): request.write(to: &line)
-        case .mpnActivate(let request): request.write(to: &line)
-        case .mpnReconf(let request): request.write(to: &line)
-        case .mpnDeactivate(let request): request.write(to: &line)
         }
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         switch try parameters.required(.operation) {
         case AddRequest.operation: self = .add(try AddRequest(reading: parameters))
         case DeleteRequest.operation: self = .delete(try DeleteRequest(reading: parameters))
@@ -97,10 +79,7 @@ package enum ControlOperation: Sendable, Hashable {
         case DestroyRequest.operation: self = .destroy(try DestroyRequest(reading: parameters))
         case MPNRegisterRequest.operation: self = .mpnRegister(try MPNRegisterRequest(reading: parameters))
         case MPNResetBadgeRequest.operation: self = .mpnResetBadge(try MPNResetBadgeRequest(reading: parameters))
-        case MPNActivateRequest.operation: self = .mpnActivate(try MPNActivateRequest(reading: parameters))
-        case MPNReconfRequest.operation: self = .mpnReconf(try MPNReconfRequest(reading: parameters))
-        case MPNDeactivateRequest.operation: self = .mpnDeactivate(try MPNDeactivateRequest(reading: parameters))
-        default: throw RequestRefusal(parameters.carrier, code: 67, message: "Unknown LS_op")
+        default: throw RequestRejection(parameters.carrier, code: 67, message: "Unknown LS_op")
         }
     }
 }

@@ -1,26 +1,27 @@
-/// `msg`: a message to the Metadata Adapter.
+/// `msg`: sends a message to the Metadata Adapter.
 package struct MessageRequest: Sendable, Hashable {
     /// The identifier that the response echoes.
     package var requestID: RequestID
-    /// The session; nil: that of the query string, or the one last bound to this WebSocket.
+    /// The session; nil: the one of the query string, or the one last bound to the WebSocket.
     package var sessionID: SessionID?
     /// The message.
     package var text: String
-    /// The sequence in which it is processed; nil: none.
+    /// The sequence within which messages are processed in order; nil: none.
     package var sequence: String?
-    /// Its number, from 1; nil only without a sequence and without an outcome.
+    /// The number of the message, from 1; nil is allowed only without a sequence and without an outcome.
     package var progressive: Int?
-    /// How long the server may wait for earlier messages of the sequence, in milliseconds; nil: the server decides.
+    /// The longest time that the server waits for earlier messages of the sequence, in milliseconds; nil: chosen by the
+    /// server.
     package var maxWaitMillis: Int?
-    /// Whether `MSGDONE` or `MSGFAIL` is wanted.
+    /// Whether the server sends `MSGDONE` or `MSGFAIL`.
     package var wantsOutcome = true
-    /// Whether a WebSocket server confirms with `REQOK`.
+    /// Whether the server confirms with `REQOK` over a WebSocket.
     package var isAcknowledged = true
 
-    /// The name that no sequence may have.
+    /// A reserved name, which is no valid sequence.
     package static let reservedSequence = "UNORDERED_MESSAGES"
 
-    /// A request with nothing but what is required of every one.
+    /// A request with the required parameters only.
     package init(requestID: RequestID, text: String) {
         self.requestID = requestID
         self.text = text
@@ -37,7 +38,7 @@ package struct MessageRequest: Sendable, Hashable {
         line.add(.ack, isAcknowledged, unless: true)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         var parameters = parameters
         requestID = try parameters.takeRequestID()
         sessionID = parameters.sessionID
@@ -50,7 +51,7 @@ package struct MessageRequest: Sendable, Hashable {
         if progressive == nil, sequence != nil || wantsOutcome { throw parameters.missing(.progressive) }
     }
 
-    /// Whether a sequence may have this name: ASCII letters, digits and `_`, and not the reserved one.
+    /// Whether a name is a valid sequence: ASCII letters, digits and `_`, and not the reserved name.
     package static func isSequence(_ name: String) -> Bool {
         !name.isEmpty && name != reservedSequence
             && name.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") }

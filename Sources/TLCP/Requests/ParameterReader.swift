@@ -1,130 +1,130 @@
-/// The parameters of one line, decoded. Of a name that stands twice the last value counts; names that nobody asks for
-/// are ignored.
+/// The decoded parameters of one line. The last value of a repeated name counts; unknown names are ignored.
 struct ParameterReader {
     private var values: [String: String]
-    /// Who is told when something is wrong.
-    var carrier: RequestRefusal.Carrier
+    /// The notification that carries a rejection.
+    var carrier: RequestRejection.Carrier
 
-    /// The parameters of a line, with those of the query string as defaults.
+    /// Parses a line; the parameters of the query string are defaults.
     init(
         _ line: ArraySlice<UInt8>,
         defaults: ParameterReader? = nil,
-        carrier: RequestRefusal.Carrier
-    ) throws(RequestRefusal) {
+        carrier: RequestRejection.Carrier
+    ) throws(RequestRejection) {
         self.carrier = carrier
         values = defaults?.values ?? [:]
         for piece in line.split(separator: UInt8(ascii: "&")) {
             guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else {
-                throw RequestRefusal(carrier, code: 65, message: "Parameter without a value")
+                throw RequestRejection(carrier, code: 65, message: "Parameter without a value")
             }
             guard let name = PercentCoding.decode(parameter: piece[..<equals]),
                 let value = PercentCoding.decode(parameter: piece[(equals + 1)...])
-            else { throw RequestRefusal(carrier, code: 65, message: "Malformed percent escape") }
+            else { throw RequestRejection(carrier, code: 65, message: "Malformed percent escape") }
             values[name] = value
         }
     }
 
-    /// A refusal of a parameter with a wrong value.
-    func wrong(_ name: ParameterName) -> RequestRefusal {
-        RequestRefusal(carrier, code: 65, message: "Invalid value of \(name.rawValue)")
+    /// The rejection of an invalid value.
+    func wrong(_ name: ParameterName) -> RequestRejection {
+        RequestRejection(carrier, code: 65, message: "Invalid value of \(name.rawValue)")
     }
 
-    /// A refusal of a line that lacks a parameter.
-    func missing(_ name: ParameterName) -> RequestRefusal {
-        RequestRefusal(carrier, code: 67, message: "Missing \(name.rawValue)")
+    /// The rejection of a line that lacks a parameter.
+    func missing(_ name: ParameterName) -> RequestRejection {
+        RequestRejection(carrier, code: 67, message: "Missing \(name.rawValue)")
     }
 
-    /// Whether a parameter is there, maybe empty.
+    /// Whether a parameter is present; it may be empty.
     func has(_ name: ParameterName) -> Bool { values[name.rawValue] != nil }
 
-    /// A text; nil if it is not there.
+    /// A text; nil if absent.
     func text(_ name: ParameterName) -> String? { values[name.rawValue] }
 
-    /// A text that must be there.
-    func required(_ name: ParameterName) throws(RequestRefusal) -> String {
+    /// A required text.
+    func required(_ name: ParameterName) throws(RequestRejection) -> String {
         guard let value = values[name.rawValue] else { throw missing(name) }
         return value
     }
 
-    /// A text that must be there and must not be empty.
-    func requiredNonEmpty(_ name: ParameterName) throws(RequestRefusal) -> String {
+    /// A required text that must not be empty.
+    func requiredNonEmpty(_ name: ParameterName) throws(RequestRejection) -> String {
         let value = try required(name)
         if value.isEmpty { throw wrong(name) }
         return value
     }
 
-    /// A value with a syntax of its own; nil if it is not there.
-    func value<Value>(_ name: ParameterName, _ parse: (String) -> Value?) throws(RequestRefusal) -> Value? {
+    /// A value with its own syntax; nil if absent.
+    func value<Value>(_ name: ParameterName, _ parse: (String) -> Value?) throws(RequestRejection) -> Value? {
         guard let text = values[name.rawValue] else { return nil }
         guard let value = parse(text) else { throw wrong(name) }
         return value
     }
 
-    /// A value with a syntax of its own that must be there.
-    func requiredValue<Value>(_ name: ParameterName, _ parse: (String) -> Value?) throws(RequestRefusal) -> Value {
+    /// A required value with its own syntax.
+    func requiredValue<Value>(_ name: ParameterName, _ parse: (String) -> Value?) throws(RequestRejection) -> Value {
         guard let value = try value(name, parse) else { throw missing(name) }
         return value
     }
 
-    /// A whole number from a minimum.
-    func count(_ name: ParameterName, from minimum: Int = 0) throws(RequestRefusal) -> Int? {
+    /// A whole number that is at least a minimum; nil if absent.
+    func count(_ name: ParameterName, from minimum: Int = 0) throws(RequestRejection) -> Int? {
         try value(name) { text in
             WireNumber.count(Array(text.utf8)[...]).flatMap { $0 >= minimum ? $0 : nil }
         }
     }
 
-    /// A truth value.
-    func flag(_ name: ParameterName, default defaultValue: Bool) throws(RequestRefusal) -> Bool {
+    /// A Boolean.
+    func flag(_ name: ParameterName, default defaultValue: Bool) throws(RequestRejection) -> Bool {
         try value(name) { ["true": true, "false": false][$0] } ?? defaultValue
     }
 
-    /// The session that the line or the query names.
+    /// The session of the line or of the query string.
     var sessionID: SessionID? { text(.session).map(SessionID.init) }
 
-    /// The identifier of a control or message request; from here on refusals are addressed to it.
-    mutating func takeRequestID() throws(RequestRefusal) -> RequestID {
+    /// The identifier of a control or message request, to which later rejections are addressed.
+    mutating func takeRequestID() throws(RequestRejection) -> RequestID {
         let requestID = RequestID(try required(.requestID))
         guard requestID.isWellFormed else {
-            throw RequestRefusal(carrier, code: 67, message: "Invalid value of \(ParameterName.requestID.rawValue)")
+            throw RequestRejection(carrier, code: 67, message: "Invalid value of \(ParameterName.requestID.rawValue)")
         }
         carrier = .request(requestID)
         return requestID
     }
 
-    /// The identifier of a subscription.
-    func subscriptionID() throws(RequestRefusal) -> SubscriptionID {
+    /// The required identifier of a subscription.
+    func subscriptionID() throws(RequestRejection) -> SubscriptionID {
         guard let number = try count(.subscriptionID, from: 1) else { throw missing(.subscriptionID) }
         return SubscriptionID(number)
     }
 }
 
-/// Why a server cannot take a request, and how it says so.
-package struct RequestRefusal: Error, Sendable, Hashable {
-    /// The line that carries the refusal.
+/// The reason for which a server rejects a request, and the notification that carries it.
+package struct RequestRejection: Error, Sendable, Hashable {
+    /// The notification that carries the rejection.
     package enum Carrier: Sendable, Hashable {
-        /// `CONERR`: the request wanted a stream connection.
+        /// `CONERR`: the request opens a stream connection.
         case connection
         /// `REQERR`: the request has an identifier.
         case request(RequestID)
-        /// `ERROR`: the request cannot be told from others.
+        /// `ERROR`: the request has no valid identifier.
         case unaddressed
     }
 
-    /// The line that carries the refusal.
+    /// The notification that carries the rejection.
     package var carrier: Carrier
-    /// The error code: 65 a wrong value or syntax, 67 something missing or unknown, 64 a bad part of a combo.
+    /// The error code: 65 for an invalid value or syntax, 67 for a missing parameter or an unknown request, 64 for an
+    /// invalid operation within `create_session`.
     package var code: Int
-    /// The reason, for people.
+    /// An explanation in English.
     package var message: String
 
-    /// A refusal.
+    /// A rejection.
     package init(_ carrier: Carrier, code: Int, message: String) {
         self.carrier = carrier
         self.code = code
         self.message = message
     }
 
-    /// The line to answer with.
+    /// The response.
     package var notification: ServerNotification {
         switch carrier {
         case .connection: .conErr(code: code, message: message)

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// The names of all parameters.
+/// The names of the request parameters.
 enum ParameterName: String, Sendable {
     case `protocol` = "LS_protocol"
     case session = "LS_session"
@@ -51,29 +51,24 @@ enum ParameterName: String, Sendable {
     case deviceToken = "PN_deviceToken"
     case newDeviceToken = "PN_newDeviceToken"
     case deviceID = "PN_deviceId"
-    case pushSubscriptionID = "PN_subscriptionId"
-    case pushSubscriptionStatus = "PN_subscriptionStatus"
-    case notificationFormat = "PN_notificationFormat"
-    case trigger = "PN_trigger"
-    case coalescing = "PN_coalescing"
 }
 
-/// Writes the parameters of one line, `&` between them.
+/// Writes the parameters of a request, separated by `&`.
 struct ParameterWriter {
     private var bytes: [UInt8]
     private var lineStart: Int
 
-    /// Takes the bytes to write behind; they are empty until `give(back:)`.
+    /// A writer that appends to `bytes`, which stay empty until `give(back:)` so that they are not copied.
     init(taking bytes: inout [UInt8]) {
         self.bytes = []
         swap(&self.bytes, &bytes)
         lineStart = self.bytes.count
     }
 
-    /// Returns the bytes, with what was written.
+    /// Stores the bytes, parameters included, in `target`.
     consuming func give(back target: inout [UInt8]) { target = bytes }
 
-    /// Starts another line.
+    /// Ends the line and starts another.
     mutating func endLine() {
         bytes.append(UInt8(ascii: "\r"))
         bytes.append(UInt8(ascii: "\n"))
@@ -86,26 +81,26 @@ struct ParameterWriter {
         bytes.append(UInt8(ascii: "="))
     }
 
-    /// Writes a text; nil: nothing.
+    /// Writes a text; nil writes nothing.
     mutating func add(_ name: ParameterName, _ value: String?) {
         guard let value else { return }
         begin(name)
         PercentCoding.encode(parameter: value, into: &bytes)
     }
 
-    /// Writes a whole number; nil: nothing.
+    /// Writes a whole number; nil writes nothing.
     mutating func add(_ name: ParameterName, _ value: Int?) {
         guard let value else { return }
         begin(name)
         bytes.append(decimal: value)
     }
 
-    /// Writes a truth value; nil: nothing.
+    /// Writes a Boolean; nil writes nothing.
     mutating func add(_ name: ParameterName, _ value: Bool?) {
         add(name, value.map { $0 ? "true" : "false" })
     }
 
-    /// Writes a truth value only where it is not the default.
+    /// Writes a Boolean that differs from the default.
     mutating func add(_ name: ParameterName, _ value: Bool, unless defaultValue: Bool) {
         if value != defaultValue { add(name, value) }
     }

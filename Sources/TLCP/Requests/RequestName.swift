@@ -1,30 +1,30 @@
-/// What a request is called on the wire: the first line of a WebSocket message, the last part of an HTTP path.
+/// The name of a request on the wire: the first line of a WebSocket message, the last component of an HTTP path.
 package enum RequestName: String, Sendable, Hashable, CaseIterable {
-    /// Makes a session and binds it to the connection.
+    /// Creates a session and binds it to the connection.
     case createSession = "create_session"
     /// Binds a session to the connection.
     case bindSession = "bind_session"
-    /// Acts on a session.
+    /// Performs an operation on a session.
     case control
     /// Sends a message to the Metadata Adapter.
     case msg
-    /// Tells that the client is there.
+    /// Shows that the client is alive.
     case heartbeat
-    /// Asks whether a WebSocket works; over HTTP it does not exist.
+    /// Checks that a WebSocket works; it does not exist over HTTP.
     case wsok
 
-    /// Whether several requests may travel as lines of one batch.
+    /// Whether several requests may be lines of one batch.
     package var allowsBatch: Bool { self == .control || self == .msg }
 
-    /// Whether the answer opens a stream connection, and a refusal is `CONERR`.
+    /// Whether the request opens a stream connection, so that a rejection is `CONERR`.
     package var opensStream: Bool { self == .createSession || self == .bindSession }
 
     /// The HTTP path and query, such as `/lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session=S1`.
     ///
     /// - Parameters:
-    ///   - prefix: the path of the server address, without a slash at its end; usually empty.
-    ///   - session: the default session of the body's lines; nil: each line has its own, or needs none.
-    ///   - version: the protocol version to speak.
+    ///   - prefix: the path of the server address without a trailing slash; usually empty.
+    ///   - session: the default session of the lines of the body; nil: each line has its own, or needs none.
+    ///   - version: the protocol version.
     package func httpTarget(
         prefix: String = "",
         session: SessionID? = nil,
@@ -39,10 +39,7 @@ package enum RequestName: String, Sendable, Hashable, CaseIterable {
         return "\(prefix)/lightstreamer/\(rawValue).txt?LS_protocol=\(version)" + String(decoding: query, as: UTF8.self)
     }
 
-    /// The path of the WebSocket endpoint.
-    package static func webSocketPath(prefix: String = "") -> String { "\(prefix)/lightstreamer" }
-
-    /// The request that an HTTP path names, whatever stands before `/lightstreamer/`; nil if it names none.
+    /// The request name in an HTTP path, with any prefix before `/lightstreamer/`; nil if there is none.
     package init?(httpPath path: String) {
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[parts.count - 2].elementsEqual("lightstreamer".utf8) else { return nil }

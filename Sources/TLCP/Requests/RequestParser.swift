@@ -1,34 +1,34 @@
-/// The server's reading of requests: bytes to one request, or refusal, for each that the client sent.
+/// Parses requests on the side of the server: a request or a rejection for each line.
 ///
 ///     WebSocket    name CR-LF line *( CR-LF line ) [ CR-LF ]        or just  wsok
 ///     HTTP         path names the request; query: defaults of all lines; body: line *( CR-LF line ) [ CR-LF ]
 package enum RequestParser {
-    /// What became of one request; refusals say how to answer.
-    package typealias Outcome = Result<ClientRequest, RequestRefusal>
+    /// A request, or its rejection.
+    package typealias Outcome = Result<ClientRequest, RequestRejection>
 
-    /// The requests of one WebSocket message.
+    /// Parses a WebSocket message.
     package static func parse(webSocketMessage message: ArraySlice<UInt8>) -> [Outcome] {
         let lines = lines(of: message)
         guard let first = lines.first, let name = RequestName(rawValue: String(decoding: first, as: UTF8.self)) else {
-            return [.failure(RequestRefusal(.unaddressed, code: 67, message: "Malformed request"))]
+            return [.failure(RequestRejection(.unaddressed, code: 67, message: "Malformed request"))]
         }
         if name == .wsok { return [.success(.wsok)] }
         return parse(name, lines.count > 1 ? Array(lines[1...]) : [[]], defaults: nil)
     }
 
-    /// The requests of one HTTP request: its name, the raw query string without `?`, and its body, empty for GET.
+    /// Parses an HTTP request: its name, the raw query string without `?`, and the body, which is empty for GET.
     package static func parse(
         _ name: RequestName,
         query: ArraySlice<UInt8>,
         body: ArraySlice<UInt8>
     ) -> [Outcome] {
-        let carrier: RequestRefusal.Carrier = name.opensStream ? .connection : .unaddressed
-        do throws(RequestRefusal) {
+        let carrier: RequestRejection.Carrier = name.opensStream ? .connection : .unaddressed
+        do throws(RequestRejection) {
             let defaults = try ParameterReader(query, carrier: carrier)
             let version = defaults.text(.protocol)
             guard let version, ProtocolVersion(protocolParameter: version)?.isServed == true else {
                 let named = version.map { $0.hasPrefix("TLCP-") ? String($0.dropFirst(5)) : $0 } ?? "none"
-                throw RequestRefusal(carrier, code: 65, message: "Unsupported protocol version: \(named)")
+                throw RequestRejection(carrier, code: 65, message: "Unsupported protocol version: \(named)")
             }
             let lines = lines(of: body)
             return parse(name, lines.isEmpty ? [[]] : lines, defaults: defaults)
@@ -37,7 +37,7 @@ package enum RequestParser {
         }
     }
 
-    /// Splits at CR-LF, or at a bare LF; one empty piece at the end is dropped.
+    /// Splits at CR-LF or a bare LF, and drops one empty line at the end.
     private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if let last = lines.last, last.isEmpty { lines.removeLast() }
@@ -50,12 +50,12 @@ package enum RequestParser {
         defaults: ParameterReader?
     ) -> [Outcome] {
         switch name {
-        case .createSession: [outcome { () throws(RequestRefusal) in try create(lines, defaults) }]
-        case .bindSession: [outcome { () throws(RequestRefusal) in try bind(lines, defaults) }]
-        case .heartbeat: [outcome { () throws(RequestRefusal) in try heartbeat(lines, defaults) }]
+        case .createSession: [outcome { () throws(RequestRejection) in try create(lines, defaults) }]
+        case .bindSession: [outcome { () throws(RequestRejection) in try bind(lines, defaults) }]
+        case .heartbeat: [outcome { () throws(RequestRejection) in try heartbeat(lines, defaults) }]
         case .control, .msg:
             lines.map { line in
-                outcome { () throws(RequestRefusal) in
+                outcome { () throws(RequestRejection) in
                     let parameters = try ParameterReader(line, defaults: defaults, carrier: .unaddressed)
                     if name == .msg { return .message(try MessageRequest(reading: parameters)) }
                     return .control(try ControlRequest(reading: parameters))
@@ -65,8 +65,8 @@ package enum RequestParser {
         }
     }
 
-    private static func outcome(_ parse: () throws(RequestRefusal) -> ClientRequest) -> Outcome {
-        do throws(RequestRefusal) {
+    private static func outcome(_ parse: () throws(RequestRejection) -> ClientRequest) -> Outcome {
+        do throws(RequestRejection) {
             return .success(try parse())
         } catch {
             return .failure(error)
@@ -76,7 +76,7 @@ package enum RequestParser {
     private static func create(
         _ lines: [ArraySlice<UInt8>],
         _ defaults: ParameterReader?
-    ) throws(RequestRefusal) -> ClientRequest {
+    ) throws(RequestRejection) -> ClientRequest {
         let first = try ParameterReader(lines[0], defaults: defaults, carrier: .connection)
         var combo: [ParameterReader] = []
         for line in lines.dropFirst() { combo.append(try ParameterReader(line, carrier: .connection)) }
@@ -86,8 +86,8 @@ package enum RequestParser {
     private static func bind(
         _ lines: [ArraySlice<UInt8>],
         _ defaults: ParameterReader?
-    ) throws(RequestRefusal) -> ClientRequest {
-        guard lines.count == 1 else { throw RequestRefusal(.connection, code: 67, message: "Malformed request") }
+    ) throws(RequestRejection) -> ClientRequest {
+        guard lines.count == 1 else { throw RequestRejection(.connection, code: 67, message: "Malformed request") }
         let parameters = try ParameterReader(lines[0], defaults: defaults, carrier: .connection)
         return .bindSession(try BindSessionRequest(reading: parameters))
     }
@@ -95,8 +95,8 @@ package enum RequestParser {
     private static func heartbeat(
         _ lines: [ArraySlice<UInt8>],
         _ defaults: ParameterReader?
-    ) throws(RequestRefusal) -> ClientRequest {
-        guard lines.count == 1 else { throw RequestRefusal(.unaddressed, code: 67, message: "Malformed request") }
+    ) throws(RequestRejection) -> ClientRequest {
+        guard lines.count == 1 else { throw RequestRejection(.unaddressed, code: 67, message: "Malformed request") }
         let parameters = try ParameterReader(lines[0], defaults: defaults, carrier: .unaddressed)
         return .heartbeat(HeartbeatRequest(reading: parameters))
     }

@@ -2,7 +2,7 @@
 package struct ConstrainRequest: Sendable, Hashable {
     static let operation = "constrain"
 
-    /// The limit wanted; nil: no change.
+    /// The requested limit; nil: no change.
     package var maxBandwidth: RequestedBandwidth?
 
     /// A request.
@@ -13,7 +13,7 @@ package struct ConstrainRequest: Sendable, Hashable {
         line.add(.maxBandwidth, maxBandwidth?.wire)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         maxBandwidth = try parameters.value(.maxBandwidth, RequestedBandwidth.init(wire:))
     }
 }
@@ -22,11 +22,11 @@ package struct ConstrainRequest: Sendable, Hashable {
 package struct ForceRebindRequest: Sendable, Hashable {
     static let operation = "force_rebind"
 
-    /// The expected time before the next bind, in milliseconds; nil: not said.
+    /// The expected time until the next bind, in milliseconds; nil: unspecified.
     package var pollingMillis: Int?
     /// Whether the server also closes the socket of the stream connection.
     package var closesSocket: Bool
-    /// Why, for diagnosis.
+    /// The reason, for diagnosis.
     package var cause: String?
 
     /// A request.
@@ -43,7 +43,7 @@ package struct ForceRebindRequest: Sendable, Hashable {
         line.add(.cause, cause)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         pollingMillis = try parameters.count(.pollingMillis)
         closesSocket = try parameters.flag(.closeSocket, default: false)
         cause = parameters.text(.cause)
@@ -54,13 +54,13 @@ package struct ForceRebindRequest: Sendable, Hashable {
 package struct DestroyRequest: Sendable, Hashable {
     static let operation = "destroy"
 
-    /// The code that `END` is to carry, at most 0; nil: 31.
+    /// The code for `END`, at most 0; nil: 31.
     package var causeCode: Int?
-    /// The message that `END` is to carry; counts only beside a code.
+    /// The message for `END`; ignored without a code.
     package var causeMessage: String?
     /// Whether the server also closes the socket of the stream connection.
     package var closesSocket: Bool
-    /// Why, for diagnosis.
+    /// The reason, for diagnosis.
     package var cause: String?
 
     /// A request.
@@ -76,7 +76,7 @@ package struct DestroyRequest: Sendable, Hashable {
         self.cause = cause
     }
 
-    /// The `END` that the operation asks for: a positive code becomes 0, a missing message `null`.
+    /// The resulting `END`: a positive code becomes 0, a missing message `null`.
     package var end: ServerNotification {
         guard let causeCode else { return .end(code: 31, message: "Destroy invoked by client") }
         return .end(code: min(causeCode, 0), message: causeMessage ?? "null")
@@ -90,7 +90,7 @@ package struct DestroyRequest: Sendable, Hashable {
         line.add(.cause, cause)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         causeCode = try parameters.value(.causeCode) { WireNumber.integer(Array($0.utf8)[...]) }
         causeMessage = parameters.text(.causeMessage)
         closesSocket = try parameters.flag(.closeSocket, default: false)

@@ -1,42 +1,42 @@
-/// `create_session`: a new session and its first stream connection.
+/// `create_session`: opens a session with its first stream connection.
 package struct CreateSessionRequest: Sendable, Hashable {
-    /// How long the client waits for the answer.
+    /// The time that the client waits for the response (`LS_ttl_millis`).
     package enum TimeToLive: Sendable, Hashable {
-        /// The client does not say.
+        /// Unknown.
         case unknown
-        /// As long as it takes: the server may not refuse for being overloaded.
+        /// Without limit: the server does not reject the request because of overload.
         case unlimited
-        /// So many milliseconds.
+        /// A number of milliseconds.
         case millis(Int)
     }
 
-    /// The value of `LS_cid` for clients that are not official ones.
+    /// The value of `LS_cid` for custom clients.
     package static let customClientID = "mgQkwtwdysogQz2BJ4Ji kOj2Bg"
 
-    /// How the first connection behaves.
+    /// The parameters of the first connection.
     package var connection: ConnectionParameters
-    /// What kind of client this is.
+    /// The kind of client (`LS_cid`).
     package var clientID = CreateSessionRequest.customClientID
     /// The Adapter Set; nil: `DEFAULT`.
     package var adapterSet: String?
-    /// The user; nil: none, which is not the same as an empty name.
+    /// The user; nil: none, which differs from an empty name.
     package var user: String?
-    /// The password; nil: none. Never to be logged.
+    /// The password; nil: none. Must not be logged.
     package var password: String?
-    /// The bandwidth limit wanted, in kbit/s; nil: none.
+    /// The requested bandwidth limit in kbit/s; nil: none.
     package var maxBandwidth: Double?
-    /// The diff formats that the client can read; nil: any.
+    /// The diff formats that the client supports; nil: all.
     package var supportedDiffs: DiffFormats?
-    /// How long the client waits for the answer; nil: not said.
+    /// The time that the client waits for the response; nil: unspecified.
     package var timeToLive: TimeToLive?
-    /// The session that this one replaces, for diagnosis.
+    /// The session that the new one replaces, for diagnosis.
     package var oldSession: SessionID?
-    /// Why the session is created, for diagnosis.
+    /// The reason of the request, for diagnosis.
     package var cause: String?
-    /// Control operations to be done with the creation, or else the creation fails (a combo).
+    /// Operations that are part of the creation: if one of them is rejected, the creation is.
     package var operations: [ControlOperation] = []
 
-    /// A request with nothing but its connection.
+    /// A request with the required parameters only.
     package init(connection: ConnectionParameters) { self.connection = connection }
 
     func write(to line: inout ParameterWriter) {
@@ -57,8 +57,8 @@ package struct CreateSessionRequest: Sendable, Hashable {
         }
     }
 
-    /// The request that a line describes; `combo` are the lines after it.
-    init(reading parameters: ParameterReader, combo: [ParameterReader]) throws(RequestRefusal) {
+    /// Parses a line; `combo` are the lines after it, each an operation.
+    init(reading parameters: ParameterReader, combo: [ParameterReader]) throws(RequestRejection) {
         connection = try ConnectionParameters(reading: parameters)
         clientID = try parameters.required(.clientID)
         adapterSet = parameters.text(.adapterSet)
@@ -69,15 +69,15 @@ package struct CreateSessionRequest: Sendable, Hashable {
         oldSession = parameters.text(.oldSession).map(SessionID.init)
         cause = parameters.text(.cause)
         let isCombo = parameters.has(.operation)
-        // In a combo line that is a `constrain`, the limit belongs to the operation as well: both mean the same.
+        // If the first line is also a `constrain`, the limit is a parameter of both, with the same meaning.
         if !isCombo || parameters.text(.maxBandwidth) != "unlimited" {
             maxBandwidth = try parameters.value(.maxBandwidth, RequestedBandwidth.limit)
         }
         for part in (isCombo ? [parameters] : []) + combo {
-            do throws(RequestRefusal) {
+            do throws(RequestRejection) {
                 operations.append(try ControlOperation(reading: part))
             } catch {
-                throw RequestRefusal(.connection, code: 64, message: error.message)
+                throw RequestRejection(.connection, code: 64, message: error.message)
             }
         }
     }
@@ -103,15 +103,15 @@ extension CreateSessionRequest.TimeToLive {
     }
 }
 
-/// `bind_session`: an existing session goes on over this connection.
+/// `bind_session`: binds an existing session to this connection.
 package struct BindSessionRequest: Sendable, Hashable {
-    /// The session; nil: the one last bound to this WebSocket.
+    /// The session; nil: the one last bound to the WebSocket.
     package var sessionID: SessionID?
-    /// How the connection behaves.
+    /// The parameters of the connection.
     package var connection: ConnectionParameters
-    /// The number of data notifications received so far, after an interruption; nil: everything was received.
+    /// For a recovery, the number of data notifications received so far; nil: no recovery.
     package var recoveryFrom: Int?
-    /// Why the session is bound, for diagnosis.
+    /// The reason of the request, for diagnosis.
     package var cause: String?
 
     /// A request.
@@ -135,7 +135,7 @@ package struct BindSessionRequest: Sendable, Hashable {
         line.add(.cause, cause)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         sessionID = parameters.sessionID
         recoveryFrom = try parameters.count(.recoveryFrom)
         connection = try ConnectionParameters(reading: parameters)
@@ -143,9 +143,9 @@ package struct BindSessionRequest: Sendable, Hashable {
     }
 }
 
-/// `heartbeat`: tells that the client is there.
+/// `heartbeat`: shows that the client is alive.
 package struct HeartbeatRequest: Sendable, Hashable {
-    /// The session; nil: that of the query string, or the one last bound to this WebSocket, if any.
+    /// The session; nil: the one of the query string, or the one last bound to the WebSocket, if any.
     package var sessionID: SessionID?
 
     /// A request.

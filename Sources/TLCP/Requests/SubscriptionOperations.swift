@@ -1,12 +1,12 @@
 /// `LS_op=add`: subscribes.
 package struct AddRequest: Sendable, Hashable {
-    /// Whether the snapshot is wanted (`LS_snapshot`).
+    /// The requested snapshot (`LS_snapshot`).
     package enum Snapshot: Sendable, Hashable {
-        /// All of it.
+        /// The whole snapshot.
         case on
-        /// None.
+        /// No snapshot.
         case off
-        /// At most this many rows; DISTINCT only.
+        /// At most this number of updates; DISTINCT only.
         case length(Int)
     }
 
@@ -14,7 +14,7 @@ package struct AddRequest: Sendable, Hashable {
 
     /// The client's number for the subscription.
     package var subscriptionID: SubscriptionID
-    /// How the items behave.
+    /// The mode.
     package var mode: WireMode
     /// The items: a group, or a list of names with single spaces between them.
     package var group: String
@@ -24,16 +24,16 @@ package struct AddRequest: Sendable, Hashable {
     package var dataAdapter: String?
     /// The selector; nil: none.
     package var selector: String?
-    /// The snapshot wanted; nil: not said, which means none.
+    /// The requested snapshot; nil: unspecified, which means none.
     package var snapshot: Snapshot?
-    /// The frequency limit wanted; nil: not said, which means `unlimited`.
+    /// The requested frequency limit; nil: unspecified, which means `unlimited`.
     package var maxFrequency: RequestedFrequency?
-    /// The buffer wanted; nil: not said, which means 1 for MERGE and `unlimited` for DISTINCT.
+    /// The requested buffer size; nil: unspecified, which means 1 for MERGE and `unlimited` for DISTINCT.
     package var bufferSize: BufferSize?
-    /// Whether a WebSocket server confirms with `REQOK`.
+    /// Whether the server confirms with `REQOK` over a WebSocket.
     package var isAcknowledged = true
 
-    /// A request with nothing but what is required.
+    /// A request with the required parameters only.
     package init(subscriptionID: SubscriptionID, mode: WireMode, group: String, schema: String) {
         self.subscriptionID = subscriptionID
         self.mode = mode
@@ -55,7 +55,7 @@ package struct AddRequest: Sendable, Hashable {
         line.add(.ack, isAcknowledged, unless: true)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         subscriptionID = try parameters.subscriptionID()
         mode = try parameters.requiredValue(.mode, WireMode.init(rawValue:))
         group = try parameters.requiredNonEmpty(.group)
@@ -96,9 +96,9 @@ package struct DeleteRequest: Sendable, Hashable {
 
     /// The subscription.
     package var subscriptionID: SubscriptionID
-    /// Whether a WebSocket server confirms with `REQOK`.
+    /// Whether the server confirms with `REQOK` over a WebSocket.
     package var isAcknowledged: Bool
-    /// Why, for diagnosis.
+    /// The reason, for diagnosis.
     package var cause: String?
 
     /// A request.
@@ -115,7 +115,7 @@ package struct DeleteRequest: Sendable, Hashable {
         line.add(.cause, cause)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         subscriptionID = try parameters.subscriptionID()
         isAcknowledged = try parameters.flag(.ack, default: true)
         cause = parameters.text(.cause)
@@ -128,7 +128,7 @@ package struct ReconfRequest: Sendable, Hashable {
 
     /// The subscription.
     package var subscriptionID: SubscriptionID
-    /// The limit wanted; nil: no change.
+    /// The requested limit; nil: no change.
     package var maxFrequency: RequestedFrequency?
 
     /// A request.
@@ -143,21 +143,21 @@ package struct ReconfRequest: Sendable, Hashable {
         line.add(.maxFrequency, maxFrequency?.wire)
     }
 
-    init(reading parameters: ParameterReader) throws(RequestRefusal) {
+    init(reading parameters: ParameterReader) throws(RequestRejection) {
         subscriptionID = try parameters.subscriptionID()
         maxFrequency = try parameters.value(.maxFrequency, RequestedFrequency.init(wire:))
         if maxFrequency == .unfiltered { throw parameters.wrong(.maxFrequency) }
     }
 }
 
-/// How the items of a subscription behave (`LS_mode`).
+/// The mode of a subscription (`LS_mode`).
 package enum WireMode: String, Sendable, Hashable, CaseIterable {
-    /// Every event as it is produced.
+    /// Every event is delivered; there is no state.
     case raw = "RAW"
-    /// One row, of which updates change fields.
+    /// Each item is a row, of which updates change fields.
     case merge = "MERGE"
-    /// A list, to which updates append.
+    /// Each item is a list, to which updates append.
     case distinct = "DISTINCT"
-    /// A table with rows by key.
+    /// Each item is a table with a row for each key.
     case command = "COMMAND"
 }

@@ -1,11 +1,11 @@
-/// The last argument of `U`, as it stands on the wire. `ItemRow` decodes it, `RowEncoder` makes it.
+/// The last argument of `U`, in wire format. `ItemRow` decodes it, `RowEncoder` encodes it.
 ///
 ///     list  = token *( "|" token )
 ///     token = ""         this field unchanged        "^4"      this and the next three unchanged
 ///             "#" "$"    null, empty                 "^P…"     JSON Patch of the present value
 ///             other      the value, escaped          "^T…"     TLCP-diff of the present value
 package struct FieldList: Sendable, Hashable {
-    /// The bytes, a part of the line.
+    /// The bytes, a slice of the line.
     package let bytes: ArraySlice<UInt8>
 
     /// Wraps the bytes of a line.
@@ -24,15 +24,15 @@ extension ArraySlice<UInt8> {
 
 /// A set of 1-based field positions; no allocation up to 64 fields.
 package struct FieldPositions: Sendable, Hashable, Sequence {
-    /// The positions 1 to 64, one bit each.
+    /// Positions 1 to 64, one bit for each.
     package private(set) var low: UInt64 = 0
-    /// The positions from 65, 64 to a word; as many words as the greatest position needs.
+    /// Positions from 65, 64 in each word; as many words as the greatest position needs.
     package private(set) var high: [UInt64] = []
 
     /// The empty set.
     package init() {}
 
-    /// The set of all positions up to a count.
+    /// The positions from 1 to a count.
     package init(all count: Int) {
         guard count > 0 else { return }
         for position in 1...count { insert(position) }
@@ -63,17 +63,17 @@ package struct FieldPositions: Sendable, Hashable, Sequence {
         high[word] |= 1 << UInt64(bit % 64)
     }
 
-    /// The positions in rising order.
+    /// The positions in ascending order.
     package func makeIterator() -> some IteratorProtocol<Int> {
         (1...64 * (high.count + 1)).lazy.filter(contains).makeIterator()
     }
 }
 
-/// What one field list did to a row.
+/// The effect of one field list on a row.
 package struct RowChange: Sendable, Hashable {
-    /// The positions of the fields whose value differs from the one before; in the first update of an item, all.
+    /// The positions of the fields whose value changed; all of them in the first update of an item.
     package var changed: FieldPositions
-    /// The JSON Patch of each field held as a document: what the server sent, or `[]` for a field it left unchanged.
+    /// The JSON Patch for each field held as a document: as sent by the server, or `[]` for an unchanged field.
     package var patches: [Int: String]
 
     /// A change.

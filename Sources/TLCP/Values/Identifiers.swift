@@ -1,6 +1,6 @@
-/// The server's name for a session; opaque.
+/// The identifier that the server assigns to a session; opaque.
 package struct SessionID: Sendable, Hashable, CustomStringConvertible {
-    /// The text as it goes on the wire.
+    /// The text on the wire.
     package let rawValue: String
 
     /// Wraps a text.
@@ -10,9 +10,9 @@ package struct SessionID: Sendable, Hashable, CustomStringConvertible {
     package var description: String { rawValue }
 }
 
-/// The client's number for a subscription, unique within a session; positive.
+/// The number that the client assigns to a subscription, unique within a session; positive.
 package struct SubscriptionID: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The number as it goes on the wire.
+    /// The number on the wire.
     package let rawValue: Int
 
     /// Wraps a number.
@@ -25,15 +25,16 @@ package struct SubscriptionID: Sendable, Hashable, Comparable, CustomStringConve
     package static func < (left: SubscriptionID, right: SubscriptionID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The client's name for a control or message request, echoed in its response; ASCII letters and digits.
+/// The identifier that the client assigns to a control or message request and the response echoes; ASCII letters and
+/// digits.
 package struct RequestID: Sendable, Hashable, CustomStringConvertible {
-    /// The text as it goes on the wire.
+    /// The text on the wire.
     package let rawValue: String
 
     /// Wraps a text.
     package init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// An identifier made of a number, as clients count them.
+    /// The identifier with the digits of a number.
     package init(_ number: Int) { rawValue = String(number) }
 
     /// The text.

@@ -1,14 +1,14 @@
 internal import JSONText
 
-/// The values of one item as its updates have left them: the base of "unchanged" and of diffs.
+/// The present values of one item: the base of "unchanged" tokens and of diffs.
 ///
-/// A field is held as text until a JSON Patch arrives; then as a document, whose compact text is its value, until the
-/// next full value or null.
+/// A field is held as text until a JSON Patch arrives; from then until the next full value or null it is held as a
+/// document, whose compact text is its value.
 package struct ItemRow: Sendable, Equatable {
     /// The value of each field, nil for null.
     package private(set) var values: [String?]
-    /// Whether an update has been applied; before the first one there is no base.
-    package private(set) var hasBase = false
+    /// Whether an update has been applied; there is no base before the first one.
+    private var hasBase = false
     /// The fields held as documents, by index from 0.
     private var documents: [Int: JSONValue] = [:]
 
@@ -19,7 +19,7 @@ package struct ItemRow: Sendable, Equatable {
 
     /// Applies the field list of one update.
     ///
-    /// After an error part of the list may have been applied: the row, like the session, must be given up.
+    /// After an error part of the list may have been applied: the session, and with it the row, must be discarded.
     package mutating func apply(_ list: FieldList) throws(TLCPError) -> RowChange {
         var change = RowChange()
         let covered = try list.bytes.withUnsafeBufferPointer { bytes throws(TLCPError) -> Int in
@@ -33,7 +33,7 @@ package struct ItemRow: Sendable, Equatable {
         return change
     }
 
-    /// Applies token by token; returns the number of fields that the tokens cover.
+    /// Applies the tokens; returns the number of fields that they cover.
     private mutating func apply(_ bytes: TokenBytes, _ change: inout RowChange) throws(TLCPError) -> Int {
         var field = 0
         var index = 0
@@ -55,7 +55,7 @@ package struct ItemRow: Sendable, Equatable {
         }
     }
 
-    /// Applies one token, the first field of which has this index; returns the number of fields that it covers.
+    /// Applies one token, which begins at this field index; returns the number of fields that it covers.
     private mutating func apply(
         _ token: TokenBytes,
         _ content: TokenContent,
@@ -106,10 +106,10 @@ package struct ItemRow: Sendable, Equatable {
 }
 
 extension ItemRow {
-    /// The bytes of one token, or of a whole list, while they are being read.
+    /// The bytes of a token, or of the whole list.
     private typealias TokenBytes = UnsafeBufferPointer<UInt8>
 
-    /// What a pass over the bytes of a token has met.
+    /// The kind of bytes in a token, found by one pass over them.
     private enum TokenContent {
         case ascii, unicode, escaped
     }
@@ -139,9 +139,9 @@ extension ItemRow {
     ) throws(TLCPError) {
         if content == .escaped { return set(try text(token, at: field), at: field, &change) }
         if !documents.isEmpty { documents[field] = nil }
-        // A value sent again unchanged needs no new string.
+        // A value equal to the present one needs no new string.
         if let old = values[field], old.hasSameBytes(as: token) { return }
-        // ASCII cannot be invalid, and the check costs more than the copy.
+        // ASCII is always valid, and validation costs more than the copy.
         let value =
             content == .ascii ? String(decoding: token, as: UTF8.self) : String(validating: token, as: UTF8.self)
         guard let value else { throw .field(position: field + 1, .invalidUTF8) }

@@ -1,13 +1,13 @@
 /// A version of TLCP, `major.minor.subminor`.
 package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
-    /// A change of this one breaks everything.
+    /// Changes with incompatible versions.
     package let major: Int
-    /// A change of this one adds to the protocol.
+    /// Changes with additions to the protocol.
     package let minor: Int
-    /// A change of this one never needs another server.
+    /// Changes without effect on compatibility.
     package let subminor: Int
 
-    /// The version that this package speaks.
+    /// The version that this package implements.
     package static let current = ProtocolVersion(major: 2, minor: 5, subminor: 0)
 
     /// A version.
@@ -17,7 +17,7 @@ package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
         self.subminor = subminor
     }
 
-    /// The version in a value of `LS_protocol`, such as `TLCP-2.5.0`; nil if there is none.
+    /// Parses a value of `LS_protocol` such as `TLCP-2.5.0`; nil if it is malformed.
     package init?(protocolParameter text: String) {
         guard text.hasPrefix("TLCP-") else { return nil }
         let parts = text.utf8.dropFirst(5).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
         self.init(major: numbers[0], minor: numbers[1], subminor: numbers[2])
     }
 
-    /// The version in a WebSocket subprotocol, such as `TLCP-2.5.0.lightstreamer.com`; nil if there is none.
+    /// Parses a WebSocket subprotocol such as `TLCP-2.5.0.lightstreamer.com`; nil if it is malformed.
     package init?(webSocketSubprotocol text: String) {
         let suffix = ".lightstreamer.com"
         guard text.hasSuffix(suffix) else { return nil }
@@ -39,9 +39,9 @@ package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
     /// The value of `LS_protocol`.
     package var protocolParameter: String { "TLCP-\(self)" }
 
-    /// The WebSocket subprotocol; a server echoes the one it was offered.
+    /// The WebSocket subprotocol; the server echoes the one that the client offers.
     package var webSocketSubprotocol: String { "\(protocolParameter).lightstreamer.com" }
 
-    /// Whether a server of this package serves clients of this version: everything of the same major version.
+    /// Whether a server of the current version accepts clients of this one: it does if the major versions are equal.
     package var isServed: Bool { major == ProtocolVersion.current.major }
 }

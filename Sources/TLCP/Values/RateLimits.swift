@@ -1,6 +1,6 @@
-/// A bandwidth limit as a client asks for it (`LS_requested_max_bandwidth`).
+/// A bandwidth limit in a request (`LS_requested_max_bandwidth`).
 package enum RequestedBandwidth: Sendable, Hashable {
-    /// At most this many kilobits per second; greater than 0.
+    /// A maximum in kilobits per second, greater than 0.
     case limited(Double)
     /// No limit.
     case unlimited
@@ -30,11 +30,11 @@ package enum RequestedBandwidth: Sendable, Hashable {
 
 /// The bandwidth limit in force on a session (`CONS`).
 package enum GrantedBandwidth: Sendable, Hashable {
-    /// At most this many kilobits per second.
+    /// A maximum in kilobits per second.
     case limited(Double)
     /// No limit.
     case unlimited
-    /// No limit, and the client may not ask for one.
+    /// No limit, and the client cannot request one.
     case unmanaged
 
     init?(wire: String) {
@@ -56,13 +56,13 @@ package enum GrantedBandwidth: Sendable, Hashable {
     }
 }
 
-/// A frequency limit as a client asks for it (`LS_requested_max_frequency`).
+/// A frequency limit in a request (`LS_requested_max_frequency`).
 package enum RequestedFrequency: Sendable, Hashable {
-    /// At most this many updates per second; greater than 0.
+    /// A maximum of updates per second, greater than 0.
     case limited(Double)
     /// No limit.
     case unlimited
-    /// No limit, and no loss that goes unreported.
+    /// No limit, and every lost update is reported.
     case unfiltered
 
     init?(wire: String) {
@@ -86,7 +86,7 @@ package enum RequestedFrequency: Sendable, Hashable {
 
 /// The frequency limit in force on a subscription (`CONF`).
 package enum GrantedFrequency: Sendable, Hashable {
-    /// At most this many updates per second for each item.
+    /// A maximum of updates per second for each item.
     case limited(Double)
     /// No limit.
     case unlimited
@@ -109,11 +109,11 @@ package enum GrantedFrequency: Sendable, Hashable {
     }
 }
 
-/// The length of the queue of pending updates of an item (`LS_requested_buffer_size`).
+/// The size of the buffer for pending updates of an item (`LS_requested_buffer_size`).
 package enum BufferSize: Sendable, Hashable {
-    /// At most this many updates.
+    /// A maximum number of updates.
     case limited(Int)
-    /// As many as the server allows.
+    /// The maximum of the server.
     case unlimited
 
     init?(wire: String) {

@@ -1,22 +1,22 @@
 internal import JSONText
 
-/// The server's side of `ItemRow`: what has gone on the wire for one item, and how the next row is told from it.
+/// The counterpart of `ItemRow` in a server: the values sent for one item, and the encoding of the next ones.
 package struct RowEncoder: Sendable {
-    /// The values sent last; nil before the first update.
+    /// The values of the last update; nil before the first one.
     package private(set) var values: [String?]?
-    /// The fields that clients hold as documents, by index from 0.
+    /// The fields that the client holds as documents, by index from 0.
     private var documents: [Int: JSONValue] = [:]
 
-    /// An encoder that has sent nothing.
+    /// An encoder before the first update.
     package init() {}
 
-    /// The field list for the next row, which counts as sent from now on.
+    /// Returns the field list for the next values, which become the base of the following ones.
     ///
     /// - Parameters:
-    ///   - next: the values, as many as there are fields.
-    ///   - diffs: the diff formats that may be used; a diff is used only where it is shorter than the value.
-    ///   - fieldDiffs: other formats for single fields, by 1-based position.
-    ///   - minimumLength: no diff for values of fewer bytes.
+    ///   - next: a value for each field.
+    ///   - diffs: the allowed diff formats; a diff is used only if it is shorter than the value.
+    ///   - fieldDiffs: the allowed formats of single fields, by 1-based position.
+    ///   - minimumLength: the length in bytes below which a value is never sent as a diff.
     package mutating func encode(
         _ next: [String?],
         diffs: DiffFormats = [],
@@ -52,7 +52,7 @@ package struct RowEncoder: Sendable {
         }
     }
 
-    /// Appends the tokens of a run of unchanged fields that ends before a field: up to three empty tokens, or a count.
+    /// Appends the tokens of a run of unchanged fields that ends before a field: up to three empty tokens, else a count.
     private static func appendRun(_ count: Int, before field: Int, into bytes: inout [UInt8]) {
         if count == 0 { return }
         let isFirst = count == field
@@ -90,7 +90,7 @@ package struct RowEncoder: Sendable {
         documents[field] = document
     }
 
-    /// A TLCP-diff token of fewer bytes than a limit, if one is allowed and possible.
+    /// A TLCP-diff token shorter than a limit; nil if not allowed or not possible.
     private func diff(
         from base: String,
         to next: String,
@@ -104,7 +104,7 @@ package struct RowEncoder: Sendable {
         return Self.token("^T", diff, below: limit)
     }
 
-    /// A JSON Patch token of fewer bytes than a limit, if one is allowed and possible, and the document it makes.
+    /// A JSON Patch token shorter than a limit, with the resulting document; nil if not allowed or not possible.
     private func patch(
         from base: String,
         to next: String,
@@ -125,13 +125,13 @@ package struct RowEncoder: Sendable {
         return token.count < limit ? token : nil
     }
 
-    /// Appends a value with its escapes; a whole token also escapes a leading `#`, `$` or `^`.
+    /// Appends an escaped value; in a whole token a leading `#`, `$` or `^` is escaped as well.
     private static func escape(_ text: String, isWholeToken: Bool, into bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { escape($0, isWholeToken: isWholeToken, into: &bytes) }
     }
 
-    /// Appends run by run; a run ends where a byte needs an escape.
+    /// Appends runs of bytes that need no escape, with the escapes between them.
     private static func escape(_ text: UnsafeBufferPointer<UInt8>, isWholeToken: Bool, into bytes: inout [UInt8]) {
         var runStart = 0
         for index in text.indices {

@@ -1,12 +1,12 @@
 /// The difference between two texts in the format `T`, counted in UTF-16 code units.
 ///
 ///     diff   = copy [ add [ del [ diff ] ] ]
-///     copy   = varint              takes so many units of the base
-///     add    = varint *char        takes so many units that follow
-///     del    = varint              skips so many units of the base
+///     copy   = varint              copies a number of units of the base
+///     add    = varint *char        inserts the number of units that follow
+///     del    = varint              skips a number of units of the base
 ///     varint = *( A-Z ) a-z        base 26, most significant digit first; the lower-case letter is the last
 package enum TLCPDiff {
-    /// The text that a diff makes of a base; nil if the diff is malformed or does not fit.
+    /// Applies a diff to a base; nil if the diff is malformed or exceeds the base.
     package static func apply(_ diff: String, to base: String) -> String? {
         let base = Array(base.utf16)
         var reader = Reader(units: Array(diff.utf16))
@@ -26,8 +26,8 @@ package enum TLCPDiff {
         return String(validating: result, as: UTF16.self)
     }
 
-    /// A diff that makes one text of another, by common head and tail; nil if one of them holds a character outside
-    /// the Basic Multilingual Plane, for which the format has no unit that all clients agree on.
+    /// A diff between two texts, by their common head and tail; nil if one of them contains a character outside the Basic
+    /// Multilingual Plane, because clients disagree on the unit that such characters are counted in.
     package static func encode(from old: String, to new: String) -> String? {
         let old = Array(old.utf16)
         let new = Array(new.utf16)
@@ -63,7 +63,7 @@ package enum TLCPDiff {
 
         var isAtEnd: Bool { position == units.count }
 
-        /// A number; nil if there is none or it is out of range.
+        /// Reads a number; nil if it is malformed or out of range.
         mutating func varint() -> Int? {
             var value = 0
             while position < units.count {
@@ -89,12 +89,12 @@ package enum TLCPDiff {
     }
 }
 
-/// The formats in which a server may send a value as a difference (`LS_supported_diffs`).
+/// The formats in which a server may send a value as a diff (`LS_supported_diffs`).
 package struct DiffFormats: OptionSet, Sendable, Hashable {
-    /// One bit for each format.
+    /// A bit for each format.
     package let rawValue: UInt8
 
-    /// A set of these bits.
+    /// The formats with these bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// JSON Patch, `P`.
@@ -104,7 +104,7 @@ package struct DiffFormats: OptionSet, Sendable, Hashable {
     /// Every format.
     package static let all: DiffFormats = [.jsonPatch, .tlcpDiff]
 
-    /// The formats that a comma-separated list names; names that are not known are left out.
+    /// Parses a comma-separated list; unknown names are ignored.
     package init(wire: String) {
         self = []
         for name in wire.utf8.split(separator: UInt8(ascii: ",")) {
@@ -113,7 +113,7 @@ package struct DiffFormats: OptionSet, Sendable, Hashable {
         }
     }
 
-    /// The comma-separated list; empty for no format.
+    /// The comma-separated list; empty if there is no format.
     package var wire: String {
         let names = [contains(.jsonPatch) ? "P" : nil, contains(.tlcpDiff) ? "T" : nil]
         return names.compactMap(\.self).joined(separator: ",")

@@ -166,7 +166,7 @@ struct RequestTests {
         refusing.say("control\nLS_reqId=1&\(register)", on: plain)
         #expect(refusing.lines(plain) == ["REQERR,1,40,MPN Module disabled"])
 
-        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly(refusal: 48) })
+        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly })
         let (link, _) = bench.openSession()
         bench.say("control\nLS_reqId=1&\(register)", on: link)
         let lines = bench.lines(link)
@@ -178,7 +178,7 @@ struct RequestTests {
         bench.say("control\nLS_reqId=3&LS_op=reset_badge&PN_deviceId=other", on: link)
         #expect(bench.lines(link) == ["REQERR,3,45,Unknown device ID"])
         bench.say("control\nLS_reqId=4&LS_op=deactivate&PN_deviceId=\(parts[1])", on: link)
-        #expect(bench.lines(link) == ["REQERR,4,48,MPN subscriptions not available"])
+        #expect(bench.lines(link) == ["REQERR,4,67,Unknown LS_op"])
     }
 
     @Test func arbitraryBytesNeverTrap() {

@@ -76,7 +76,7 @@ internal import Testing
 
     @Test func deviceTokenAndBadgeAreKeptByTheServer() async throws {
         try await Self.run {
-            $0.mobilePush = .devicesOnly(refusal: 56)
+            $0.mobilePush = .devicesOnly
         } _: { bench, listener in
             try await bench.connect()
             bench.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")

@@ -4,6 +4,11 @@ internal import Testing
 @testable internal import TLCP
 
 struct LineSplitterTests {
+    /// The incomplete line.
+    private func rest(_ splitter: inout LineSplitter) -> String? {
+        splitter.endMessage().map { String(decoding: $0, as: UTF8.self) }
+    }
+
     private func lines(_ chunks: [ArraySlice<UInt8>], _ splitter: inout LineSplitter) throws -> [String] {
         try chunks.flatMap { try splitter.feed($0) }.map { String(decoding: $0, as: UTF8.self) }
     }
@@ -17,7 +22,7 @@ struct LineSplitterTests {
         for chunks in EverySplit.of(text) {
             var splitter = LineSplitter()
             #expect(try lines(chunks, &splitter) == expected)
-            #expect(!splitter.hasPartialLine)
+            #expect(rest(&splitter) == nil)
         }
     }
 
@@ -29,18 +34,16 @@ struct LineSplitterTests {
     @Test func keepsAnUnterminatedLineUntilItEnds() throws {
         var splitter = LineSplitter()
         #expect(try lines([Array("PRO".utf8)[...]], &splitter).isEmpty)
-        #expect(splitter.hasPartialLine)
         #expect(try lines([Array("BE\r\nx".utf8)[...]], &splitter) == ["PROBE"])
-        splitter.reset()
-        #expect(!splitter.hasPartialLine)
-        #expect(splitter.endMessage() == nil)
+        #expect(rest(&splitter) == "x")
+        #expect(rest(&splitter) == nil)
     }
 
     @Test func endOfMessageEndsTheLine() throws {
         var splitter = LineSplitter()
         #expect(try lines([Array("WSOK\r\nPROBE".utf8)[...]], &splitter) == ["WSOK"])
-        #expect(splitter.endMessage().map { String(decoding: $0, as: UTF8.self) } == "PROBE")
-        #expect(splitter.endMessage() == nil)
+        #expect(rest(&splitter) == "PROBE")
+        #expect(rest(&splitter) == nil)
     }
 
     @Test func lineOfTheGreatestLengthPassesAtEverySplit() throws {
@@ -54,7 +57,7 @@ struct LineSplitterTests {
         for chunks in EverySplit.of("123456789\r\n") {
             var splitter = LineSplitter(maxLineLength: 8)
             #expect(throws: TLCPError.lineTooLong(limit: 8)) { try lines(chunks, &splitter) }
-            #expect(!splitter.hasPartialLine)
+            #expect(rest(&splitter) == nil)
         }
     }
 

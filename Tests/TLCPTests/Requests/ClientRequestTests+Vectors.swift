@@ -226,51 +226,5 @@ extension ClientRequestTests {
             control(2, .mpnResetBadge(MPNResetBadgeRequest(deviceID: "d"))),
             "LS_reqId=2&LS_op=reset_badge&PN_deviceId=d"
         ),
-        (
-            control(
-                3,
-                .mpnActivate(
-                    {
-                        var request = MPNActivateRequest(
-                            subscriptionID: SubscriptionID(3),
-                            mode: .merge,
-                            group: "g",
-                            schema: "s",
-                            deviceID: "d",
-                            notificationFormat: "{}"
-                        )
-                        request.trigger = "a>1"
-                        request.coalesces = true
-                        return request
-                    }()
-                )
-            ),
-            "LS_reqId=3&LS_op=activate&LS_subId=3&LS_mode=MERGE&LS_group=g&LS_schema=s&PN_deviceId=d"
-                + "&PN_notificationFormat=%7B%7D&PN_trigger=a%3E1&PN_coalescing=true"
-        ),
-        (
-            control(
-                4,
-                .mpnReconf(
-                    {
-                        var request = MPNReconfRequest(
-                            mode: .distinct,
-                            group: "g",
-                            schema: "s",
-                            deviceID: "d",
-                            mpnSubscriptionID: "p"
-                        )
-                        request.trigger = ""
-                        return request
-                    }()
-                )
-            ),
-            "LS_reqId=4&LS_op=pn_reconf&LS_mode=DISTINCT&LS_group=g&LS_schema=s&PN_deviceId=d&PN_subscriptionId=p"
-                + "&PN_trigger="
-        ),
-        (
-            control(5, .mpnDeactivate(MPNDeactivateRequest(deviceID: "d", status: .triggered))),
-            "LS_reqId=5&LS_op=deactivate&PN_deviceId=d&PN_subscriptionStatus=TRIGGERED"
-        ),
     ]
 }

@@ -11,7 +11,6 @@ struct RequestNameTests {
         )
         let older = ProtocolVersion(major: 2, minor: 4, subminor: 0)
         #expect(RequestName.msg.httpTarget(version: older) == "/lightstreamer/msg.txt?LS_protocol=TLCP-2.4.0")
-        #expect(RequestName.webSocketPath(prefix: "/push") == "/push/lightstreamer")
     }
 
     @Test func readsHTTPPaths() {
