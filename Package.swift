@@ -17,6 +17,7 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 let package = Package(
@@ -41,7 +42,7 @@ let package = Package(
     targets: [
         .target(
             name: "TLCPTransports",
-            dependencies: ["TLCP", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL],
+            dependencies: ["TLCP", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL, crypto],
             swiftSettings: strict
         ),
         .target(name: "JSONText", swiftSettings: strict),
@@ -64,7 +65,7 @@ let package = Package(
                 "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "MicroHTTPD",
                 "CGatewayFiles", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                crypto,
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -104,7 +105,7 @@ let package = Package(
         .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "TLCP"], swiftSettings: strict),
         .testTarget(
             name: "TLCPTransportsTests",
-            dependencies: ["TLCPTransports", nioCore, nioPosix, nioSSL],
+            dependencies: ["TLCPTransports", nioCore, nioPosix, nioSSL, crypto],
             swiftSettings: strict
         ),
         .testTarget(

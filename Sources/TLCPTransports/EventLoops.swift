@@ -1,15 +1,15 @@
 public import NIOCore
 internal import NIOPosix
 
-/// The network threads that connections and timers run on. Any number of clients share one.
+/// The network threads for connections and timers. Several clients can share them.
 public struct EventLoops: Sendable {
     /// The threads.
     package let group: any EventLoopGroup
 
-    /// Wraps a group that the caller made, and shuts down when no client uses it any more.
+    /// Wraps a group that the caller owns and shuts down after the last client.
     public init(_ group: any EventLoopGroup) { self.group = group }
 
-    /// The threads of the process: as many as there are cores, started on first use, never stopped.
+    /// The threads of the process: one for each core, started on first use, never stopped.
     public static let shared = EventLoops(MultiThreadedEventLoopGroup.singleton)
 
     /// One of the threads.
@@ -17,11 +17,11 @@ public struct EventLoops: Sendable {
 }
 
 extension EventLoops {
-    /// Timers of one client, all on one thread.
+    /// The timers of one client, all on one thread.
     package struct Timers: Sendable {
         fileprivate let loop: any EventLoop
 
-        /// Calls the body once after a time; the returned closure cancels.
+        /// Calls the body once after a delay; the returned closure cancels it.
         package func schedule(
             afterNanoseconds delay: Int64,
             _ body: @escaping @Sendable () -> Void
@@ -34,6 +34,6 @@ extension EventLoops {
     /// Timers on the next thread.
     package func timers() -> Timers { Timers(loop: next()) }
 
-    /// Nanoseconds since an epoch of the process; never goes back.
+    /// Monotonic time in nanoseconds since an unspecified start.
     package static var uptimeNanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }
 }

@@ -1,19 +1,19 @@
 internal import NIOCore
 
-/// Makes connections over sockets, all of one client on one network thread.
+/// Opens connections over sockets, all of one client on one network thread.
 package final class SocketConnector: TransportConnector {
-    /// How long connections that are being closed may take before they are cut.
-    private static let patience = TimeAmount.seconds(3)
+    /// The time that connections have to close before they are closed forcibly.
+    private static let shutdownTimeout = TimeAmount.seconds(3)
 
     private let loop: any EventLoop
     private let registry = ChannelRegistry()
     private let shared: SocketContext
 
-    /// A connector. Throws for TLS settings that cannot be used.
+    /// A connector. Throws if the TLS settings are invalid.
     package init(_ settings: SocketSettings) throws(TLSSettingsError) {
-        // The system's authorities are read when the first TLS connection needs them.
+        // The authorities of the system are loaded for the first TLS connection.
         let contexts = try TLSContexts(settings.tls, isNeeded: settings.tls != TLSSettings())
-        let credentials = Credentials(proxy: settings.proxy)
+        let credentials = CredentialStore(proxy: settings.proxy)
         loop = settings.loops.next()
         let dialer = Dialer(settings, contexts: contexts, credentials: credentials, registry: registry, loop: loop)
         shared = SocketContext(settings, credentials: credentials, dialer: dialer)
@@ -21,50 +21,50 @@ package final class SocketConnector: TransportConnector {
 
     /// Starts to open a connection.
     package func open(
-        _ order: ConnectionRequest,
+        _ request: ConnectionRequest,
         events: @escaping @Sendable (TransportEvent) -> Void
     ) -> any Transport {
-        switch order.kind {
+        switch request.kind {
         case .webSocket:
-            let transport = WebSocketTransport(order, shared, events: events)
+            let transport = WebSocketTransport(request, shared, events: events)
             loop.execute { transport.start() }
             return transport
         case .httpStream, .httpPoll, .httpControl:
-            let transport = HTTPTransport(order, shared, events: events)
+            let transport = HTTPTransport(request, shared, events: events)
             loop.execute { transport.start() }
             return transport
         }
     }
 
-    /// Closes idle connections, waits for those that are being closed, and cuts what takes too long.
+    /// Closes idle connections and waits until all connections are closed, forcibly after a time limit.
     package func shutDown() async {
         registry.close()
         loop.execute { [shared] in shared.pool.close() }
-        let cut = loop.scheduleTask(in: Self.patience) { [registry] in registry.cut() }
-        await registry.drained()
-        cut.cancel()
+        let deadline = loop.scheduleTask(in: Self.shutdownTimeout) { [registry] in registry.closeChannels() }
+        await registry.waitUntilEmpty()
+        deadline.cancel()
     }
 }
 
-/// What the connections of one client have in common.
+/// The settings of all connections of one client.
 package struct SocketSettings: Sendable {
     /// The network threads.
     package var loops: EventLoops
     /// The cookies sent and received.
     package var cookies: CookieJar
-    /// How servers are recognised.
+    /// How servers are verified.
     package var tls = TLSSettings()
     /// The proxy; nil: none.
     package var proxy: ProxySettings?
-    /// How long each of TCP connection, proxy dialogue, TLS handshake and WebSocket handshake may take.
+    /// The time limit of each of TCP connection, `CONNECT`, TLS handshake and WebSocket handshake.
     package var connectTimeout: Duration = .seconds(10)
-    /// The longest line, and the longest WebSocket message, in bytes.
+    /// The maximum length of a line, and of a WebSocket frame, in bytes.
     package var maxLineLength = 64 << 20
-    /// How many bytes of one connection may wait to be handled before it is no longer read.
+    /// The number of bytes not yet handled at which a connection is no longer read.
     package var receiveWindow = 1 << 20
-    /// Changes requests right before they are sent.
+    /// Changes requests before they are sent.
     package var decorate: @Sendable (inout OutgoingRequest) -> Void = { _ in }
-    /// Whether somebody answers challenges at present.
+    /// Whether challenges are answered at present.
     package var canAuthenticate: @Sendable () -> Bool = { false }
     /// Answers a challenge, now or later.
     package var authenticate: @Sendable (AuthenticationChallenge) -> Void = { $0.answer(.performDefaultHandling) }
@@ -76,27 +76,27 @@ package struct SocketSettings: Sendable {
     }
 }
 
-/// TLS settings that cannot be used.
+/// Invalid TLS settings.
 package struct TLSSettingsError: Error, Equatable {
-    /// What is wrong.
+    /// The error.
     package let reason: String
 }
 
-/// What the transports of one client share.
+/// The state that the transports of one client share.
 ///
-/// `@unchecked Sendable`: everything in it may be used anywhere but `pool`, which is used on the client's thread alone.
+/// `@unchecked Sendable`: all members are `Sendable` but `pool`, which is used on the client's thread only.
 final class SocketContext: @unchecked Sendable {
     let settings: SocketSettings
-    let credentials: Credentials
+    let credentials: CredentialStore
     let dialer: Dialer
     let pool: KeepAlivePool
-    let heads: RequestHead
+    let heads: RequestHeadBuilder
 
-    init(_ settings: SocketSettings, credentials: Credentials, dialer: Dialer) {
+    init(_ settings: SocketSettings, credentials: CredentialStore, dialer: Dialer) {
         self.settings = settings
         self.credentials = credentials
         self.dialer = dialer
         pool = KeepAlivePool(loop: dialer.loop)
-        heads = RequestHead(settings, credentials)
+        heads = RequestHeadBuilder(settings, credentials)
     }
 }

@@ -1,48 +1,32 @@
-/// One connection: a WebSocket, or one HTTP request with its response. It exists from the moment it is asked for, so
-/// it can be closed while it is still being opened.
+/// One connection: a WebSocket, or one HTTP request with its response. It exists before it is open, so that it can be
+/// closed while it is being opened.
 package protocol Transport: AnyObject, Sendable {
-    /// What the connection can do.
-    var traits: TransportTraits { get }
-    /// Sends one text message. Only where `traits.isMultiplexed`; once the connection is closed it does nothing.
+    /// Sends one text message over a WebSocket. Does nothing for HTTP, and after the end of the connection.
     func send(_ message: [UInt8])
-    /// Takes back a batch that was handled: its bytes no longer count against the receive window.
+    /// Releases the bytes of a handled batch from the receive window.
     func handled(_ byteCount: Int)
-    /// Closes the connection after what was sent has gone out; no event follows. May be called twice.
+    /// Closes the connection after the sent bytes are written; no event follows. Repeated calls have no effect.
     func close()
-    /// The rest of an HTTP response is of no interest: lets it end within a bound, so that its socket can be used again,
-    /// else closes it; no event follows. For a WebSocket the same as `close()`.
+    /// Discards the rest of an HTTP response, up to a limit of bytes and time, so that the connection can be used again,
+    /// and closes it beyond that; no event follows. For a WebSocket the same as `close()`.
     func release()
 }
 
-/// What tells transports apart.
-package struct TransportTraits: Sendable, Hashable {
-    /// Whether requests can be sent for as long as it is open, beside what it receives.
-    package var isMultiplexed: Bool
-    /// Whether lines come until the peer or this side has had enough.
-    package var isStreaming: Bool
-
-    /// Traits.
-    package init(isMultiplexed: Bool, isStreaming: Bool) {
-        self.isMultiplexed = isMultiplexed
-        self.isStreaming = isStreaming
-    }
-}
-
-/// What a transport tells, in order, on a network thread.
+/// An event of a transport. Events arrive in order, on a network thread.
 package enum TransportEvent: Sendable, Equatable {
-    /// A WebSocket is usable; an HTTP request was answered by a status inside 200…299.
+    /// The WebSocket is open, or the status of the HTTP response is within 200…299.
     case opened
-    /// Lines arrived, or bytes that complete no line yet. To be given back by `handled`.
+    /// Lines, or bytes of an incomplete line. The receiver passes `byteCount` to `handled`.
     case received(LineBatch)
-    /// The connection ended by itself; the last event. Not told after `close()`.
+    /// The connection ended; the last event. It does not follow `close()`.
     case closed(TransportEnd)
 }
 
-/// Lines that arrived together.
+/// Lines that were received together.
 package struct LineBatch: Sendable, Equatable {
-    /// The lines without their CR-LF; all slices of few buffers.
+    /// The lines without their CR-LF, slices of a few buffers.
     package var lines: [ArraySlice<UInt8>]
-    /// How many bytes came from the network for them.
+    /// The number of bytes received for them.
     package var byteCount: Int
 
     /// A batch.
@@ -56,39 +40,39 @@ package struct LineBatch: Sendable, Equatable {
 package enum TransportEnd: Sendable, Equatable {
     /// HTTP: the response is complete. WebSocket: the peer closed.
     case completed
-    /// It could not be opened, broke, or was answered by an HTTP status outside 200…299.
+    /// It could not be opened, failed, or the HTTP status was outside 200…299.
     case failed(reason: String)
     /// The server's public key matches none of the pins.
     case identityRejected(reason: String)
 }
 
-/// Makes the connections of one client.
+/// Opens the connections of one client.
 package protocol TransportConnector: Sendable {
-    /// Starts to open a connection. Events come on a network thread, one at a time, none before this returns or after
-    /// `closed`.
+    /// Starts to open a connection. Events arrive on a network thread, one at a time, none of them before the return or
+    /// after `closed`.
     func open(
-        _ order: ConnectionRequest,
+        _ request: ConnectionRequest,
         events: @escaping @Sendable (TransportEvent) -> Void
     ) -> any Transport
-    /// Closes everything that is open, idle keep-alive connections included, and waits until it is.
+    /// Closes all connections, idle ones included, and waits until they are closed.
     func shutDown() async
 }
 
-/// All that a connection needs to know.
+/// The parameters of a connection.
 package struct ConnectionRequest: Sendable, Equatable {
-    /// What is spoken on it.
+    /// The kind of connection.
     package enum Kind: Sendable, Hashable {
         /// A WebSocket.
         case webSocket
-        /// An HTTP request with a response that may last for hours.
+        /// An HTTP request with a streamed response.
         case httpStream
-        /// An HTTP request with a response that ends by itself.
+        /// An HTTP request with a response that the server ends soon.
         case httpPoll
         /// A short HTTP request, on a connection kept alive between requests of this kind.
         case httpControl
     }
 
-    /// What is spoken.
+    /// The kind of connection.
     package var kind: Kind
     /// The host name, or a literal address without brackets.
     package var host: String
@@ -96,18 +80,18 @@ package struct ConnectionRequest: Sendable, Equatable {
     package var port: Int
     /// Whether the connection is encrypted.
     package var isSecure: Bool
-    /// Path and query, path prefix of the server address included.
+    /// Path and query, including the path prefix of the server address.
     package var target: String
     /// The WebSocket subprotocol; empty for HTTP.
     package var subprotocol = ""
-    /// The HTTP body; it may hold the password, so it must not be logged.
+    /// The HTTP body. It can contain a password and must not be logged.
     package var body: [UInt8] = []
-    /// The user's extra headers that apply.
+    /// The extra headers configured by the user.
     package var headers: [String: String] = [:]
-    /// The pins that the server's public key must match one of; empty: none.
+    /// The certificate pins, one of which must match; empty: any certificate.
     package var pins: [CertificatePin] = []
 
-    /// An order.
+    /// A request.
     package init(kind: Kind, host: String, port: Int, isSecure: Bool, target: String) {
         self.kind = kind
         self.host = host

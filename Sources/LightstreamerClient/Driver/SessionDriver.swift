@@ -194,8 +194,6 @@ final class SessionDriver {
 
 /// Stands for a connection that could not even be tried.
 final class ClosedTransport: Transport {
-    let traits = TransportTraits(isMultiplexed: false, isStreaming: false)
-
     func send(_ message: [UInt8]) {}
     func handled(_ byteCount: Int) {}
     func close() {}

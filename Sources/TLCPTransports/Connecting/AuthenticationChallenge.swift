@@ -1,22 +1,22 @@
 internal import Synchronization
 
-/// A question of a server or proxy that stands between this side and its connection. It must be answered exactly
-/// once, from any thread; later answers are ignored. A challenge that is let go unanswered is handled by default.
+/// An authentication challenge of a server or proxy. It must be answered once, from any thread; later answers are
+/// ignored. A challenge that is released without an answer gets the default handling.
 public final class AuthenticationChallenge: Sendable {
-    /// What is asked.
+    /// The kind of challenge.
     public enum Kind: Sendable, Equatable {
         /// HTTP status 401: the schemes offered (`Basic`, …) and the realm of the first.
         case server(schemes: [String], realm: String?)
         /// HTTP status 407 of a proxy: the schemes offered and the realm of the first.
         case proxy(schemes: [String], realm: String?)
-        /// The server shows these certificates (DER, leaf first). With `previousFailureCount` 0 the TLS settings have
-        /// accepted it, and `cancel` alone gives it up; with 1 they have not, and only the credential `trust` goes on.
+        /// The certificates of the server (DER, leaf first). With `previousFailureCount` 0 the TLS settings accept them,
+        /// and only `cancel` closes the connection; with 1 they do not, and only the credential `trust` continues.
         case serverTrust(certificates: [[UInt8]])
         /// A TLS connection is about to be opened, and the server may ask for a client certificate.
         case clientCertificate
     }
 
-    /// What to show.
+    /// A credential.
     public enum Credential: Sendable, Equatable {
         /// User and password, for the Basic scheme.
         case password(user: String, password: String)
@@ -24,36 +24,36 @@ public final class AuthenticationChallenge: Sendable {
         case header(String)
         /// A client certificate.
         case identity(TLSSettings.Identity)
-        /// The server is trusted as it is.
+        /// Trusts the certificates of the server.
         case trust
     }
 
     /// An answer.
     public enum Answer: Sendable, Equatable {
-        /// Go on with this credential.
+        /// Continues with this credential.
         case use(Credential)
-        /// Go on without one: the refusal of the server stands.
+        /// Continues without a credential: the response of the server counts as the result.
         case continueWithoutCredential
-        /// Give the connection up.
+        /// Closes the connection.
         case cancel
-        /// Do what would be done without a delegate.
+        /// The handling without a delegate.
         case performDefaultHandling
-        /// Try another way of authentication; where there is none, as without a credential.
+        /// Tries another kind of authentication; without one, the same as `continueWithoutCredential`.
         case rejectProtectionSpaceAndContinue
     }
 
-    /// What is asked.
+    /// The kind of challenge.
     public let kind: Kind
-    /// The host that asks.
+    /// The host of the server or proxy.
     public let host: String
-    /// The port that asks.
+    /// The port of the server or proxy.
     public let port: Int
-    /// How often this connection has been refused already.
+    /// The number of failed attempts of this connection.
     public let previousFailureCount: Int
 
     private let handler: Mutex<(@Sendable (Answer) -> Void)?>
 
-    /// A challenge; the handler is called with the first answer, on the thread that gives it.
+    /// A challenge; the handler is called with the first answer, on the thread of the caller.
     package init(
         kind: Kind,
         host: String,

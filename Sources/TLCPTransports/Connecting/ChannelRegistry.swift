@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The open channels of one client, so that its end can wait for theirs.
+/// The open channels of one client, for its shutdown.
 final class ChannelRegistry: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -10,7 +10,7 @@ final class ChannelRegistry: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes in a channel until it is closed; false once the registry is.
+    /// Adds a channel until it is closed; false if the registry is closed.
     func add(_ channel: any Channel) -> Bool {
         let isOpen = state.withLock { state in
             if !state.isClosed { state.channels[ObjectIdentifier(channel)] = channel }
@@ -24,18 +24,18 @@ final class ChannelRegistry: Sendable {
         return isOpen
     }
 
-    /// Takes nothing more in.
+    /// Rejects further channels.
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Closes every channel at once.
-    func cut() {
+    /// Closes all channels.
+    func closeChannels() {
         for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
     }
 
     /// Waits until every channel is closed.
-    func drained() async {
+    func waitUntilEmpty() async {
         let channels = state.withLock { Array($0.channels.values) }
-        // How a channel ended is of no interest any more.
+        // Errors of closed channels have been reported by their transports.
         for channel in channels { _ = try? await channel.closeFuture.get() }
     }
 }

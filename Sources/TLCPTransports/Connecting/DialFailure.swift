@@ -2,26 +2,26 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// Why a connection could not be made or used.
+/// The reason for which a connection failed.
 enum DialFailure: Error {
     /// The server's public key matches none of the pins.
     case pinMismatch
-    /// The proxy answered `CONNECT` with this status.
+    /// The proxy rejected `CONNECT` with this status.
     case proxyRefused(status: Int)
-    /// The proxy wants to know who is there.
+    /// The proxy requests authentication.
     case proxyChallenge([AuthenticationScheme])
-    /// The dialogue with the proxy, or the handshake of TLS or WebSocket, took too long.
+    /// `CONNECT`, or the handshake of TLS or WebSocket, timed out.
     case timeout(String)
-    /// The peer closed in the middle.
+    /// The peer closed the connection during a step.
     case closedEarly(String)
-    /// The peer does not speak as it should.
+    /// The peer violated the protocol.
     case badAnswer(String)
-    /// A challenge was answered by giving up.
+    /// The answer to a challenge was `cancel`.
     case cancelled
     /// The connector was shut down.
     case shutDown
 
-    /// What the transport tells, for this or any other error.
+    /// The event for this or any other error.
     static func end(for error: any Error) -> TransportEnd {
         switch error {
         case DialFailure.pinMismatch:
@@ -37,7 +37,7 @@ enum DialFailure: Error {
         switch self {
         case .pinMismatch: "pin mismatch"
         case .proxyRefused(let status): "the proxy answered with HTTP status \(status)"
-        case .proxyChallenge: "the proxy wants authentication"
+        case .proxyChallenge: "the proxy requires authentication"
         case .timeout(let what): "timeout: \(what)"
         case .closedEarly(let what): "closed early: \(what)"
         case .badAnswer(let what): what

@@ -1,9 +1,9 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// The questions that stand between a call and its channel.
+/// The challenges during the opening of a channel.
 extension Dialer {
-    /// The identity to show: that of the settings, else what the delegate says.
+    /// The client certificate: the one of the settings, else the one of the delegate.
     func identity(for endpoint: Endpoint) -> EventLoopFuture<TLSSettings.Identity?> {
         guard endpoint.isSecure, !contexts.hasIdentity, settings.canAuthenticate() else {
             return loop.makeSucceededFuture(nil)
@@ -22,8 +22,10 @@ extension Dialer {
         error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
     }
 
-    /// A TLS handler that leaves the judgement on the server's certificate to the delegate: only its explicit trust counts.
-    func askingHandler(_ context: NIOSSLContext, _ endpoint: Endpoint, _ name: String?) throws -> NIOSSLClientHandler {
+    /// A TLS handler that accepts the certificates of the server only if the delegate trusts them.
+    func delegatedTrustHandler(_ context: NIOSSLContext, _ endpoint: Endpoint, _ name: String?) throws
+        -> NIOSSLClientHandler
+    {
         try NIOSSLClientHandler(context: context, serverHostname: name) { certificates, promise in
             let chain = certificates.compactMap { try? $0.toDERBytes() }
             self.ask(.serverTrust(certificates: chain), host: endpoint.host, port: endpoint.port, failures: 1)
@@ -31,7 +33,7 @@ extension Dialer {
         }
     }
 
-    /// Shows the delegate the certificate that the TLS settings have accepted, unless it has decided on it already.
+    /// Asks the delegate about the certificate that the TLS settings accept, unless the delegate has already decided.
     func reviewTrust(_ channel: any Channel, _ endpoint: Endpoint, isDone: Bool) -> EventLoopFuture<Void> {
         guard endpoint.isSecure, !isDone, settings.canAuthenticate() else { return loop.makeSucceededVoidFuture() }
         let certificate: [UInt8]
@@ -44,7 +46,7 @@ extension Dialer {
             .flatMapThrowing { if $0 == .cancel { throw DialFailure.cancelled } }
     }
 
-    /// Asks who is to be shown to the proxy.
+    /// Asks the delegate for the credentials of the proxy.
     func answer(_ schemes: [AuthenticationScheme], _ failures: Int) -> EventLoopFuture<Void> {
         credentials.forget(.proxy)
         guard failures < Self.maxFailures, let proxy = settings.proxy else {
@@ -56,7 +58,7 @@ extension Dialer {
         }
     }
 
-    /// Puts a challenge before the delegate; the future is on `loop`.
+    /// Passes a challenge to the delegate; the future is on `loop`.
     func ask(
         _ kind: AuthenticationChallenge.Kind,
         host: String,

@@ -2,21 +2,21 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// Opens channels: name lookup, TCP, tunnel through a proxy, TLS, pins. What comes out has no handler for HTTP yet.
+/// Opens channels: name lookup, TCP, proxy tunnel, TLS, pins. The caller adds the handlers for HTTP or WebSocket.
 final class Dialer: Sendable {
-    /// How often in a row a challenge is put before the delegate.
+    /// The maximum number of consecutive challenges of one connection.
     static let maxFailures = 5
 
     let settings: SocketSettings
     let contexts: TLSContexts
-    let credentials: Credentials
+    let credentials: CredentialStore
     private let registry: ChannelRegistry
     let loop: any EventLoop
 
     init(
         _ settings: SocketSettings,
         contexts: TLSContexts,
-        credentials: Credentials,
+        credentials: CredentialStore,
         registry: ChannelRegistry,
         loop: any EventLoop
     ) {
@@ -27,12 +27,12 @@ final class Dialer: Sendable {
         self.loop = loop
     }
 
-    /// Opens a channel. On `loop`; `opened` is told the channel as soon as there is one to close.
+    /// Opens a channel. On `loop`; `opened` receives the channel as soon as it can be closed.
     func dial(
         _ endpoint: Endpoint,
         needsTunnel: Bool,
         failures: Int = 0,
-        asksTrust: Bool = false,
+        delegatesTrust: Bool = false,
         opened: @escaping @Sendable (any Channel) -> Void
     ) -> EventLoopFuture<any Channel> {
         let tunnels = settings.proxy != nil && (needsTunnel || endpoint.isSecure)
@@ -41,8 +41,10 @@ final class Dialer: Sendable {
                 self.connect(endpoint, opened: opened)
                     .flatMap { channel in
                         self.tunnel(tunnels, channel, to: endpoint)
-                            .flatMap { self.secure(channel, endpoint, identity: identity, asksTrust: asksTrust) }
-                            .flatMap { self.reviewTrust(channel, endpoint, isDone: asksTrust) }
+                            .flatMap {
+                                self.secure(channel, endpoint, identity: identity, delegatesTrust: delegatesTrust)
+                            }
+                            .flatMap { self.reviewTrust(channel, endpoint, isDone: delegatesTrust) }
                             .map { channel }
                             .flatMapErrorThrowing { error in
                                 channel.close(promise: nil)
@@ -56,13 +58,13 @@ final class Dialer: Sendable {
                         self.dial(endpoint, needsTunnel: needsTunnel, failures: failures + 1, opened: opened)
                     }
                 }
-                // A handshake that failed may have failed for the server's certificate: the delegate may trust it still.
-                if !asksTrust, self.isTLSFailure(error), self.settings.canAuthenticate() {
+                // The reason may be the certificate of the server, which the delegate can still trust.
+                if !delegatesTrust, self.isTLSFailure(error), self.settings.canAuthenticate() {
                     return self.dial(
                         endpoint,
                         needsTunnel: needsTunnel,
                         failures: failures,
-                        asksTrust: true,
+                        delegatesTrust: true,
                         opened: opened
                     )
                 }
@@ -102,16 +104,16 @@ final class Dialer: Sendable {
         _ channel: any Channel,
         _ endpoint: Endpoint,
         identity: TLSSettings.Identity?,
-        asksTrust: Bool
+        delegatesTrust: Bool
     ) -> EventLoopFuture<Void> {
         guard endpoint.isSecure else { return loop.makeSucceededVoidFuture() }
         return step("TLS handshake") { done in
             let context = try contexts.context(identity: identity)
-            // Literal addresses must not be sent as a server name; the certificate is checked against them all the same.
+            // A literal address is no valid server name (RFC 6066 section 3); the certificate is still checked against it.
             let name = CookieDomain.isLiteral(endpoint.host) ? nil : endpoint.host
             let handler =
-                asksTrust
-                ? try askingHandler(context, endpoint, name)
+                delegatesTrust
+                ? try delegatedTrustHandler(context, endpoint, name)
                 : try NIOSSLClientHandler(context: context, serverHostname: name)
             try channel.pipeline.syncOperations.addHandler(handler)
             try channel.pipeline.syncOperations.addHandler(TLSHandshakeGate(done: done))
@@ -140,7 +142,7 @@ final class Dialer: Sendable {
         }
     }
 
-    /// One step with a deadline.
+    /// Runs one step with a deadline.
     private func step(_ name: String, _ begin: (EventLoopPromise<Void>) throws -> Void) -> EventLoopFuture<Void> {
         let done = loop.makePromise(of: Void.self)
         let deadline = loop.scheduleTask(in: settings.timeout) { done.fail(DialFailure.timeout(name)) }
@@ -155,7 +157,7 @@ final class Dialer: Sendable {
 }
 
 extension SocketSettings {
-    /// `connectTimeout` as the network threads want it.
+    /// `connectTimeout` as a `TimeAmount`, at least 1 ns.
     var timeout: TimeAmount {
         let (seconds, attoseconds) = connectTimeout.components
         let bounded = min(max(seconds, 0), 1_000_000)
@@ -163,26 +165,26 @@ extension SocketSettings {
     }
 }
 
-/// Where connections go that may stand in for each other.
+/// The target of a connection; connections with equal endpoints are interchangeable.
 struct Endpoint: Hashable, Sendable {
     let host: String
     let port: Int
     let isSecure: Bool
     let pins: [CertificatePin]
 
-    init(_ order: ConnectionRequest) {
-        host = order.host
-        port = order.port
-        isSecure = order.isSecure
-        pins = order.pins
+    init(_ request: ConnectionRequest) {
+        host = request.host
+        port = request.port
+        isSecure = request.isSecure
+        pins = request.pins
     }
 
-    /// The host and, unless it is the scheme's own, the port, as a `Host` header has them.
+    /// The value of a `Host` header: the host and, unless it is the default of the scheme, the port.
     var authority: String {
         port == (isSecure ? 443 : 80) ? bracketedHost : "\(bracketedHost):\(port)"
     }
 
-    /// Host and port, as `CONNECT` has them.
+    /// Host and port, the target of `CONNECT`.
     var hostAndPort: String { "\(bracketedHost):\(port)" }
 
     private var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }

@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import TLCP
 
-/// Cuts what one connection receives into lines and hands them on in batches; knows how much is still being handled.
-/// Used on the connection's thread alone.
+/// Splits the bytes of one connection into lines, delivers them in batches, and counts the bytes not yet handled.
+/// Used on the thread of the connection only.
 final class LineReceiver {
-    /// A batch is handed on at this size even in the middle of a read.
+    /// The size in bytes at which a batch is delivered even before the end of a read.
     private static let batchSize = 256 << 10
 
     private let window: Int
@@ -20,10 +20,10 @@ final class LineReceiver {
         self.emit = emit
     }
 
-    /// Whether so much is being handled that nothing more should be read.
+    /// Whether the receive window is full.
     var isFull: Bool { unhandled >= window }
 
-    /// Takes in bytes. Throws for a line that is too long.
+    /// Receives bytes. Throws if a line is too long.
     func receive(_ buffer: ByteBuffer) throws(TLCPError) {
         guard buffer.readableBytes > 0 else { return }
         byteCount += buffer.readableBytes
@@ -31,12 +31,12 @@ final class LineReceiver {
         if byteCount >= Self.batchSize { flush() }
     }
 
-    /// The end of a WebSocket message ends a line.
+    /// Ends the line at the end of a WebSocket message.
     func endMessage() {
         if let line = splitter.endMessage() { lines.append(line) }
     }
 
-    /// Hands on what has come.
+    /// Delivers the pending batch.
     func flush() {
         guard byteCount > 0 || !lines.isEmpty else { return }
         unhandled += byteCount
@@ -45,7 +45,7 @@ final class LineReceiver {
         byteCount = 0
     }
 
-    /// Some of it was handled; true if reading may go on now and could not before.
+    /// A number of bytes was handled; true if the window was full and no longer is.
     func handled(_ byteCount: Int) -> Bool {
         let wasFull = isFull
         unhandled = max(0, unhandled - byteCount)

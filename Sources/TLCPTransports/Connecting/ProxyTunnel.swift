@@ -1,18 +1,18 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// An HTTP proxy that all connections of a client go through.
+/// The HTTP proxy of all connections of a client.
 public struct ProxySettings: Sendable, Equatable {
     /// The proxy's host name or literal address.
     public var host: String
     /// The proxy's port.
     public var port: Int
-    /// The user for Basic authentication; nil: none, or asked by challenge.
+    /// The user for Basic authentication; nil: none, or determined by a challenge.
     public var user: String?
-    /// The password that goes with the user. Never logged.
+    /// The password for the user. It is never logged.
     public var password: String?
 
-    /// A proxy. `https` and WebSocket connections use `CONNECT`, plain HTTP requests the absolute form.
+    /// A proxy. `https` and WebSocket connections use `CONNECT`; plain HTTP requests use the absolute form.
     public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         self.host = host
         self.port = port
@@ -21,7 +21,7 @@ public struct ProxySettings: Sendable, Equatable {
     }
 }
 
-/// Asks a proxy for a tunnel by `CONNECT`, then leaves the pipeline.
+/// Opens a tunnel through a proxy by `CONNECT`. The dialer then removes this handler.
 final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -48,7 +48,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
             guard let (head, rest) = try reader.feed(Array(unwrapInboundIn(data).readableBytesView)) else { return }
             switch head.status.code {
             case 200..<300 where rest.isEmpty: done.succeed()
-            case 200..<300: throw DialFailure.badAnswer("the proxy sent more than its answer")
+            case 200..<300: throw DialFailure.badAnswer("the proxy sent bytes after its response")
             case 407:
                 let schemes = head.headers["proxy-authenticate"].compactMap { AuthenticationScheme(header: $0) }
                 throw DialFailure.proxyChallenge(schemes)
@@ -72,16 +72,16 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) { done.fail(DialFailure.closedEarly("proxy")) }
 }
 
-/// Reads the head of an HTTP/1.x response that is followed by another protocol: the answer to `CONNECT`, or to the
-/// handshake of a WebSocket.
+/// Reads the head of an HTTP/1.x response that is followed by another protocol: the response to `CONNECT` or to a
+/// WebSocket handshake.
 struct ResponseHeadReader {
-    /// The longest head that is read.
+    /// The maximum length of a head in bytes.
     static let maxLength = 65_536
 
     private var bytes: [UInt8] = []
 
-    /// Takes in bytes; once the head is complete, the head and what came after it. Informational answers are passed
-    /// over, but for 101. Throws for what is no such head, and for one that is too long.
+    /// Receives bytes; returns the head, once it is complete, and the bytes after it. Informational responses other than
+    /// 101 are skipped. Throws if the head is malformed or too long.
     mutating func feed(_ more: [UInt8]) throws(DialFailure) -> (head: HTTPResponseHead, rest: [UInt8])? {
         bytes += more
         while let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) {
@@ -92,20 +92,20 @@ struct ResponseHeadReader {
                 return (head, bytes)
             }
         }
-        guard bytes.count <= Self.maxLength else { throw .badAnswer("the head of the answer is too long") }
+        guard bytes.count <= Self.maxLength else { throw .badAnswer("the head of the response is too long") }
         return nil
     }
 
     private static func parse(_ bytes: ArraySlice<UInt8>) throws(DialFailure) -> HTTPResponseHead {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
         guard let first = lines.popFirst(), let status = status(first) else {
-            throw .badAnswer("the answer is not HTTP")
+            throw .badAnswer("the response is not HTTP")
         }
         var headers = HTTPHeaders()
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex,
                 line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-            else { throw .badAnswer("the answer has a malformed header") }
+            else { throw .badAnswer("the response has a malformed header") }
             headers.add(name: text(line[..<colon]), value: text(line[line.index(after: colon)...]))
         }
         return HTTPResponseHead(version: .http1_1, status: status, headers: headers)

@@ -3,39 +3,41 @@ internal import NIOSSL
 internal import NIOTLS
 internal import Synchronization
 
-/// The TLS contexts of one client: making one means reading all authorities, so each is made once.
+/// The TLS contexts of one client. Each is created once, because that loads all certificate authorities.
 final class TLSContexts: Sendable {
-    /// What tells contexts apart beside the settings.
+    /// The properties that distinguish the contexts of the same settings.
     private struct Variant: Hashable {
         var checksServer: Bool
         var identity: String?
     }
 
+    /// The number of contexts at which all are discarded: a delegate can answer with any number of identities.
+    private static let maxContexts = 8
+
     private let settings: TLSSettings
     private let contexts: Mutex<[Variant: NIOSSLContext]>
 
-    /// Contexts for these settings. The one that is always needed is made at once, so that mistakes show early.
+    /// Contexts for these settings. If `isNeeded`, the default one is created here, so that errors are reported early.
     init(_ settings: TLSSettings, isNeeded: Bool) throws(TLSSettingsError) {
         self.settings = settings
         contexts = Mutex([:])
         if isNeeded { _ = try context(identity: nil) }
     }
 
-    /// Whether the server is checked at all.
+    /// Whether the certificate of the server is verified.
     var checksServer: Bool { settings.trust != .anything }
 
-    /// Whether the settings hold an identity.
+    /// Whether the settings contain a client certificate.
     var hasIdentity: Bool { settings.identity != nil }
 
-    /// The context that shows an identity: the given one, else that of the settings.
+    /// The context with a client certificate: the given one, else the one of the settings.
     func context(identity: TLSSettings.Identity?) throws(TLSSettingsError) -> NIOSSLContext {
         let identity = identity ?? settings.identity
         let variant = Variant(checksServer: checksServer, identity: identity?.certificateChain)
         if let context = contexts.withLock({ $0[variant] }) { return context }
         let context = try make(identity)
         contexts.withLock { contexts in
-            // Identities given by challenges change seldom; a client that keeps changing them pays for it.
-            if contexts.count >= 8 { contexts = [:] }
+            if contexts.count >= Self.maxContexts { contexts = [:] }
             contexts[variant] = context
         }
         return context
@@ -66,7 +68,7 @@ final class TLSContexts: Sendable {
     }
 }
 
-/// Waits for the end of a TLS handshake, then leaves the pipeline.
+/// Completes a promise at the end of the TLS handshake. The dialer then removes this handler.
 final class TLSHandshakeGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,6 +1,14 @@
-/// How `https` servers are recognised, and how this side identifies itself to them.
+internal import Crypto
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// How a client verifies `https` servers and authenticates itself to them.
 public struct TLSSettings: Sendable, Equatable {
-    /// Whom to trust.
+    /// The trusted certificates.
     public enum Trust: Sendable, Equatable {
         /// The certificate authorities of the operating system.
         case system
@@ -8,7 +16,7 @@ public struct TLSSettings: Sendable, Equatable {
         case pemFile(String)
         /// The certificate authorities in a PEM text.
         case pem(String)
-        /// Anybody: neither chain nor host name is checked. For tests only; certificate pins still hold.
+        /// Any: neither chain nor host name is verified. For tests only; certificate pins still apply.
         case anything
     }
 
@@ -26,18 +34,18 @@ public struct TLSSettings: Sendable, Equatable {
         }
     }
 
-    /// Whom to trust. Default: the operating system's authorities.
+    /// The trusted certificates. Default: the authorities of the operating system.
     public var trust: Trust = .system
-    /// The identity shown to servers that ask for one; nil: none.
+    /// The client certificate for servers that request one; nil: none.
     public var identity: Identity?
 
     /// The defaults.
     public init() {}
 }
 
-/// The digest of a server's public key (subject public key info) that a connection insists on.
+/// The digest of a public key (subject public key info) that a connection requires of the server.
 package struct CertificatePin: Sendable, Hashable {
-    /// How the key was digested.
+    /// The digest algorithm.
     package enum Algorithm: String, Sendable {
         case sha256
         case sha1
@@ -50,26 +58,27 @@ package struct CertificatePin: Sendable, Hashable {
         }
     }
 
-    /// How the key was digested.
+    /// The digest algorithm.
     package let algorithm: Algorithm
     /// The digest.
     package let digest: [UInt8]
 
-    /// Reads `sha256/…` or `sha1/…` with the digest in base64, the unused bits of which are zero; nil for anything else.
+    /// Parses `sha256/…` or `sha1/…` with the digest in canonical Base64; nil if it is malformed.
     package init?(_ text: String) {
         guard let slash = text.firstIndex(of: "/"), let algorithm = Algorithm(rawValue: String(text[..<slash])),
-            let digest = Base64.decode(text[text.index(after: slash)...].utf8), digest.count == algorithm.length,
-            Base64.encode(digest).utf8.elementsEqual(text[text.index(after: slash)...].utf8)
+            let digest = Data(base64Encoded: String(text[text.index(after: slash)...])),
+            digest.count == algorithm.length,
+            digest.base64EncodedString().utf8.elementsEqual(text[text.index(after: slash)...].utf8)
         else { return nil }
         self.algorithm = algorithm
-        self.digest = digest
+        self.digest = Array(digest)
     }
 
-    /// Whether a public key is the pinned one.
+    /// Whether a public key matches the pin.
     package func matches(publicKeyInfo bytes: [UInt8]) -> Bool {
         switch algorithm {
-        case .sha256: digest == SHA256.digest(of: bytes)
-        case .sha1: digest == SHA1.digest(of: bytes)
+        case .sha256: digest == Array(SHA256.hash(data: bytes))
+        case .sha1: digest == Array(Insecure.SHA1.hash(data: bytes))
         }
     }
 }

@@ -6,16 +6,16 @@ public struct Cookie: Sendable, Hashable {
     public var value: String
     /// The domain without a leading dot, in lower case.
     public var domain: String
-    /// Whether only that very host gets the cookie, not its subdomains.
+    /// Whether the cookie is sent to that host only, not to its subdomains.
     public var isHostOnly: Bool
-    /// The path that requests must lie under.
+    /// The path prefix of the requests that the cookie is sent with.
     public var path: String
-    /// Whether only `https` and `wss` requests get the cookie.
+    /// Whether the cookie is sent over TLS only.
     public var isSecure: Bool
-    /// Seconds since 1970 at which the cookie expires; nil: with the jar.
+    /// The expiry time in seconds since 1970; nil: with the jar.
     public var expiry: Double?
 
-    /// A cookie for a domain and all that lies under a path.
+    /// A cookie for a domain and a path prefix.
     public init(
         name: String,
         value: String,
@@ -35,7 +35,7 @@ public struct Cookie: Sendable, Hashable {
     }
 }
 
-/// Where a request goes, as far as cookies are concerned.
+/// The properties of a request that determine its cookies.
 public struct CookieOrigin: Sendable, Hashable {
     /// The host: a name in lower case, or a literal address without brackets.
     public let host: String
@@ -53,7 +53,7 @@ public struct CookieOrigin: Sendable, Hashable {
 }
 
 extension CookieOrigin {
-    /// The origin that an `http` or `https` URL stands for; nil for any other text.
+    /// The origin of an `http` or `https` URL; nil for any other text.
     public init?(url: String) {
         guard let marker = url.firstRange(of: "://") else { return nil }
         let scheme = url[..<marker.lowerBound].lowercased()

@@ -8,21 +8,21 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// The cookies of one client, or of several that are given the same jar. In memory; bounded.
+/// The cookies of one client, or of several clients with the same jar. In memory; bounded.
 public final class CookieJar: Sendable {
     private let store: Mutex<CookieStore>
     private let now: @Sendable () -> Double
 
-    /// An empty jar that tells the time by the system clock.
+    /// An empty jar with the system clock.
     public convenience init() { self.init(now: WallClock.secondsSince1970) }
 
-    /// An empty jar that asks for the time: seconds since 1970.
+    /// An empty jar with a clock that returns seconds since 1970.
     package init(now: @escaping @Sendable () -> Double) {
         store = Mutex(CookieStore())
         self.now = now
     }
 
-    /// Adds cookies, replacing those of the same name, domain and path.
+    /// Adds cookies, and replaces those with the same name, domain and path.
     public func add(_ cookies: [Cookie]) {
         let now = now()
         store.withLock { store in
@@ -30,7 +30,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// The cookies that a request would be sent with, in the order in which it would send them.
+    /// The cookies for a request, in the order of its `Cookie` header.
     public func cookies(for origin: CookieOrigin) -> [Cookie] {
         let now = now()
         return store.withLock { $0.matching(origin, now: now) }
@@ -45,7 +45,7 @@ public final class CookieJar: Sendable {
     /// Removes every cookie.
     public func removeAll() { store.withLock { $0 = CookieStore() } }
 
-    /// Takes in the `Set-Cookie` headers of a response.
+    /// Stores the cookies of the `Set-Cookie` headers of a response.
     package func receive(setCookie headers: some Sequence<String>, from origin: CookieOrigin) {
         let now = now()
         let cookies = headers.compactMap { SetCookieParser.parse($0, from: origin, now: now) }

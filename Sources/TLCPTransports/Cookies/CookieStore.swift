@@ -1,21 +1,21 @@
-/// The rules of RFC 6265 section 5.3 and 5.4 over a list of cookies; knows no clock.
+/// A list of cookies with the rules of RFC 6265 sections 5.3 and 5.4. The time is an argument.
 struct CookieStore {
-    /// How many cookies one domain may have; the oldest goes first (RFC 6265 section 6.1).
+    /// The maximum number of cookies of a domain; the oldest is removed (RFC 6265 section 6.1).
     static let maxPerDomain = 50
-    /// How many cookies there may be in all; the oldest goes first.
+    /// The maximum number of all cookies; the oldest is removed.
     static let maxCookies = 3_000
 
     /// In order of creation.
     private var cookies: [Cookie] = []
 
-    /// Stores a cookie; one that has expired already removes its predecessor.
+    /// Stores a cookie; an expired one removes the stored one.
     mutating func insert(_ cookie: Cookie, now: Double) {
         let isExpired = cookie.expiry.map { $0 <= now } ?? false
         let same = cookies.firstIndex {
             $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
         }
         if let same {
-            // A replaced cookie keeps its place: the age that the order of sending goes by.
+            // A replaced cookie keeps its position, because the order of the header depends on the creation time.
             if isExpired { cookies.remove(at: same) } else { cookies[same] = cookie }
             return
         }
@@ -47,7 +47,7 @@ struct CookieStore {
         }.map(\.element)
     }
 
-    /// Those that have not expired.
+    /// The cookies that have not expired.
     func all(now: Double) -> [Cookie] { cookies.filter { $0.expiry.map { $0 > now } ?? true } }
 
     private static func domainMatches(_ cookie: Cookie, _ host: String) -> Bool {

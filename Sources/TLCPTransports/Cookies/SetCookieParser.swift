@@ -1,10 +1,13 @@
-/// Reads a `Set-Cookie` header (RFC 6265 section 5.2); tolerant, as that section wants it.
+/// Parses `Set-Cookie` headers as leniently as RFC 6265 section 5.2 requires.
 enum SetCookieParser {
-    /// The longest header that is looked at.
+    /// The maximum length of a header in bytes; longer ones are ignored.
     static let maxLength = 8_192
 
-    /// The cookie, with what the header leaves out taken from the request's origin; nil for a header that must be
-    /// ignored: no name, a domain that the origin does not lie in, or a single label as domain.
+    /// The longest `Max-Age` in seconds; longer ones are shortened to it.
+    static let maxAgeLimit = 1e11
+
+    /// The cookie; missing attributes are taken from the origin of the request. Nil for a header that must be ignored:
+    /// without a name, or with a domain that is a single label or does not contain the origin.
     static func parse(_ header: String, from origin: CookieOrigin, now: Double) -> Cookie? {
         guard header.utf8.count <= maxLength else { return nil }
         var parts = header.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
@@ -34,7 +37,7 @@ enum SetCookieParser {
             }
         }
         if let maxAge { cookie.expiry = maxAge <= 0 ? now - 1 : now + maxAge }
-        // A plain connection must not overwrite what an encrypted one has set as secure.
+        // A connection without TLS must not set secure cookies.
         return cookie.isSecure && !origin.isSecure ? nil : cookie
     }
 
@@ -59,8 +62,7 @@ enum SetCookieParser {
     private static func seconds(_ text: String) -> Double? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // A number too long for its meaning is as good as for ever.
-        return Double(text).map { min($0, 1e11) }
+        return Double(text).map { min($0, maxAgeLimit) }
     }
 
     private static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
@@ -73,7 +75,7 @@ enum SetCookieParser {
     }
 }
 
-/// Reads the dates of `Expires` attributes (RFC 6265 section 5.1.1), which come in many shapes.
+/// Parses the dates of `Expires` attributes (RFC 6265 section 5.1.1).
 enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -118,7 +120,7 @@ enum CookieDate {
         return token.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// Days from the civil calendar; years are counted from March, so that the leap day comes last.
+    /// Days since 1970-01-01. Years begin in March here, so that the leap day is the last one.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted / 400

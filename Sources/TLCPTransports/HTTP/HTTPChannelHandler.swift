@@ -1,17 +1,17 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The end of an HTTP/1.1 client channel: carries one exchange after the other.
+/// The last handler of an HTTP/1.1 client channel; it carries one exchange after another.
 final class HTTPChannelHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// The exchange under way; nil while the channel is idle. Not owned: whoever drives it clears this.
+    /// The present exchange; nil while the channel is idle. The exchange resets it by `end()` or `close()`.
     private var exchange: HTTPTransport?
-    /// Called when an idle channel is closed, or says something unasked.
+    /// Called when the peer closes an idle channel, or sends bytes on it.
     var lost: (() -> Void)?
-    /// Whether the whole request has been written.
+    /// Whether the complete request has been written.
     private(set) var isRequestWritten = false
     private var context: ChannelHandlerContext?
     private var isReadPending = false
@@ -40,7 +40,7 @@ final class HTTPChannelHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The exchange is over; the channel is idle.
+    /// Ends the exchange; the channel becomes idle.
     func end() {
         exchange = nil
         resumeReading()
@@ -52,7 +52,7 @@ final class HTTPChannelHandler: ChannelDuplexHandler {
         context?.close(promise: nil)
     }
 
-    /// Reads on after `isFull` held it up.
+    /// Continues to read after `isFull` has suspended it.
     func resumeReading() {
         guard isReadPending else { return }
         isReadPending = false

@@ -5,39 +5,37 @@ internal import NIOHTTP1
 ///
 /// `@unchecked Sendable`: all state is touched on `loop` alone; the methods of `Transport` hop there.
 final class HTTPTransport: Transport, @unchecked Sendable {
-    private enum Phase {
-        /// Nothing has been done yet, or a challenge is being answered.
+    private enum State {
+        /// The transport is new, or a challenge awaits its answer. *Leaves to* `dialing`, `exchanging`, `ended`.
         case waiting
-        /// A channel is being opened; it is there to be closed as soon as there is one.
+        /// A channel is being opened; not nil once it can be closed. *Leaves to* `exchanging`, `ended`.
         case dialing((any Channel)?)
-        /// The request is out; `hasHead` once the response began.
+        /// The request was sent; `hasHead` once the response has begun. *Leaves to* `waiting`, `draining`, `ended`.
         case exchanging(HTTPChannelHandler, isReused: Bool, hasHead: Bool)
-        /// The rest of the response is thrown away, up to this many bytes.
+        /// The rest of the response is discarded, up to a number of bytes. *Leaves to* `ended`.
         case draining(HTTPChannelHandler, remaining: Int)
-        /// Nothing follows.
+        /// Final.
         case ended
     }
 
-    /// How much of a response is thrown away to save its channel, and for how long.
+    /// How many bytes of a response are discarded, and for how long, to keep its channel usable.
     private static let maxDrain = 65_536
     private static let drainTime = TimeAmount.seconds(2)
 
-    let traits: TransportTraits
-    private let order: ConnectionRequest
+    private let request: ConnectionRequest
     private let shared: SocketContext
     private let loop: any EventLoop
     private let events: @Sendable (TransportEvent) -> Void
     private let receiver: LineReceiver
-    private var phase = Phase.waiting
+    private var state = State.waiting
     private var isReusable = false
     private var failures = 0
 
-    init(_ order: ConnectionRequest, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
-        self.order = order
+    init(_ request: ConnectionRequest, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
+        self.request = request
         self.shared = shared
         self.events = events
         loop = shared.dialer.loop
-        traits = TransportTraits(isMultiplexed: false, isStreaming: order.kind == .httpStream)
         receiver = LineReceiver(
             maxLineLength: shared.settings.maxLineLength,
             window: shared.settings.receiveWindow,
@@ -51,7 +49,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
 
     func handled(_ byteCount: Int) {
         loop.execute { [self] in
-            guard receiver.handled(byteCount), case .exchanging(let handler, _, _) = phase else { return }
+            guard receiver.handled(byteCount), case .exchanging(let handler, _, _) = state else { return }
             handler.resumeReading()
         }
     }
@@ -62,24 +60,24 @@ final class HTTPTransport: Transport, @unchecked Sendable {
 
     // MARK: - Request
 
-    /// Begins; on the loop.
+    /// Starts the exchange; on the loop.
     func start() {
-        guard case .waiting = phase else { return }
+        guard case .waiting = state else { return }
         if let handler = shared.pool.take(key) { return begin(handler, isReused: true) }
         dial()
     }
 
     private var key: KeepAlivePool.Key {
-        KeepAlivePool.Key(endpoint: Endpoint(order), isControl: order.kind == .httpControl)
+        KeepAlivePool.Key(endpoint: Endpoint(request), isControl: request.kind == .httpControl)
     }
 
     private func dial() {
-        phase = .dialing(nil)
-        shared.dialer.dial(Endpoint(order), needsTunnel: false) { [self] channel in
-            if case .dialing = phase { phase = .dialing(channel) } else { channel.close(promise: nil) }
+        state = .dialing(nil)
+        shared.dialer.dial(Endpoint(request), needsTunnel: false) { [self] channel in
+            if case .dialing = state { state = .dialing(channel) } else { channel.close(promise: nil) }
         }
         .whenComplete { [self] result in
-            guard case .dialing = phase else {
+            guard case .dialing = state else {
                 if case .success(let channel) = result { channel.close(promise: nil) }
                 return
             }
@@ -96,29 +94,29 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     }
 
     private func begin(_ handler: HTTPChannelHandler, isReused: Bool) {
-        phase = .exchanging(handler, isReused: isReused, hasHead: false)
-        handler.begin(self, head: shared.heads.http(order), body: order.body)
+        state = .exchanging(handler, isReused: isReused, hasHead: false)
+        handler.begin(self, head: shared.heads.http(request), body: request.body)
     }
 
     // MARK: - Response
 
-    /// Whether nothing more should be read for now.
+    /// Whether the receive window is full.
     var isFull: Bool { receiver.isFull }
 
     func received(_ head: HTTPResponseHead) {
-        guard case .exchanging(let handler, let isReused, _) = phase else { return }
-        phase = .exchanging(handler, isReused: isReused, hasHead: true)
+        guard case .exchanging(let handler, let isReused, _) = state else { return }
+        state = .exchanging(handler, isReused: isReused, hasHead: true)
         isReusable = head.isKeepAlive
-        shared.settings.cookies.receive(setCookie: head.headers["set-cookie"], from: order.cookieOrigin)
+        shared.settings.cookies.receive(setCookie: head.headers["set-cookie"], from: request.cookieOrigin)
         if (200..<300).contains(head.status.code) { return events(.opened) }
-        if let challenge = HTTPChallenge(head, order, shared), failures < Dialer.maxFailures {
+        if let challenge = HTTPChallenge(head, request, shared), failures < Dialer.maxFailures {
             return answer(challenge, handler)
         }
         fail(handler, .failed(reason: "HTTP status \(head.status.code)"))
     }
 
     func received(_ buffer: ByteBuffer) {
-        switch phase {
+        switch state {
         case .exchanging(let handler, _, hasHead: true):
             do {
                 try receiver.receive(buffer)
@@ -127,40 +125,40 @@ final class HTTPTransport: Transport, @unchecked Sendable {
             }
         case .draining(let handler, let remaining):
             let left = remaining - buffer.readableBytes
-            if left >= 0 { phase = .draining(handler, remaining: left) } else { abandon() }
+            if left >= 0 { state = .draining(handler, remaining: left) } else { abandon() }
         case .waiting, .dialing, .exchanging, .ended: break
         }
     }
 
     func receivedEnd() {
-        switch phase {
+        switch state {
         case .exchanging(let handler, _, _):
             receiver.flush()
             giveBack(handler)
             finish(.completed)
         case .draining(let handler, _):
-            phase = .ended
+            state = .ended
             giveBack(handler)
         case .waiting, .dialing, .ended: break
         }
     }
 
-    /// Hands on what this read has brought.
+    /// Delivers the lines of this read.
     func flush() {
-        if case .exchanging = phase { receiver.flush() }
+        if case .exchanging = state { receiver.flush() }
     }
 
-    /// The channel broke, or was closed by the peer.
+    /// The channel failed, or the peer closed it.
     func broke(_ error: any Error) {
-        switch phase {
+        switch state {
         case .exchanging(_, isReused: true, hasHead: false):
-            // The server closed the idle channel at the moment in which it was used again: that is no failure.
-            phase = .waiting
+            // The server closed the idle channel while it was being used again, which is no failure.
+            state = .waiting
             dial()
         case .exchanging(let handler, _, _):
             receiver.flush()
             fail(handler, DialFailure.end(for: error))
-        case .draining: phase = .ended
+        case .draining: state = .ended
         case .waiting, .dialing, .ended: break
         }
     }
@@ -168,15 +166,15 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     // MARK: - End
 
     private func answer(_ challenge: HTTPChallenge, _ handler: HTTPChannelHandler) {
-        phase = .waiting
+        state = .waiting
         handler.close()
-        shared.credentials.forget(challenge.asker)
+        shared.credentials.forget(challenge.space)
         let attempt = failures
         failures += 1
         shared.dialer.ask(challenge.kind, host: challenge.host, port: challenge.port, failures: attempt).whenSuccess {
             [self] in
-            guard case .waiting = phase else { return }
-            if shared.credentials.take($0, for: challenge.asker) {
+            guard case .waiting = state else { return }
+            if shared.credentials.take($0, for: challenge.space) {
                 dial()
             } else {
                 finish(.failed(reason: "HTTP status \(challenge.status)"))
@@ -194,25 +192,25 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     }
 
     private func finish(_ end: TransportEnd) {
-        phase = .ended
+        state = .ended
         events(.closed(end))
     }
 
     private func abandon() {
-        switch phase {
+        switch state {
         case .dialing(let channel): channel?.close(promise: nil)
         case .exchanging(let handler, _, _), .draining(let handler, _): handler.close()
         case .waiting, .ended: break
         }
-        phase = .ended
+        state = .ended
     }
 
     private func drain() {
-        guard case .exchanging(let handler, _, hasHead: true) = phase else { return abandon() }
-        phase = .draining(handler, remaining: Self.maxDrain)
+        guard case .exchanging(let handler, _, hasHead: true) = state else { return abandon() }
+        state = .draining(handler, remaining: Self.maxDrain)
         handler.resumeReading()
         loop.scheduleTask(in: Self.drainTime) { [self] in
-            if case .draining = phase { abandon() }
+            if case .draining = state { abandon() }
         }
     }
 }

@@ -1,18 +1,18 @@
 internal import NIOCore
 
-/// Idle channels of one client that can carry another exchange. Used on the client's thread alone.
+/// The idle channels of one client. Used on the client's thread only.
 ///
-/// Control requests and streams never share a channel, so that neither waits for the other.
+/// Control requests and streams use separate channels, so that neither waits for the other.
 final class KeepAlivePool {
-    /// What idle channels are good for.
+    /// The exchanges that an idle channel can carry.
     struct Key: Hashable {
         let endpoint: Endpoint
         let isControl: Bool
     }
 
-    /// How long a channel is kept idle; servers close theirs after a time of that order.
+    /// How long a channel stays idle before it is closed.
     private static let idleTime = TimeAmount.seconds(30)
-    /// How many idle channels are kept for one purpose.
+    /// The maximum number of idle channels with one key.
     private static let maxIdle = 2
 
     private struct Idle {
@@ -26,14 +26,14 @@ final class KeepAlivePool {
 
     init(loop: any EventLoop) { self.loop = loop }
 
-    /// A channel that waits, the youngest; nil: none.
+    /// Takes the most recently used channel; nil if there is none.
     func take(_ key: Key) -> HTTPChannelHandler? {
         guard let youngest = idle[key]?.popLast() else { return nil }
         youngest.expiry.cancel()
         return youngest.handler
     }
 
-    /// Keeps a channel whose exchange is over.
+    /// Adds a channel after its exchange.
     func put(_ handler: HTTPChannelHandler, _ key: Key) {
         handler.end()
         guard !isClosed, idle[key, default: []].count < Self.maxIdle else { return handler.close() }
@@ -47,7 +47,7 @@ final class KeepAlivePool {
         idle[key, default: []].append(Idle(handler: handler, expiry: expiry))
     }
 
-    /// Closes all channels, and each one given back from now on.
+    /// Closes all channels, and those added later.
     func close() {
         isClosed = true
         let all = idle.values.joined()

@@ -1,8 +1,15 @@
+internal import Crypto
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Sends the upgrade request of a WebSocket and takes the answer; what follows the answer at once it holds back until
-/// the handlers for frames are there.
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Sends the upgrade request of a WebSocket and receives the response. Bytes that follow the response are held back
+/// until the frame handlers are in the pipeline.
 final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -14,7 +21,7 @@ final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private var isAnswered = false
     private var held: [UInt8] = []
 
-    /// A handshake; the promise gets the head of whatever HTTP response comes.
+    /// A handshake; the promise receives the head of the HTTP response, whatever its status.
     init(_ head: HTTPRequestHead, done: EventLoopPromise<HTTPResponseHead>) {
         self.head = head
         self.done = done
@@ -30,7 +37,7 @@ final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private static func encode(_ head: HTTPRequestHead) throws(DialFailure) -> [UInt8] {
         let lines = ["\(head.method.rawValue) \(head.uri) HTTP/1.1"] + head.headers.map { "\($0.name): \($0.value)" }
-        // The decorator may have put in anything.
+        // The request decorator can set any text.
         guard lines.allSatisfy({ $0.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 } }) else {
             throw .badAnswer("a header of the request holds control characters")
         }
@@ -68,20 +75,27 @@ final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
-    /// A fresh key: 16 random bytes in base64.
-    static func makeKey() -> String { Base64.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) }) }
+    /// A new key: 16 random bytes in Base64.
+    static func makeKey() -> String {
+        Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+    }
 
-    /// What is wrong with a 101 answer (RFC 6455 section 4.1); nil for a good one.
+    /// The error in a 101 response (RFC 6455 section 4.1); nil if it is valid.
     static func flaw(in head: HTTPResponseHead, key: String, subprotocol: String) -> String? {
         let headers = head.headers
         guard headers["upgrade"].contains(where: { $0.lowercased() == "websocket" }),
             headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" })
-        else { return "the answer to the WebSocket handshake is no upgrade" }
-        let accept = Base64.encode(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
-        guard headers["sec-websocket-accept"] == [accept] else { return "the WebSocket handshake has a bad accept key" }
-        guard headers["sec-websocket-extensions"].isEmpty else { return "the server wants WebSocket extensions" }
+        else { return "the response to the WebSocket handshake is not an upgrade" }
+        let digest = Insecure.SHA1.hash(data: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        let accept = Data(digest).base64EncodedString()
+        guard headers["sec-websocket-accept"] == [accept] else {
+            return "the WebSocket handshake has an invalid accept key"
+        }
+        guard headers["sec-websocket-extensions"].isEmpty else {
+            return "the server selected a WebSocket extension that was not offered"
+        }
         guard headers["sec-websocket-protocol"] == [subprotocol] else {
-            return "the server does not take the subprotocol \(subprotocol)"
+            return "the server does not support the subprotocol \(subprotocol)"
         }
         return nil
     }

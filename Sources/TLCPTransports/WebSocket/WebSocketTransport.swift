@@ -2,32 +2,31 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOWebSocket
 
-/// A WebSocket, from dialing to its end.
+/// A WebSocket connection.
 ///
 /// `@unchecked Sendable`: all state is touched on `loop` alone; the methods of `Transport` hop there.
 final class WebSocketTransport: Transport, @unchecked Sendable {
-    private enum Phase {
-        /// Nothing has been done yet, or a challenge is being answered.
+    private enum State {
+        /// The transport is new, or a challenge awaits its answer. *Leaves to* `dialing`, `ended`.
         case waiting
-        /// A channel is being opened, or the handshake is under way.
+        /// A channel is being opened, or the handshake is in progress. *Leaves to* `waiting`, `open`, `ended`.
         case dialing((any Channel)?)
-        /// Messages may be sent and received.
-        case open(WebSocketHandler)
-        /// Nothing follows.
+        /// Messages can be sent and received. *Leaves to* `ended`.
+        case open(WebSocketClientHandler)
+        /// Final.
         case ended
     }
 
-    let traits = TransportTraits(isMultiplexed: true, isStreaming: true)
-    private let order: ConnectionRequest
+    private let request: ConnectionRequest
     private let shared: SocketContext
     private let loop: any EventLoop
     private let events: @Sendable (TransportEvent) -> Void
     private let receiver: LineReceiver
-    private var phase = Phase.waiting
+    private var state = State.waiting
     private var failures = 0
 
-    init(_ order: ConnectionRequest, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
-        self.order = order
+    init(_ request: ConnectionRequest, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
+        self.request = request
         self.shared = shared
         self.events = events
         loop = shared.dialer.loop
@@ -42,24 +41,24 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
 
     func send(_ message: [UInt8]) {
         loop.execute { [self] in
-            if case .open(let handler) = phase { handler.send(message) }
+            if case .open(let handler) = state { handler.send(message) }
         }
     }
 
     func handled(_ byteCount: Int) {
         loop.execute { [self] in
-            if receiver.handled(byteCount), case .open(let handler) = phase { handler.resumeReading() }
+            if receiver.handled(byteCount), case .open(let handler) = state { handler.resumeReading() }
         }
     }
 
     func close() {
         loop.execute { [self] in
-            switch phase {
+            switch state {
             case .dialing(let channel): channel?.close(promise: nil)
             case .open(let handler): handler.close()
             case .waiting, .ended: break
             }
-            phase = .ended
+            state = .ended
         }
     }
 
@@ -67,13 +66,13 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
 
     // MARK: - Opening
 
-    /// Begins; on the loop.
+    /// Starts to connect; on the loop.
     func start() {
-        guard case .waiting = phase else { return }
-        phase = .dialing(nil)
+        guard case .waiting = state else { return }
+        state = .dialing(nil)
         let key = WebSocketHandshake.makeKey()
-        shared.dialer.dial(Endpoint(order), needsTunnel: true) { [self] channel in
-            if case .dialing = phase { phase = .dialing(channel) } else { channel.close(promise: nil) }
+        shared.dialer.dial(Endpoint(request), needsTunnel: true) { [self] channel in
+            if case .dialing = state { state = .dialing(channel) } else { channel.close(promise: nil) }
         }
         .flatMap { [self] channel in shakeHands(channel, key).map { (channel, $0) } }
         .whenComplete { [self] result in
@@ -91,7 +90,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         }
         done.futureResult.whenComplete { _ in deadline.cancel() }
         do {
-            let head = shared.heads.webSocket(order, key: key)
+            let head = shared.heads.webSocket(request, key: key)
             try channel.pipeline.syncOperations.addHandler(WebSocketHandshake(head, done: done))
         } catch {
             done.fail(error)
@@ -100,10 +99,10 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
     }
 
     private func answered(_ channel: any Channel, _ head: HTTPResponseHead, _ key: String) {
-        guard case .dialing = phase else { return channel.close(promise: nil) }
-        shared.settings.cookies.receive(setCookie: head.headers["set-cookie"], from: order.cookieOrigin)
+        guard case .dialing = state else { return channel.close(promise: nil) }
+        shared.settings.cookies.receive(setCookie: head.headers["set-cookie"], from: request.cookieOrigin)
         guard head.status == .switchingProtocols else { return refused(head, channel) }
-        if let flaw = WebSocketHandshake.flaw(in: head, key: key, subprotocol: order.subprotocol) {
+        if let flaw = WebSocketHandshake.flaw(in: head, key: key, subprotocol: request.subprotocol) {
             return fail(DialFailure.badAnswer(flaw))
         }
         do {
@@ -115,30 +114,30 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
 
     private func upgrade(_ channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
-        let handler = WebSocketHandler(self)
+        let handler = WebSocketClientHandler(self)
         let decoder = WebSocketFrameDecoder(maxFrameSize: min(max(shared.settings.maxLineLength, 1 << 14), 1 << 30))
         try pipeline.addHandler(WebSocketFrameEncoder())
         try pipeline.addHandler(ByteToMessageHandler(decoder))
         try pipeline.addHandler(handler)
-        phase = .open(handler)
+        state = .open(handler)
         events(.opened)
-        // As it leaves it hands on what came right after the answer.
+        // On removal it passes on the bytes that followed the response.
         pipeline.removeHandler(try pipeline.handler(type: WebSocketHandshake.self), promise: nil)
     }
 
     private func refused(_ head: HTTPResponseHead, _ channel: any Channel) {
         channel.close(promise: nil)
-        guard let challenge = HTTPChallenge(head, order, shared), failures < Dialer.maxFailures else {
+        guard let challenge = HTTPChallenge(head, request, shared), failures < Dialer.maxFailures else {
             return fail(DialFailure.badAnswer("HTTP status \(head.status.code)"))
         }
-        phase = .waiting
-        shared.credentials.forget(challenge.asker)
+        state = .waiting
+        shared.credentials.forget(challenge.space)
         let attempt = failures
         failures += 1
         shared.dialer.ask(challenge.kind, host: challenge.host, port: challenge.port, failures: attempt).whenSuccess {
             [self] in
-            guard case .waiting = phase else { return }
-            if shared.credentials.take($0, for: challenge.asker) {
+            guard case .waiting = state else { return }
+            if shared.credentials.take($0, for: challenge.space) {
                 start()
             } else {
                 ended(.failed(reason: "HTTP status \(challenge.status)"))
@@ -147,17 +146,17 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
     }
 
     private func fail(_ error: any Error) {
-        if case .dialing(let channel?) = phase { channel.close(promise: nil) }
+        if case .dialing(let channel?) = state { channel.close(promise: nil) }
         ended(DialFailure.end(for: error))
     }
 
     // MARK: - For the handler
 
-    /// Whether nothing more should be read for now.
+    /// Whether the receive window is full.
     var isFull: Bool { receiver.isFull }
 
     func received(_ buffer: ByteBuffer, endsMessage: Bool) {
-        guard case .open(let handler) = phase else { return }
+        guard case .open(let handler) = state else { return }
         do {
             try receiver.receive(buffer)
             if endsMessage { receiver.endMessage() }
@@ -167,16 +166,16 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         }
     }
 
-    /// Hands on what this read has brought.
+    /// Delivers the lines of this read.
     func flush() {
-        if case .open = phase { receiver.flush() }
+        if case .open = state { receiver.flush() }
     }
 
-    /// The connection ended by itself.
+    /// The connection has ended.
     func ended(_ end: TransportEnd) {
-        if case .ended = phase { return }
+        if case .ended = state { return }
         receiver.flush()
-        phase = .ended
+        state = .ended
         events(.closed(end))
     }
 }

@@ -40,7 +40,6 @@ final class FakeConnector: TransportConnector {
 
 /// One connection, from the server's point of view.
 final class FakeLink: Transport {
-    let traits = TransportTraits(isMultiplexed: true, isStreaming: true)
     let order: ConnectionRequest
     private let events: @Sendable (TransportEvent) -> Void
     private let messages: AsyncStream<String>

@@ -1,4 +1,12 @@
+internal import Crypto
+
 @testable internal import TLCPTransports
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The server's side of a WebSocket, byte by byte.
 extension Peer {
@@ -7,7 +15,8 @@ extension Peer {
     func acceptWebSocket(extra: String = "", then frames: [UInt8] = []) async throws -> Request {
         let request = try await request()
         let key = request.headers["sec-websocket-key"] ?? ""
-        let accept = Base64.encode(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        let digest = Insecure.SHA1.hash(data: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        let accept = Data(digest).base64EncodedString()
         let answer = """
             HTTP/1.1 101 Switching Protocols\r
             Connection: Upgrade\r

@@ -1,34 +1,40 @@
 internal import NIOHTTP1
 internal import Synchronization
 
-/// The `Authorization` headers that challenges were answered with, for the requests that follow.
-final class Credentials: Sendable {
-    /// Who wants to be shown it.
-    enum Asker: Hashable, Sendable {
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The `Authorization` headers from the answers to challenges, for later requests.
+final class CredentialStore: Sendable {
+    /// The peer that requests authentication (RFC 9110 section 11).
+    enum ProtectionSpace: Hashable, Sendable {
         case server(String)
         case proxy
     }
 
-    private let headers: Mutex<[Asker: String]>
+    private let headers: Mutex<[ProtectionSpace: String]>
 
     init(proxy: ProxySettings?) {
-        var headers: [Asker: String] = [:]
+        var headers: [ProtectionSpace: String] = [:]
         if let user = proxy?.user { headers[.proxy] = Self.basic(user: user, password: proxy?.password ?? "") }
         self.headers = Mutex(headers)
     }
 
-    func header(for asker: Asker) -> String? { headers.withLock { $0[asker] } }
+    func header(for space: ProtectionSpace) -> String? { headers.withLock { $0[space] } }
 
-    func forget(_ asker: Asker) { headers.withLock { $0[asker] = nil } }
+    func forget(_ space: ProtectionSpace) { headers.withLock { $0[space] = nil } }
 
-    /// Takes over the answer to a challenge; false if there is nothing to try again with.
-    func take(_ answer: AuthenticationChallenge.Answer, for asker: Asker) -> Bool {
+    /// Stores the answer to a challenge; false if it contains no credential for another attempt.
+    func take(_ answer: AuthenticationChallenge.Answer, for space: ProtectionSpace) -> Bool {
         switch answer {
         case .use(.password(let user, let password)):
-            headers.withLock { $0[asker] = Self.basic(user: user, password: password) }
+            headers.withLock { $0[space] = Self.basic(user: user, password: password) }
             return true
         case .use(.header(let value)) where value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }):
-            headers.withLock { $0[asker] = value }
+            headers.withLock { $0[space] = value }
             return true
         case .use, .continueWithoutCredential, .cancel, .performDefaultHandling, .rejectProtectionSpaceAndContinue:
             return false
@@ -36,17 +42,16 @@ final class Credentials: Sendable {
     }
 
     private static func basic(user: String, password: String) -> String {
-        "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 }
 
-/// A scheme that a `WWW-Authenticate` or `Proxy-Authenticate` header offers.
+/// The scheme in a `WWW-Authenticate` or `Proxy-Authenticate` header.
 struct AuthenticationScheme: Sendable, Equatable {
     let name: String
     let realm: String?
 
-    /// Reads one header that offers one scheme (RFC 9110 section 11.6.1); of a list of schemes in one header only the
-    /// first is seen.
+    /// Parses a header (RFC 9110 section 11.6.1); of several schemes in one header only the first is read.
     init?(header: String) {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard let name = parts.first, !name.isEmpty else { return nil }
@@ -61,30 +66,30 @@ struct AuthenticationScheme: Sendable, Equatable {
     }
 }
 
-/// A response that asks who is there.
+/// A response that requests authentication.
 struct HTTPChallenge {
     let status: UInt
     let kind: AuthenticationChallenge.Kind
-    let asker: Credentials.Asker
+    let space: CredentialStore.ProtectionSpace
     let host: String
     let port: Int
 
-    /// The question in a response head; nil where there is none, or nobody to answer it.
-    init?(_ head: HTTPResponseHead, _ order: ConnectionRequest, _ shared: SocketContext) {
+    /// The challenge in a response head; nil if there is none, or no delegate to answer it.
+    init?(_ head: HTTPResponseHead, _ request: ConnectionRequest, _ shared: SocketContext) {
         guard shared.settings.canAuthenticate() else { return nil }
         status = head.status.code
         switch status {
         case 401:
             let schemes = head.headers["www-authenticate"].compactMap { AuthenticationScheme(header: $0) }
             kind = .server(schemes: schemes.map(\.name), realm: schemes.first?.realm)
-            asker = .server(Endpoint(order).hostAndPort)
-            host = order.host
-            port = order.port
+            space = .server(Endpoint(request).hostAndPort)
+            host = request.host
+            port = request.port
         case 407:
-            guard let proxy = shared.settings.proxy, !order.isSecure else { return nil }
+            guard let proxy = shared.settings.proxy, !request.isSecure else { return nil }
             let schemes = head.headers["proxy-authenticate"].compactMap { AuthenticationScheme(header: $0) }
             kind = .proxy(schemes: schemes.map(\.name), realm: schemes.first?.realm)
-            asker = .proxy
+            space = .proxy
             host = proxy.host
             port = proxy.port
         default: return nil

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOWebSocket
 
-/// Frames of an open WebSocket: text goes to the transport, pings are answered, everything else ends it.
-final class WebSocketHandler: ChannelDuplexHandler {
+/// Handles the frames of an open WebSocket: passes text to the transport, answers pings, and closes on other frames.
+final class WebSocketClientHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
@@ -27,7 +27,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         write(.text, ByteBuffer(bytes: message), context)
     }
 
-    /// Sends the closing frame after all that was sent before, then closes the channel when it is out or the time is up.
+    /// Sends the close frame after all other messages, and closes the channel when it is written or after a time limit.
     func close(code: WebSocketErrorCode = .normalClosure, within time: TimeAmount = .seconds(2)) {
         guard let context else { return }
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
@@ -37,7 +37,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Reads on after `isFull` held it up.
+    /// Continues to read after `isFull` has suspended it.
     func resumeReading() {
         guard isReadPending else { return }
         isReadPending = false
@@ -53,7 +53,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         guard frame.maskKey == nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
-            return violate(.protocolError, "a frame breaks the WebSocket protocol")
+            return violate(.protocolError, "a frame violates the WebSocket protocol")
         }
         switch frame.opcode {
         case .text where !isInMessage, .continuation where isInMessage:
@@ -63,7 +63,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         case .pong: break
         case .connectionClose: peerCloses(frame, context)
         case .binary: violate(.unacceptableData, "the server sent a binary message")
-        default: violate(.protocolError, "a frame breaks the WebSocket protocol")
+        default: violate(.protocolError, "a frame violates the WebSocket protocol")
         }
     }
 
@@ -73,13 +73,13 @@ final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        transport?.ended(.failed(reason: "the WebSocket was closed without notice"))
+        transport?.ended(.failed(reason: "the WebSocket was closed without a close frame"))
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is NIOWebSocketError {
-            violate(.protocolError, "a frame breaks the WebSocket protocol: \(error)")
+            violate(.protocolError, "a frame violates the WebSocket protocol: \(error)")
         } else {
             transport?.ended(DialFailure.end(for: error))
             context.close(promise: nil)

@@ -1,0 +1,120 @@
+internal import NIOHTTP1
+
+/// Builds the heads of HTTP requests and WebSocket handshakes.
+struct RequestHeadBuilder {
+    private let settings: SocketSettings
+    private let credentials: CredentialStore
+
+    init(_ settings: SocketSettings, _ credentials: CredentialStore) {
+        self.settings = settings
+        self.credentials = credentials
+    }
+
+    /// The head of an HTTP request.
+    func http(_ request: ConnectionRequest) -> HTTPRequestHead {
+        let endpoint = Endpoint(request)
+        var headers: [(String, String)] = [
+            ("Host", endpoint.authority), ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", "\(request.body.count)"),
+        ]
+        add(request, to: &headers)
+        var outgoing = decorated("POST", request, headers)
+        if settings.proxy != nil, !request.isSecure {
+            outgoing.target = "http://\(endpoint.authority)\(outgoing.target)"
+            if let header = credentials.header(for: .proxy) { outgoing.headers.append(("Proxy-Authorization", header)) }
+        }
+        return HTTPRequestHead(
+            version: .http1_1,
+            method: .POST,
+            uri: outgoing.target,
+            headers: HTTPHeaders(outgoing.headers.map { ($0.name, $0.value) })
+        )
+    }
+
+    /// The head of a WebSocket handshake.
+    func webSocket(_ request: ConnectionRequest, key: String) -> HTTPRequestHead {
+        var headers: [(String, String)] = [
+            ("Host", Endpoint(request).authority), ("Connection", "Upgrade"), ("Upgrade", "websocket"),
+            ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", key),
+            ("Sec-WebSocket-Protocol", request.subprotocol),
+        ]
+        add(request, to: &headers)
+        let outgoing = decorated("GET", request, headers)
+        return HTTPRequestHead(
+            version: .http1_1,
+            method: .GET,
+            uri: outgoing.target,
+            headers: HTTPHeaders(outgoing.headers.map { ($0.name, $0.value) })
+        )
+    }
+
+    private func add(_ request: ConnectionRequest, to headers: inout [(String, String)]) {
+        headers += request.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let space = CredentialStore.ProtectionSpace.server(Endpoint(request).hostAndPort)
+        let isGiven = request.headers.keys.contains { $0.lowercased() == "authorization" }
+        if !isGiven, let header = credentials.header(for: space) { headers.append(("Authorization", header)) }
+        if let cookies = settings.cookies.header(for: request.cookieOrigin) { headers.append(("Cookie", cookies)) }
+    }
+
+    private func decorated(
+        _ method: String,
+        _ request: ConnectionRequest,
+        _ headers: [(String, String)]
+    ) -> OutgoingRequest {
+        var outgoing = OutgoingRequest(
+            method: method,
+            host: request.host,
+            isWebSocketHandshake: request.kind == .webSocket,
+            target: request.target,
+            headers: headers.map { (name: $0.0, value: $0.1) }
+        )
+        settings.decorate(&outgoing)
+        return outgoing
+    }
+}
+
+extension ConnectionRequest {
+    /// The origin that determines the cookies of the request.
+    var cookieOrigin: CookieOrigin {
+        CookieOrigin(host: host, path: String(target.prefix { $0 != "?" }), isSecure: isSecure)
+    }
+}
+
+/// The head of an HTTP request or WebSocket handshake before it is sent.
+public struct OutgoingRequest: Sendable, Equatable {
+    /// The method: `POST`, or `GET` for a handshake.
+    public let method: String
+    /// The host of the server.
+    public let host: String
+    /// Whether it is a WebSocket handshake.
+    public let isWebSocketHandshake: Bool
+    /// Path and query.
+    public var target: String
+    /// The headers in order, extra headers and cookies included.
+    public var headers: [(name: String, value: String)]
+
+    /// A request.
+    package init(
+        method: String,
+        host: String,
+        isWebSocketHandshake: Bool,
+        target: String,
+        headers: [(name: String, value: String)]
+    ) {
+        self.method = method
+        self.host = host
+        self.isWebSocketHandshake = isWebSocketHandshake
+        self.target = target
+        self.headers = headers
+    }
+
+    /// Compares all members.
+    public static func == (left: OutgoingRequest, right: OutgoingRequest) -> Bool {
+        left.method == right.method && left.host == right.host && left.target == right.target
+            && left.isWebSocketHandshake == right.isWebSocketHandshake
+            && left.headers.elementsEqual(right.headers, by: ==)
+    }
+}
+
+/// Changes a request before it is sent. It is called on a network thread and must not block.
+public typealias RequestDecorator = @Sendable (inout OutgoingRequest) -> Void
