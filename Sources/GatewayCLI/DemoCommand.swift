@@ -79,6 +79,8 @@ struct DemoServerOptions: ParsableArguments {
         configuration.host = demoHost
         configuration.port = demoPort
         if let seed { configuration.seed = seed }
+        // The dashboard has buttons that cut, stall and restart the demo server by such messages.
+        configuration.acceptsFaultsFromClients = true
         return configuration
     }
 

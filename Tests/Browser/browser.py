@@ -1,7 +1,9 @@
 """Headless Chromium, spoken to by the DevTools protocol."""
 
+import base64
 import contextlib
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -20,32 +22,88 @@ class Page:
     def __init__(self, socket):
         self.socket = socket
         self.serial = 0
+        self.complaints = []
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
 
     def call(self, method, **parameters):
         self.serial += 1
         self.socket.send(json.dumps({"id": self.serial, "method": method, "params": parameters}))
         while True:
             message = json.loads(self.socket.recv(timeout=PATIENCE))
+            self.note(message)
             if message.get("id") == self.serial:
                 if "error" in message:
                     raise RuntimeError(message["error"])
                 return message["result"]
+
+    def note(self, message):
+        """Collects what the browser complains about: exceptions, and what the content security policy forbids."""
+        parameters = message.get("params", {})
+        if message.get("method") == "Runtime.exceptionThrown":
+            self.complaints.append(parameters["exceptionDetails"].get("exception", parameters["exceptionDetails"]))
+        if message.get("method") == "Log.entryAdded" and parameters["entry"]["source"] in ("security", "violation"):
+            self.complaints.append(parameters["entry"]["text"])
 
     def evaluate(self, expression):
         """What an expression gives that makes a JSON text."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         return json.loads(answer["result"].get("value") or "null")
 
+    def see(self, expression):
+        """The value of an expression; a promise is awaited."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{expression}: {answer['exceptionDetails']['exception'].get('description')}")
+        return answer["result"].get("value")
+
     def until(self, expression, is_enough):
-        """Looks again and again, until a look is enough."""
+        """Evaluates a JSON text again and again, until its value is enough."""
+        return self.again(lambda: self.evaluate(expression), expression, is_enough)
+
+    def wait(self, expression, is_enough=bool):
+        """Evaluates an expression again and again, until its value is enough; while a page loads, it may fail."""
+        def look():
+            try:
+                return self.see(expression)
+            except RuntimeError:
+                return None
+
+        return self.again(look, expression, is_enough)
+
+    def again(self, look, expression, is_enough):
         deadline = time.monotonic() + PATIENCE
         seen = None
         while time.monotonic() < deadline:
-            seen = self.evaluate(expression)
+            seen = look()
             if seen and is_enough(seen):
                 return seen
             time.sleep(0.2)
-        raise RuntimeError(f"never seen; at last: {seen}")
+        raise RuntimeError(f"never seen: {expression[:200]}; at last: {seen}")
+
+    def click(self, selector):
+        self.wait(f"!!document.querySelector({json.dumps(selector)})")
+        self.see(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def press(self, key, code=0, text=""):
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def go(self, address):
+        self.call("Page.navigate", url=address)
+        self.wait("document.readyState === 'complete'")
+
+    def resize(self, width, height):
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+
+    def picture(self, name):
+        """Writes a screenshot where the environment variable SCREENSHOTS names a folder."""
+        folder = os.environ.get("SCREENSHOTS")
+        if folder:
+            data = self.call("Page.captureScreenshot", format="png")["data"]
+            pathlib.Path(folder, f"{name}.png").write_bytes(base64.b64decode(data))
 
 
 @contextlib.contextmanager

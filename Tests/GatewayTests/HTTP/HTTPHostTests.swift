@@ -107,7 +107,7 @@ import Testing
         #expect(fixture.perform("GET", "/openapi.yaml").text.hasPrefix("openapi: 3.1"))
         let page = fixture.perform("GET", "/")
         #expect(page.headers["Content-Type"]?.hasPrefix("text/html") == true)
-        #expect(fixture.perform("GET", "/assets/dashboard.js").status == 200)
+        #expect(fixture.perform("GET", "/assets/app.js").status == 200)
         #expect(fixture.perform("GET", "/assets/none.js").status == 404)
     }
 

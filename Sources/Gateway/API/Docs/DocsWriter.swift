@@ -14,7 +14,8 @@ struct DocsWriter {
         let title = info?["title"]?.string ?? "API"
         html = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
         html += "<meta name=\"viewport\" content=\"width=device-width\"><title>\(Self.escape(title))</title>"
-        html += "<style>\(Self.style)</style><main><h1>\(Self.escape(title))</h1>"
+        html += "<link rel=\"stylesheet\" href=\"/assets/base.css\"><link rel=\"stylesheet\" href=\"/assets/docs.css\">"
+        html += "<main><h1>\(Self.escape(title))</h1>"
         html += "<p>The machine form of this page is <a href=\"/openapi.yaml\">openapi.yaml</a>.</p>"
         text(info?["description"]?.string)
         contents()
@@ -106,13 +107,6 @@ struct DocsWriter {
     // MARK: - Pieces
 
     private static let methods: Set<String> = ["get", "post", "patch", "put", "delete"]
-
-    private static let style = """
-        body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1c2430;background:#fff}main{max-width:70em;margin:auto;\
-        padding:1em 1.5em}table{border-collapse:collapse;width:100%;font-size:.9em}td{border-top:1px solid #dde3ea;\
-        padding:.3em .6em .3em 0;vertical-align:top}section{margin:2em 0}.m{color:#0b6bcb;font-weight:600}\
-        pre{background:#f4f6f9;padding:.8em;overflow:auto}h3{border-bottom:2px solid #dde3ea}
-        """
 
     /// A short description of a schema: a link, or its type and values.
     private func schema(_ node: Node?) -> String {

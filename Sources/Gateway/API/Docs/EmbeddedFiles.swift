@@ -47,6 +47,7 @@ struct EmbeddedFiles: Sendable {
         case "css": "text/css; charset=utf-8"
         case "svg": "image/svg+xml"
         case "yaml": "application/yaml"
+        case "json": "application/json"
         default: "application/octet-stream"
         }
     }

@@ -2,6 +2,12 @@ internal import MicroHTTPD
 
 /// The pages: the contract, the API page made from it, the dashboard, and the metrics.
 struct PagesResource: Sendable {
+    /// Everything that the pages need is served here, as files: nothing inline, nothing from other hosts.
+    private static let contentSecurityPolicy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
+        form-action 'none'; frame-ancestors 'none'
+        """
+
     let services: Services
 
     /// `GET /openapi.yaml`.
@@ -40,10 +46,7 @@ struct PagesResource: Sendable {
     private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Response {
         var response = Response(status: 200)
         response.headers.append("Content-Type", type)
-        response.headers.append(
-            "Content-Security-Policy",
-            "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
-        )
+        response.headers.append("Content-Security-Policy", Self.contentSecurityPolicy)
         response.body = body
         return response.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
     }

@@ -1,0 +1,97 @@
+// Requests to the gateway's own API. The key is held in this module's memory and nowhere else.
+
+let key = null;
+
+/** Tells `needed` when a request was refused for want of credentials, and `changed` when the key changed. */
+export const access = new EventTarget();
+
+export const hasKey = () => key !== null;
+
+/** Sets the key or token for all requests that follow; null forgets it. */
+export function setKey(text) {
+  key = text || null;
+  access.dispatchEvent(new Event("changed"));
+}
+
+/** The gateway answered with a problem (RFC 9457). */
+export class ProblemError extends Error {
+  constructor(status, problem) {
+    super(sentence(status, problem));
+    this.status = status;
+    this.problem = problem ?? {};
+    this.code = this.problem.code ?? String(status);
+  }
+}
+
+/** The gateway did not answer. */
+export class UnreachableError extends Error {
+  constructor() {
+    super("The gateway does not answer.");
+  }
+}
+
+function sentence(status, problem) {
+  if (!problem) return `The gateway answered with status ${status}.`;
+  const parts = [problem.detail ?? problem.title ?? `Status ${status}.`];
+  for (const error of problem.errors ?? []) {
+    const place = error.pointer ?? error.parameter;
+    parts.push(place ? `${place}: ${error.detail}` : error.detail);
+  }
+  if (problem.upstream) parts.push(`The server reports ${problem.upstream.code}: ${problem.upstream.message}`);
+  return parts.map((part) => part.replace(/([^.!?])$/, "$1.")).join(" ");
+}
+
+async function send(method, path, { body, headers = {}, keepalive = false, patience = 10_000 } = {}) {
+  const all = { ...headers };
+  if (key) all.Authorization = `Bearer ${key}`;
+  if (body !== undefined) all["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(path, {
+      method, headers: all, keepalive, cache: "no-store", credentials: "same-origin",
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(patience),
+    });
+  } catch {
+    throw new UnreachableError();
+  }
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => null);
+  if (response.status === 401) access.dispatchEvent(new CustomEvent("needed", { detail: { wasKey: hasKey() } }));
+  throw new ProblemError(response.status, problem);
+}
+
+async function json(method, path, options) {
+  const response = await send(method, path, options);
+  return response.status === 204 ? null : response.json().catch(() => null);
+}
+
+export const get = (path, options) => json("GET", path, options);
+export const post = (path, body, options) => json("POST", path, { body, ...options });
+export const patch = (path, body, options) => json("PATCH", path, { body, ...options });
+export const remove = (path, options) => json("DELETE", path, options);
+
+/** A response as text: the metrics. */
+export const text = async (path, options) => (await send("GET", path, options)).text();
+
+/** All pages of a list. */
+export async function list(path, member, most = 500) {
+  const entries = [];
+  let cursor = null;
+  do {
+    const query = new URLSearchParams({ limit: "100", ...(cursor ? { cursor } : {}) });
+    const page = await get(`${path}?${query}`);
+    entries.push(...page[member]);
+    cursor = page.nextCursor;
+  } while (cursor && entries.length < most);
+  return entries;
+}
+
+/** The URL of a stream for an `EventSource`: with the last event read, and with a ticket where a key is in use. */
+export async function streamURL(path, lastEventId) {
+  const query = new URLSearchParams();
+  if (lastEventId) query.set("lastEventId", lastEventId);
+  if (key) query.set("ticket", (await post("/v1/tickets")).ticket);
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+}

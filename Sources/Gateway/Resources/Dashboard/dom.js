@@ -1,0 +1,80 @@
+// Small tools around the DOM. Text always enters as text nodes, so no value of an upstream is ever read as HTML.
+
+const svgNamespace = "http://www.w3.org/2000/svg";
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.setAttribute("class", value);
+    else if (name === "data") Object.assign(element.dataset, value);
+    else if (name in element && typeof value !== "string") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Makes an HTML element: `h("p", { class: "note" }, "text", child)`. */
+export const h = (tag, properties, ...children) => fill(document.createElement(tag), properties, children);
+
+/** Makes an SVG element. */
+export const svg = (tag, properties, ...children) =>
+  fill(document.createElementNS(svgNamespace, tag), properties, children);
+
+export const byId = (id) => document.getElementById(id);
+
+/** Sets a text only if it differs, so that nothing is laid out again for nothing. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Calls a function once for each frame in which it was requested. */
+export function everyFrame(draw) {
+  let requested = false;
+  return () => {
+    if (requested) return;
+    requested = true;
+    // A hidden page has no frames; a timer keeps its values current at a low rate.
+    const run = () => { requested = false; draw(); };
+    if (document.hidden) setTimeout(run, 1000);
+    else requestAnimationFrame(run);
+  };
+}
+
+const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+
+/** A duration for people: `12 s`, `3 min`, `2 h`. */
+export function duration(seconds) {
+  if (seconds < 1) return "now";
+  const [size, unit] = units.find(([size]) => seconds >= size);
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** A count for people: `1,234`, `1.2M`. */
+export const count = (value) => (value < 100_000 ? whole : compact).format(value);
+
+export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+
+/** Whether a value is shown as a number. Times such as 13:48:40 are not. */
+export const isNumeric = (value) => typeof value === "string" && /^[-+]?\d{1,15}(\.\d{1,12})?$/.test(value.trim());
+
+/** The time of day of a moment. */
+export const clock = (moment) => new Date(moment).toLocaleTimeString("en-GB");
+
+/** Copies a text, and shows on the button that it did. */
+export async function copyText(text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select and copy";
+  }
+  setTimeout(() => { button.textContent = label; }, 1500);
+}

@@ -1,0 +1,300 @@
+// One subscription of this page: its rows, its history and how far it has come.
+
+import { isNumeric } from "./dom.js";
+import { explain } from "./codes.js";
+
+const listLimit = 200;
+const historyLimit = 3000;
+const historySpare = 500;
+
+/** The values of a numeric field over time. */
+export class Series {
+  times = [];
+  values = [];
+
+  push(time, value) {
+    this.times.push(time);
+    this.values.push(value);
+    if (this.times.length > historyLimit + historySpare) {
+      this.times.splice(0, historySpare);
+      this.values.splice(0, historySpare);
+    }
+  }
+}
+
+/** A line of a table: an item, a key of an item (COMMAND) or a single event (DISTINCT, RAW). */
+export class Row {
+  values = {};
+  changed = {};
+  direction = {};
+  history = new Map();
+  at = Date.now();
+  removed = false;
+  isDrawn = false;
+  /** Shown from before a reconnection, and not sent again since. */
+  isOld = false;
+
+  constructor(id, item, name) {
+    this.id = id;
+    this.item = item;
+    this.name = name;
+  }
+
+  /** Takes new values and returns the names of those that differ. */
+  take(fields, isSnapshot) {
+    const now = Date.now();
+    this.at = now;
+    const names = [];
+    for (const [name, value] of Object.entries(fields)) {
+      const before = this.values[name];
+      if (before === value) continue;
+      this.values[name] = value;
+      names.push(name);
+      if (!isNumeric(value)) continue;
+      const number = Number(value);
+      if (isNumeric(before)) this.direction[name] = Math.sign(number - Number(before));
+      let series = this.history.get(name);
+      if (!series) this.history.set(name, series = new Series());
+      series.push(now, number);
+      if (!isSnapshot) this.changed[name] = now;
+    }
+    return names;
+  }
+}
+
+/** Tells `change` when something other than values changed, and `values` when values did. */
+export class Feed extends EventTarget {
+  subscription = null;
+  client = null;
+  status = null;
+  isSubscribed = false;
+  hasValue = false;
+  isClosed = false;
+  error = null;
+  updates = 0;
+  lastValueAt = null;
+  rows = new Map();
+  /** Changes that no view has drawn yet: row → names of fields, null for a row that is new or gone. */
+  dirty = new Map();
+  #items = new Map();
+  #labels = null;
+  #serial = 0;
+
+  constructor(key, title, spec, options = {}) {
+    super();
+    this.key = key;
+    this.title = title;
+    this.spec = spec;
+    this.options = options;
+    this.columns = this.#specColumns();
+  }
+
+  get mode() { return this.spec.mode; }
+  get isList() { return this.mode === "DISTINCT" || this.mode === "RAW"; }
+  get isConnected() { return this.status?.startsWith("CONNECTED:") ?? false; }
+
+  #specColumns() {
+    const first = this.spec.fields ?? [];
+    const second = this.spec.commandSecondLevelFields ?? [];
+    const hidden = this.mode === "COMMAND" ? ["key", "command"] : [];
+    return [...new Set([...first, ...second])].filter((name) => !hidden.includes(name));
+  }
+
+  // MARK: - State
+
+  #changed() { this.dispatchEvent(new Event("change")); }
+
+  /** The gateway refused the subscription before the upstream saw it. */
+  refuse(error) {
+    const entry = explain("problem", error.code);
+    this.error = { step: "gateway", text: error.message, cure: entry?.cure, code: error.code, kind: "problem" };
+    this.#changed();
+  }
+
+  /** The state of the resource when it was joined. */
+  joined(view) {
+    if (!view) return;
+    this.client = view.client ?? this.client;
+    this.isSubscribed = view.subscribed;
+    if (view.active) this.error = null;
+    if (view.lastError && !view.active) this.#refused(view.lastError);
+    this.#changed();
+  }
+
+  sourceState(state, resume) {
+    if (resume !== "resumed") this.#expectSnapshot();
+    this.isSubscribed = state.subscribed;
+    if (state.client) this.client = state.client;
+    if (state.status) this.status = state.status;
+    if (state.lastError && !state.active) this.#refused(state.lastError);
+    this.#changed();
+  }
+
+  clientStatus(status, serverError) {
+    this.status = status;
+    if (status === "DISCONNECTED" && serverError) this.#serverError(serverError);
+    this.#changed();
+  }
+
+  clientEvent(name, data) {
+    if (this.client === null && !this.isSubscribed) this.client = data.client;
+    if (data.client !== this.client) return;
+    if (name === "server-error") this.#serverError(data);
+    if (name !== "status") return;
+    if (data.status.startsWith("CONNECTED:") && this.error?.step === "upstream") this.error = null;
+    this.status = data.status;
+    this.#changed();
+  }
+
+  #serverError({ code, message }) {
+    const entry = explain("session", code);
+    const meaning = entry?.meaning ?? "The server refused the session.";
+    this.error = { step: "upstream", text: meaning, server: message, cure: entry?.cure, code, kind: "session" };
+    this.#changed();
+  }
+
+  #refused({ code, message }) {
+    const entry = explain("subscription", code);
+    const meaning = entry?.meaning ?? "The server refused the subscription.";
+    this.error = { step: "subscribed", text: meaning, server: message, cure: entry?.cure, code, kind: "subscription" };
+    this.isSubscribed = false;
+  }
+
+  // MARK: - Events
+
+  apply(name, data) {
+    if (data.client) this.client = data.client;
+    switch (name) {
+    case "update": return this.#update(data);
+    case "subscribed":
+      this.isSubscribed = true;
+      this.error = null;
+      this.#labels = data.fieldKeys === "position" ? this.#positions(data.fieldCount) : null;
+      this.#expectSnapshot();
+      break;
+    case "end-of-snapshot": this.#endSnapshot(data.item ?? String(data.itemPos)); break;
+    case "unsubscribed": this.isSubscribed = false; break;
+    case "subscription-error": this.#refused(data); break;
+    case "clear-snapshot": this.#clearItem(data.item ?? String(data.itemPos)); break;
+    }
+    this.#changed();
+  }
+
+  /** Names for positions, where the event data carry positions. */
+  #positions(firstLevel) {
+    const labels = {};
+    this.spec.fields?.forEach((name, index) => { labels[index + 1] = name; });
+    this.spec.commandSecondLevelFields?.forEach((name, index) => {
+      labels[firstLevel + index + 1] = this.spec.fields?.includes(name) ? `${name} (2)` : name;
+    });
+    return labels;
+  }
+
+  #named(fields) {
+    if (!this.#labels) return fields;
+    return Object.fromEntries(Object.entries(fields).map(([name, value]) => [this.#labels[name] ?? name, value]));
+  }
+
+  #update(data) {
+    this.updates += 1;
+    this.lastValueAt = Date.now();
+    const item = data.item ?? String(data.itemPos);
+    const fields = this.#named(data.fields);
+    if (this.isList) this.#append(item, fields, data.snapshot);
+    else if (this.mode === "COMMAND") this.#command(item, data, fields);
+    else this.#merge(item, item, item, fields, data.snapshot);
+    if (!this.hasValue) {
+      this.hasValue = true;
+      this.#changed();
+    }
+    this.dispatchEvent(new Event("values"));
+  }
+
+  #merge(id, item, name, fields, isSnapshot) {
+    let row = this.rows.get(id);
+    if (!row) {
+      row = new Row(id, item, name);
+      this.rows.set(id, row);
+      this.dirty.set(row, null);
+    }
+    const names = row.take(fields, isSnapshot);
+    if (row.isOld) {
+      row.isOld = false;
+      this.dirty.set(row, new Set(names));
+    }
+    this.#columns(fields);
+    if (this.dirty.get(row) === null) return;
+    const pending = this.dirty.get(row) ?? new Set();
+    for (const field of names) pending.add(field);
+    this.dirty.set(row, pending);
+  }
+
+  #command(item, data, fields) {
+    const id = `${item}\u0000${data.key}`;
+    if (data.command === "DELETE") {
+      const row = this.rows.get(id);
+      if (!row) return;
+      row.removed = true;
+      this.rows.delete(id);
+      this.dirty.set(row, null);
+      return;
+    }
+    const { key, command, ...rest } = fields;
+    this.#merge(id, item, data.key ?? "", rest, data.snapshot);
+  }
+
+  /** An event of a list; what it leaves out is as in the event before. */
+  #append(item, fields, isSnapshot) {
+    const present = { ...this.#items.get(item), ...fields };
+    this.#items.set(item, present);
+    this.#serial += 1;
+    const row = new Row(String(this.#serial), item, item);
+    row.take(present, isSnapshot);
+    this.rows.set(row.id, row);
+    this.dirty.set(row, null);
+    this.#columns(fields);
+    if (this.rows.size > listLimit) this.#forget(this.rows.values().next().value);
+  }
+
+  #columns(fields) {
+    const unseen = Object.keys(fields).filter((name) => !this.columns.includes(name));
+    if (unseen.length === 0) return;
+    this.columns = [...this.columns, ...unseen];
+    this.dispatchEvent(new Event("columns"));
+  }
+
+  #forget(row) {
+    row.removed = true;
+    this.rows.delete(row.id);
+    // What no view has drawn leaves nothing behind, however long the view is hidden.
+    if (row.isDrawn) this.dirty.set(row, null);
+    else this.dirty.delete(row);
+  }
+
+  #clearItem(item) {
+    for (const row of [...this.rows.values()]) if (row.item === item) this.#forget(row);
+    this.#items.delete(item);
+    this.dispatchEvent(new Event("values"));
+  }
+
+  // MARK: - Snapshots
+
+  /** The present state follows: what is shown stays, with its history, until it does. */
+  #expectSnapshot() {
+    this.hasValue = false;
+    if (this.mode === "DISTINCT") for (const row of [...this.rows.values()]) this.#forget(row);
+    this.#items.clear();
+    for (const row of this.rows.values()) {
+      row.isOld = this.mode !== "RAW";
+      if (!this.dirty.has(row)) this.dirty.set(row, new Set());
+    }
+    this.dispatchEvent(new Event("values"));
+  }
+
+  /** Keys that the snapshot did not bring are gone. */
+  #endSnapshot(item) {
+    if (this.mode !== "COMMAND") return;
+    for (const row of [...this.rows.values()]) if (row.isOld && row.item === item) this.#forget(row);
+    this.dispatchEvent(new Event("values"));
+  }
+}

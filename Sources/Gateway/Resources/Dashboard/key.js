@@ -1,0 +1,42 @@
+// The dialog for a key or token. It is kept in memory: a reload forgets it.
+
+import { access, hasKey, setKey } from "./api.js";
+import { byId, setText } from "./dom.js";
+
+export function connectKeyDialog() {
+  const dialog = byId("key-dialog");
+  const input = byId("key-input");
+  const reason = byId("key-reason");
+  const button = byId("key");
+
+  const open = (text) => {
+    setText(reason, text);
+    if (!dialog.open) dialog.showModal();
+  };
+  const showState = () => {
+    button.setAttribute("aria-pressed", String(hasKey()));
+    setText(button, hasKey() ? "Key ✓" : "Key");
+    byId("key-forget").hidden = !hasKey();
+  };
+
+  button.addEventListener("click", () => open(hasKey() ? "A key is in use." : ""));
+  byId("key-cancel").addEventListener("click", () => dialog.close());
+  byId("key-forget").addEventListener("click", () => {
+    dialog.close();
+    setKey(null);
+  });
+  byId("key-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = input.value.trim();
+    input.value = "";
+    dialog.close();
+    if (text) setKey(text);
+  });
+  access.addEventListener("changed", showState);
+  access.addEventListener("needed", ({ detail }) => {
+    open(detail.wasKey
+      ? "The gateway does not accept this key or token: it is wrong, expired or withdrawn."
+      : "This gateway requires a key or token.");
+  });
+  showState();
+}

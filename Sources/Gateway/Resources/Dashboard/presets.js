@@ -1,0 +1,81 @@
+// Subscriptions that fit the demo's adapters, and those that a link or the form describes.
+
+const quoteFields = ["stock_name", "last_price", "pct_change", "bid", "ask", "min", "max"];
+const demoAdapterSet = "DEMO";
+const quoteCount = 12;
+
+/** The presets for the first upstream that has the demo's adapters; none without one. */
+export function presets(upstreams) {
+  const upstream = upstreams.find((candidate) => candidate.adapterSet === demoAdapterSet)?.name;
+  if (!upstream) return [];
+  return [
+    {
+      key: "quotes", title: "Quotes", chart: ["item1", "last_price"],
+      note: "MERGE: the latest value of each field. Select a number to see its chart.",
+      spec: {
+        upstream, mode: "MERGE", dataAdapter: "QUOTE_ADAPTER", fields: quoteFields,
+        items: Array.from({ length: quoteCount }, (_, index) => `item${index + 1}`),
+      },
+    },
+    {
+      key: "portfolio", title: "Portfolio",
+      note: "COMMAND in two levels: each key of the portfolio is an item of the quotes; a DELETE removes its row.",
+      spec: {
+        upstream, mode: "COMMAND", dataAdapter: "PORTFOLIO_ADAPTER", items: ["portfolio1"],
+        fields: ["key", "command", "qty"],
+        commandSecondLevelFields: ["stock_name", "last_price", "pct_change", "time"],
+        commandSecondLevelDataAdapter: "QUOTE_ADAPTER",
+      },
+    },
+    {
+      key: "chat", title: "Chat", chat: true, isNewestLast: true, times: ["raw_timestamp"],
+      note: "DISTINCT: each update is an event of its own. Messages are sent through the session of this page.",
+      spec: {
+        upstream, mode: "DISTINCT", dataAdapter: "CHAT_ROOM", items: ["chat_room"],
+        fields: ["raw_timestamp", "message", "IP"], requestedSnapshot: "yes",
+      },
+    },
+    {
+      key: "raw", title: "Raw",
+      note: "RAW: every event as the adapter produces it, without snapshot and without filter.",
+      spec: {
+        upstream, mode: "RAW", dataAdapter: "RAW_FEED", items: ["raw1", "raw2", "raw3"],
+        fields: ["number", "time", "text"],
+      },
+    },
+  ];
+}
+
+const lists = ["items", "fields", "commandSecondLevelFields"];
+const words = [
+  "upstream", "mode", "dataAdapter", "selector", "requestedSnapshot", "requestedMaxFrequency",
+  "commandSecondLevelDataAdapter",
+];
+
+const split = (text) => text.split(/[\s,]+/).filter(Boolean);
+
+/** A subscription from the members of a form or of a query; empty ones are left out. */
+export function specOf(values) {
+  const spec = {};
+  for (const name of words) {
+    const value = (values.get(name) ?? "").trim();
+    if (value) spec[name] = value;
+  }
+  for (const name of lists) {
+    const value = split(values.get(name) ?? "");
+    if (value.length) spec[name] = value;
+  }
+  if (spec.mode !== "COMMAND") {
+    delete spec.commandSecondLevelFields;
+    delete spec.commandSecondLevelDataAdapter;
+  }
+  if (spec.mode === "RAW") delete spec.requestedSnapshot;
+  return spec;
+}
+
+/** The query that describes a subscription, as `GET /v1/stream` and this page read it. */
+export function queryOf(spec) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(spec)) query.set(name, Array.isArray(value) ? value.join(",") : value);
+  return query.toString().replaceAll("%2C", ",");
+}

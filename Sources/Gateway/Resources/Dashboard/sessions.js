@@ -1,0 +1,229 @@
+// The Gateway tab: upstreams with their quotas, clients, streams.
+
+import { get, list, post, remove } from "./api.js";
+import { count, duration, h, plural, setText } from "./dom.js";
+import { OptionsForm } from "./options.js";
+
+const interval = 3000;
+// The name that the embedded demo server gives itself; it takes scripts of faults as messages.
+const demoSocketName = "Embedded demo server";
+
+const faults = [
+  { label: "Cut the connection", script: "drop", title: "The connection is cut; the gateway recovers the session." },
+  { label: "Stall for 12 s", script: "stall ms=12000", title: "The server is silent; the session stalls and recovers." },
+  { label: "Restart the server", script: "refuse-recovery;drop",
+    title: "The connection is cut and the session forgotten; the gateway opens a new session and subscribes again." },
+];
+
+const statusSymbol = (status) => {
+  if (status.startsWith("CONNECTED:")) return "●";
+  if (status === "STALLED") return "◐";
+  return status === "DISCONNECTED" ? "✕" : "↻";
+};
+const statusKind = (status) => {
+  if (status.startsWith("CONNECTED:")) return "good";
+  return status === "DISCONNECTED" ? "bad" : "warning";
+};
+
+/** Keeps the children of an element in step with a list, by key, without drawing anything again. */
+function keep(parent, entries, key, make, show) {
+  parent.views ??= new Map();
+  const present = new Set();
+  for (const entry of entries) {
+    const id = key(entry);
+    present.add(id);
+    if (!parent.views.has(id)) {
+      const view = make(entry);
+      parent.views.set(id, view);
+      parent.append(...view.elements);
+    }
+    show(parent.views.get(id), entry);
+  }
+  for (const [id, view] of parent.views) {
+    if (present.has(id)) continue;
+    for (const element of view.elements) element.remove();
+    parent.views.delete(id);
+  }
+}
+
+const table = (caption, columns, body) => h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
+  h("table", {}, h("caption", { class: "visually-hidden" }, caption),
+    h("thead", {}, h("tr", {}, columns.map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))), body));
+
+function bar(label) {
+  const fill = h("span", { class: "bar-fill" });
+  const meter = h("span", { class: "bar", role: "meter", "aria-label": label, "aria-valuemin": "0" }, fill);
+  const text = h("span", { class: "bar-text" });
+  return {
+    element: h("div", { class: "quota" }, h("span", { class: "bar-label" }, label), meter, text),
+    show(used, most) {
+      meter.setAttribute("aria-valuenow", String(used));
+      meter.setAttribute("aria-valuemax", String(most));
+      const share = most ? used / most : 0;
+      fill.style.width = `${Math.min(100, Math.max(used ? 1.5 : 0, share * 100))}%`;
+      meter.dataset.level = share >= 0.95 ? "bad" : share >= 0.75 ? "warning" : "good";
+      setText(text, `${count(used)} of ${count(most)}`);
+    },
+  };
+}
+
+export class Sessions {
+  #upstreams = h("div", { class: "upstreams" });
+  #clients = h("tbody");
+  #streams = h("tbody");
+  #problem = h("p", { class: "problem", role: "alert", hidden: true });
+  #timer = 0;
+  #page;
+
+  /** `page.streamId()` is the id of the stream of this page; `page.note(kind, text)` adds a line to the events. */
+  constructor(element, page) {
+    this.#page = page;
+    element.append(this.#problem,
+      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Upstreams")), this.#upstreams),
+      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Clients")),
+        table("Clients: sessions with upstreams", [["client"], ["upstream"], ["status"], ["subscriptions", "number"],
+          ["updates", "number"], ["reconnects", "number"], ["", "actions"]], this.#clients)),
+      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Streams")),
+        table("Streams: readers of this gateway", [["stream"], ["reader"], ["open"], ["sources", "number"], ["lag", "number"],
+          ["delivered", "number"], ["conflated", "number"], ["dropped", "number"], ["", "actions"]], this.#streams)));
+  }
+
+  /** Reads the lists at intervals while the tab is shown. */
+  show(isShown) {
+    clearTimeout(this.#timer);
+    if (!isShown) return;
+    const poll = async () => {
+      if (!document.hidden) await this.read();
+      this.#timer = setTimeout(poll, interval);
+    };
+    this.#timer = setTimeout(poll, 0);
+  }
+
+  async read() {
+    try {
+      const [health, upstreams, clients, streams] = await Promise.all([
+        get("/health"), list("/v1/upstreams", "upstreams"), list("/v1/clients", "clients"), list("/v1/streams", "streams"),
+      ]);
+      this.#problem.hidden = true;
+      this.#showUpstreams(upstreams, health, clients);
+      this.#showClients(clients);
+      this.#showStreams(streams);
+    } catch (error) {
+      this.#problem.hidden = false;
+      setText(this.#problem, error.message);
+    }
+  }
+
+  // MARK: - Upstreams
+
+  #showUpstreams(upstreams, health, clients) {
+    keep(this.#upstreams, upstreams, (upstream) => upstream.name, (upstream) => this.#makeUpstream(upstream),
+      (view, upstream) => {
+        const { sessions = 0, connected = 0 } = health.upstreams.find(({ name }) => name === upstream.name) ?? {};
+        const state = sessions === 0 ? "idle: no session is needed" : connected ? "● connected" : "✕ not connected";
+        setText(view.state, state);
+        view.state.dataset.kind = sessions === 0 ? "idle" : connected ? "good" : "bad";
+        view.bars.sessions.show(upstream.pool.sessions, upstream.quotas.sessions);
+        view.bars.subscriptions.show(upstream.pool.subscriptions, upstream.quotas.subscriptions);
+        view.bars.items.show(upstream.pool.items, upstream.quotas.items);
+        view.client = clients.find((client) =>
+          client.upstream === upstream.name && client.serverSocketName === demoSocketName)?.id ?? null;
+        view.faults.hidden = !view.client || view.isRefused;
+      });
+  }
+
+  #makeUpstream(upstream) {
+    const bars = { sessions: bar("Sessions"), subscriptions: bar("Subscriptions"), items: bar("Items") };
+    const view = { bars, state: h("span", { class: "state" }), client: null, isRefused: false };
+    const outcome = h("span", { class: "note", role: "status" });
+    view.faults = h("div", { class: "faults row", hidden: true, role: "group", "aria-label": "Faults of the demo server" },
+      h("span", { class: "note" }, "Try the recovery:"),
+      faults.map((fault) => h("button", {
+        type: "button", class: "small", title: fault.title, onclick: () => this.#strike(view, fault, outcome),
+      }, fault.label)), outcome);
+    view.elements = [h("article", { class: "upstream", "aria-label": `Upstream ${upstream.name}` },
+      h("div", { class: "row" }, h("h3", {}, upstream.name), view.state),
+      h("p", { class: "note" }, `${upstream.serverAddress}, adapter set ${upstream.adapterSet ?? "by default"}`
+        + (upstream.user ? `, user ${upstream.user}` : "")),
+      Object.values(bars).map(({ element }) => element), view.faults)];
+    return view;
+  }
+
+  async #strike(view, fault, outcome) {
+    try {
+      const answer = await post(`/v1/clients/${view.client}/messages`, { text: `FAULT|${fault.script}` },
+        { headers: { Prefer: "wait=2" } });
+      view.isRefused = answer.outcome === "denied";
+      setText(outcome, view.isRefused ? `✗ ${answer.error}` : `✓ ${fault.title}`);
+      this.#page.note("page", `${fault.label}: ${view.isRefused ? answer.error : fault.title}`);
+    } catch (error) {
+      setText(outcome, `✗ ${error.message}`);
+    }
+  }
+
+  // MARK: - Clients
+
+  #showClients(clients) {
+    keep(this.#clients, clients, (client) => client.id, (client) => this.#makeClient(client), (view, client) => {
+      setText(view.status, `${statusSymbol(client.status)} ${client.status}`);
+      view.status.dataset.kind = statusKind(client.status);
+      setText(view.subscriptions, count(client.subscriptions.length));
+      setText(view.updates, count(client.counters.updates));
+      setText(view.reconnects, count(client.counters.reconnects));
+    });
+    this.#clients.dataset.empty = clients.length ? "" : "No client is connected.";
+  }
+
+  #makeClient(client) {
+    const status = h("span", { class: "state" });
+    const [subscriptions, updates, reconnects] = ["", "", ""].map(() => h("td", { class: "number" }));
+    const form = new OptionsForm(client.id);
+    const button = h("button", { type: "button", class: "small", "aria-expanded": "false" }, "Options");
+    const line = h("tr", {}, h("th", { scope: "row" }, client.id, h("span", { class: "note" }, client.dedicated ? " dedicated" : " pooled")),
+      h("td", {}, client.upstream ?? "by address"), h("td", {}, status), subscriptions, updates, reconnects,
+      h("td", { class: "actions" }, button));
+    const more = h("tr", { class: "more", hidden: true }, h("td", { colSpan: 7 }, form.element));
+    button.addEventListener("click", () => {
+      more.hidden = !more.hidden;
+      button.setAttribute("aria-expanded", String(!more.hidden));
+      if (!more.hidden) form.read();
+    });
+    return { elements: [line, more], status, subscriptions, updates, reconnects };
+  }
+
+  // MARK: - Streams
+
+  #showStreams(streams) {
+    keep(this.#streams, streams, (stream) => stream.id, (stream) => this.#makeStream(stream), (view, stream) => {
+      const isOwn = stream.id === this.#page.streamId();
+      setText(view.name, isOwn ? `${stream.id} (this page)` : stream.id);
+      setText(view.open, stream.open ? `● ${stream.format}, ${duration(stream.age)}` : "○ waits for its reader");
+      setText(view.sources, count(stream.sources.length));
+      for (const name of ["lag", "delivered", "conflated", "dropped"]) setText(view[name], count(stream[name]));
+      view.lag.classList.toggle("warning", stream.lag > 100);
+      view.dropped.classList.toggle("bad", stream.dropped > 0);
+    });
+    this.#streams.dataset.empty = streams.length ? "" : "No stream is open.";
+  }
+
+  #makeStream(stream) {
+    const view = { name: h("th", { scope: "row" }), open: h("td") };
+    for (const name of ["sources", "lag", "delivered", "conflated", "dropped"]) view[name] = h("td", { class: "number" });
+    const end = h("button", { type: "button", class: "small danger", "aria-label": `End stream ${stream.id}` }, "End");
+    end.addEventListener("click", async () => {
+      end.disabled = true;
+      try {
+        await remove(`/v1/streams/${stream.id}`);
+        this.#page.note("page", `Stream ${stream.id} was ended from this page after ${plural(stream.delivered, "event")}.`);
+        await this.read();
+      } catch (error) {
+        end.disabled = false;
+        this.#problem.hidden = false;
+        setText(this.#problem, error.message);
+      }
+    });
+    view.elements = [h("tr", { data: { stream: stream.id } }, view.name, h("td", {}, stream.peer ?? "–"), view.open, view.sources,
+      view.lag, view.delivered, view.conflated, view.dropped, h("td", { class: "actions" }, end))];
+    return view;
+  }
+}

@@ -1,0 +1,70 @@
+// The subscription that is shown, as commands and programs that can be pasted elsewhere. A key is never part of them.
+
+import { hasKey } from "./api.js";
+import { copyText, h } from "./dom.js";
+import { queryOf } from "./presets.js";
+
+const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const writers = {
+  curl(spec) {
+    const header = hasKey() ? `-H "Authorization: Bearer $GATEWAY_TOKEN" ` : "";
+    return `curl -N ${header}${shell(`${location.origin}/v1/stream?${queryOf(spec)}`)}`;
+  },
+
+  JavaScript(spec) {
+    const url = `${location.origin}/v1/stream?${queryOf(spec)}`;
+    const open = hasKey()
+      ? `// With authentication, a new ticket for each connection: see /assets/gateway.js\n`
+        + `const answer = await fetch("${location.origin}/v1/tickets", {\n`
+        + `  method: "POST", headers: { Authorization: \`Bearer \${token}\` },\n});\n`
+        + `const { ticket } = await answer.json();\n`
+        + `const source = new EventSource(${JSON.stringify(url)} + "&ticket=" + ticket);\n`
+      : `const source = new EventSource(${JSON.stringify(url)});\n`;
+    return `${open}source.addEventListener("update", (event) => {\n`
+      + `  const { item, ${spec.mode === "COMMAND" ? "key, command, " : ""}fields } = JSON.parse(event.data);\n`
+      + `  console.log(item, ${spec.mode === "COMMAND" ? "key, command, " : ""}fields);\n});\n`
+      + `source.addEventListener("subscription-error", (event) => console.error(event.data));`;
+  },
+
+  Python(spec) {
+    const parameters = Object.entries(spec).map(([name, value]) =>
+      `    ${JSON.stringify(name)}: ${JSON.stringify(Array.isArray(value) ? value.join(",") : value)},`);
+    const headers = hasKey() ? `headers = {"Authorization": "Bearer " + os.environ["GATEWAY_TOKEN"]}\n` : "";
+    return `# pip install httpx httpx-sse\nimport json\n${hasKey() ? "import os\n" : ""}\n`
+      + `import httpx\nfrom httpx_sse import connect_sse\n\n`
+      + `parameters = {\n${parameters.join("\n")}\n}\n${headers}`
+      + `with httpx.Client(timeout=httpx.Timeout(10, read=60)) as client:\n`
+      + `    with connect_sse(client, "GET", ${JSON.stringify(`${location.origin}/v1/stream`)}, params=parameters`
+      + `${hasKey() ? ", headers=headers" : ""}) as source:\n`
+      + `        for event in source.iter_sse():\n            if event.event == "update":\n`
+      + `                update = json.loads(event.data)\n                print(update["item"], update["fields"])`;
+  },
+
+  watch(spec) {
+    const parts = [
+      "lightstreamer-gateway watch", "--gateway", location.origin, "--upstream", spec.upstream,
+      ...(spec.mode === "MERGE" ? [] : ["--mode", spec.mode]),
+      "--items", spec.items.join(","), "--fields", spec.fields.join(","),
+      ...(spec.dataAdapter ? ["--data-adapter", spec.dataAdapter] : []),
+    ];
+    const quoted = parts.map((part, index) => (index > 0 && /[^\w@%+=:,./-]/.test(part) ? shell(part) : part));
+    return `${hasKey() ? 'GATEWAY_TOKEN="…" ' : ""}${quoted.join(" ")}`;
+  },
+};
+
+/** A folded panel with a tab for each language. */
+export function copyAs(spec) {
+  const code = h("code");
+  const copy = h("button", { type: "button", class: "small", onclick: () => copyText(code.textContent, copy) }, "Copy");
+  const choices = Object.keys(writers).map((name) =>
+    h("button", { type: "button", class: "chip", "aria-pressed": "false", onclick: () => show(name) }, name));
+  function show(name) {
+    code.textContent = writers[name](spec);
+    for (const choice of choices) choice.setAttribute("aria-pressed", String(choice.textContent === name));
+  }
+  const panel = h("details", { class: "copy-as" }, h("summary", {}, "Copy as"),
+    h("div", { class: "row" }, choices, copy), h("pre", { tabIndex: 0 }, code));
+  panel.addEventListener("toggle", () => { if (panel.open && !code.textContent) show("curl"); });
+  return panel;
+}

@@ -1,0 +1,216 @@
+// The table of a subscription: one row for each item (MERGE), key (COMMAND) or event (DISTINCT, RAW).
+
+import { clock, duration, h, isNumeric, reducedMotion, setText } from "./dom.js";
+import { Sparkline } from "./sparkline.js";
+
+const fadeTime = 900;
+const sortInterval = 1000;
+const flashes = { 1: "--flash-up", "-1": "--flash-down", 0: "--flash-new" };
+const arrows = { 1: "▲", "-1": "▼" };
+
+const label = (name) => name.replaceAll("_", " ");
+
+/** Tells `select` (detail `{row, field}`) when a number is chosen. */
+export class TableView extends EventTarget {
+  #feed;
+  #head = h("tr");
+  #body = h("tbody", { data: { empty: "No values yet." } });
+  #lines = new Map();
+  #columns = [];
+  #order = null;
+  #sortedAt = 0;
+  #selected = null;
+  #numeric = new Set();
+
+  constructor(feed) {
+    super();
+    this.#feed = feed;
+    this.caption = h("caption", { class: "visually-hidden" }, this.#describe());
+    this.element = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": `${feed.title}: values` },
+      h("table", { class: `values ${feed.mode.toLowerCase()}` }, this.caption, h("thead", {}, this.#head), this.#body));
+    this.#drawHead();
+    feed.addEventListener("columns", () => this.#extend());
+  }
+
+  #describe() {
+    const { spec, title } = this.#feed;
+    return `${title}: ${spec.mode} of ${spec.items?.join(", ") ?? spec.itemGroup}, upstream ${spec.upstream}`;
+  }
+
+  // MARK: - Head
+
+  get #firstColumn() {
+    if (this.#feed.isList) return "received";
+    return this.#feed.mode === "COMMAND" ? "key" : "item";
+  }
+
+  #drawHead() {
+    this.#columns = [...this.#feed.columns];
+    if (this.#feed.isList && (this.#feed.spec.items?.length ?? 2) > 1) this.#columns.unshift("item");
+    const names = [this.#firstColumn, ...this.#columns, ...(this.#feed.isList ? [] : ["age"])];
+    this.#head.replaceChildren(...names.map((name, index) => this.#headCell(name, index)));
+  }
+
+  #headCell(name, index) {
+    const cell = h("th", { scope: "col", data: { column: name } });
+    if (this.#numeric.has(name) || name === "age") cell.classList.add("number");
+    if (index === 0) cell.classList.add("first");
+    if (this.#feed.isList || name === "age") {
+      cell.append(label(name));
+      return cell;
+    }
+    const isOrdered = this.#order?.name === name;
+    const direction = isOrdered ? this.#order.direction : 0;
+    cell.setAttribute("aria-sort", direction > 0 ? "ascending" : direction < 0 ? "descending" : "none");
+    cell.append(h("button", { type: "button", class: "sort", onclick: () => this.#orderBy(name) },
+      label(name), h("span", { class: "sort-mark", "aria-hidden": "true" }, arrows[direction] ?? "")));
+    return cell;
+  }
+
+  #orderBy(name) {
+    const present = this.#order?.name === name ? this.#order.direction : 0;
+    const next = { 0: 1, 1: -1, "-1": 0 }[present];
+    this.#order = next ? { name, direction: next } : null;
+    this.#drawHead();
+    this.#head.querySelector(`[data-column="${CSS.escape(name)}"] button`)?.focus();
+    this.#sort();
+  }
+
+  #sort() {
+    this.#sortedAt = Date.now();
+    const rows = [...this.#feed.rows.values()].filter((row) => this.#lines.has(row));
+    if (this.#order) {
+      const { name, direction } = this.#order;
+      const value = (row) => (name === this.#firstColumn ? row.name : row.values[name]);
+      rows.sort((one, other) => direction * compare(value(one), value(other)));
+    }
+    const lines = rows.map((row) => this.#lines.get(row).line);
+    if (lines.some((line, index) => this.#body.children[index] !== line)) this.#body.append(...lines);
+  }
+
+  #extend() {
+    this.#drawHead();
+    for (const row of [...this.#lines.keys()]) {
+      this.#lines.get(row).line.remove();
+      this.#lines.delete(row);
+      this.#add(row);
+    }
+  }
+
+  // MARK: - Rows
+
+  /** Draws what changed since the last time. */
+  draw() {
+    for (const [row, names] of this.#feed.dirty) {
+      if (row.removed) this.#remove(row);
+      else if (!this.#lines.has(row)) this.#add(row);
+      else for (const name of names ?? []) this.#write(row, name, true);
+      this.#lines.get(row)?.line.classList.toggle("old", row.isOld);
+    }
+    this.#feed.dirty.clear();
+    if (this.#order && Date.now() - this.#sortedAt > sortInterval) this.#sort();
+  }
+
+  /** Writes how long ago each row changed. */
+  drawAges() {
+    if (this.#feed.isList) return;
+    const now = Date.now();
+    for (const [row, { age }] of this.#lines) setText(age, duration((now - row.at) / 1000));
+  }
+
+  #add(row) {
+    row.isDrawn = true;
+    const name = this.#feed.isList ? clock(row.at) : row.name;
+    const line = h("tr", { data: { row: row.name } }, h("th", { scope: "row", class: "first" }, name));
+    const cells = new Map();
+    for (const column of this.#columns) {
+      const cell = h("td", { data: { field: column } }, h("span", { class: "value" }));
+      cells.set(column, { cell, value: cell.firstChild });
+      line.append(cell);
+    }
+    const age = h("td", { class: "number age" });
+    if (!this.#feed.isList) line.append(age);
+    this.#lines.set(row, { line, cells, age });
+    for (const column of this.#columns) this.#write(row, column, false);
+    this.#place(line);
+    if (!reducedMotion.matches && this.#body.children.length > 1) {
+      line.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: 300 });
+    }
+  }
+
+  /** New lines of a list are shown first; those of a chat last, in view unless the reader scrolled away. */
+  #place(line) {
+    if (this.#feed.isList && !this.#feed.options.isNewestLast) return this.#body.prepend(line);
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < 40;
+    this.#body.append(line);
+    if (this.#feed.isList && isAtEnd) this.element.scrollTop = this.element.scrollHeight;
+  }
+
+  #remove(row) {
+    const entry = this.#lines.get(row);
+    if (!entry) return;
+    this.#lines.delete(row);
+    if (this.#feed.isList || reducedMotion.matches) return entry.line.remove();
+    entry.line.classList.add("leaving");
+    entry.line.animate([{ opacity: 1 }, { opacity: 0 }], { duration: fadeTime }).onfinish = () => entry.line.remove();
+  }
+
+  // MARK: - Cells
+
+  #write(row, name, isChange) {
+    const entry = this.#lines.get(row).cells.get(name);
+    if (!entry) return;
+    const value = this.#feed.isList && name === "item" ? row.item : row.values[name];
+    if (this.#feed.options.times?.includes(name)) return setText(entry.value, clock(Number(value)));
+    setText(entry.value, value ?? "");
+    entry.cell.classList.toggle("null", value === null || value === undefined);
+    if (isNumeric(value)) this.#writeNumber(row, name, entry);
+    if (isChange) this.#flash(entry.cell, isNumeric(value) ? row.direction[name] ?? 0 : 0);
+  }
+
+  #writeNumber(row, name, entry) {
+    if (!this.#numeric.has(name)) {
+      this.#numeric.add(name);
+      this.#head.querySelector(`[data-column="${CSS.escape(name)}"]`)?.classList.add("number");
+    }
+    if (!entry.arrow) {
+      entry.cell.classList.add("number");
+      entry.arrow = h("span", { class: "arrow", "aria-hidden": "true" });
+      entry.cell.prepend(entry.arrow);
+      if (!this.#feed.isList) this.#makeChartable(row, name, entry);
+    }
+    const direction = row.direction[name] ?? 0;
+    setText(entry.arrow, arrows[direction] ?? "");
+    entry.arrow.dataset.direction = String(direction);
+    entry.spark?.draw(row.history.get(name)?.values ?? []);
+  }
+
+  #makeChartable(row, name, entry) {
+    entry.cell.classList.add("chartable");
+    entry.spark = new Sparkline();
+    entry.cell.append(entry.spark.element);
+    entry.cell.addEventListener("click", () => {
+      this.dispatchEvent(new CustomEvent("select", { detail: { row, field: name } }));
+    });
+    if (this.#selected?.row === row.id && this.#selected.field === name) entry.cell.classList.add("selected");
+  }
+
+  #flash(cell, direction) {
+    if (reducedMotion.matches) return;
+    cell.animate([{ backgroundColor: `var(${flashes[direction]})` }, { backgroundColor: "transparent" }],
+      { duration: fadeTime, easing: "ease-out" });
+  }
+
+  /** Marks the cell whose chart is shown. */
+  select(row, field) {
+    this.#body.querySelector("td.selected")?.classList.remove("selected");
+    this.#selected = { row: row.id, field };
+    this.#lines.get(row)?.cells.get(field)?.cell.classList.add("selected");
+  }
+}
+
+function compare(one, other) {
+  if (isNumeric(one) && isNumeric(other)) return Number(one) - Number(other);
+  return String(one ?? "").localeCompare(String(other ?? ""), "en", { numeric: true });
+}

@@ -1,0 +1,99 @@
+"""Watches the dashboard in headless Chromium while the upstream and the gateway have trouble, and while the page is left.
+
+    python dashboard_recovery.py .build/debug/lightstreamer-gateway
+
+Ends 0 once every check holds; prints the first that does not, and ends 1.
+"""
+
+import signal
+import sys
+
+import gateway
+from browser import opened
+from dashboard_views import PROGRESS, ROWS, STATUS, run
+
+AGE = "document.querySelector('.panel:not([hidden]) .age-text').textContent"
+IS_DIM = "document.querySelector('.panel:not([hidden])').classList.contains('stale')"
+WORDS = "window.words"
+OBSERVE = """window.words = []; new MutationObserver(() => window.words.push(
+    document.querySelector('#status').dataset.word)).observe(document.querySelector('#status'), { attributes: true })"""
+
+
+def strike(page, label):
+    page.click("#tab-gateway")
+    page.wait(f"[...document.querySelectorAll('.faults:not([hidden]) button')].some((button) => button.textContent.startsWith('{label}'))")
+    page.see(OBSERVE)
+    page.see(f"[...document.querySelectorAll('.faults button')].find((button) => button.textContent.startsWith('{label}')).click()")
+    page.click("#tab-quotes")
+
+
+def is_connected(page, address):
+    page.wait(STATUS, lambda word: word == "Connected")
+    page.wait(f"{ROWS}.length", lambda count: count == 12)
+
+
+def a_restarted_upstream_is_reported_and_forgotten(page, address):
+    strike(page, "Restart")
+    page.wait(WORDS, lambda words: "reconnecting" in words or "connecting" in words)
+    page.wait(STATUS, lambda word: word == "Connected")
+    page.wait(PROGRESS, lambda steps: steps == ["done"] * 4)
+
+
+def a_silent_upstream_makes_values_stale(page, address):
+    strike(page, "Stall")
+    page.wait(STATUS, lambda word: word == "Stale")
+    page.wait(IS_DIM)
+    page.wait(AGE, lambda text: text.startswith("values are old"))
+    page.picture("stale")
+    page.wait(STATUS, lambda word: word == "Connected")
+    page.wait(f"!{IS_DIM}")
+
+
+def leaving_pages_hold_no_connection(page, address):
+    for number in range(8):
+        page.go(f"{address}/docs?visit={number}")
+        page.go(address + "/")
+        is_connected(page, address)
+    open_streams = [stream for stream in gateway.streams(address) if stream["open"]]
+    if len(open_streams) != 1:
+        raise RuntimeError(f"{len(open_streams)} streams are open")
+
+
+def a_page_that_returns_goes_on(page, address):
+    page.see("window.isSamePage = true")
+    page.go(address + "/docs")
+    page.again(lambda: not any(stream["open"] for stream in gateway.streams(address)), "no open stream", bool)
+    page.see("history.back()")
+    page.wait("location.pathname === '/' && document.readyState === 'complete'")
+    is_connected(page, address)
+    page.again(lambda: sum(stream["open"] for stream in gateway.streams(address)) == 1, "one open stream", bool)
+
+
+def a_gateway_that_is_gone_is_named(page, address, process):
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    page.wait(STATUS, lambda word: word == "Gone")
+    page.wait(IS_DIM)
+    page.wait(AGE, lambda text: text.startswith("values are old"))
+    page.wait("document.querySelector('#status .sentence').textContent", lambda text: "Next attempt in" in text)
+    page.picture("gone")
+    if page.see(f"{ROWS}.length") != 12:
+        raise RuntimeError("the values were not kept")
+
+
+def main(binary):
+    with gateway.demo(binary) as (address, process), opened(address + "/") as page:
+        page.resize(1280, 900)
+        run(page, address, [
+            is_connected, a_restarted_upstream_is_reported_and_forgotten, a_silent_upstream_makes_values_stale,
+            leaving_pages_hold_no_connection, a_page_that_returns_goes_on,
+        ])
+        a_gateway_that_is_gone_is_named(page, address, process)
+    print("dashboard: recovers")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except Exception as problem:  # Every failure is the result of this script.
+        sys.exit(f"dashboard: {problem}")

@@ -1,0 +1,33 @@
+"""The built program as a child process of a browser test."""
+
+import contextlib
+import json
+import subprocess
+import urllib.request
+
+
+@contextlib.contextmanager
+def demo(binary, *arguments):
+    """A gateway with a demo server; gives its address and its process."""
+    process = subprocess.Popen(
+        [binary, "demo", "--port", "0", "--demo-port", "0", "--log-level", "error", *arguments],
+        stdout=subprocess.PIPE, text=True,
+    )
+    try:
+        line = process.stdout.readline()
+        if not line.startswith("gateway: "):
+            raise RuntimeError(f"the gateway did not start: {line}")
+        yield line.split()[1], process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def get(address, key=None):
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=10) as answer:
+        return json.load(answer)
+
+
+def streams(address, key=None):
+    return get(address + "/v1/streams", key)["streams"]
