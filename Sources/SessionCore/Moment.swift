@@ -34,13 +34,13 @@ package struct Moment: Comparable, Hashable, Sendable {
 }
 
 /// What a machine may know of the world outside at one step: the time, and one random number.
-package struct Tick: Sendable {
+package struct EventContext: Sendable {
     /// The time of the step.
     package var now: Moment
     /// A random number, 0 ≤ random < 1, drawn for this step alone.
     package var random: Double
 
-    /// A tick.
+    /// A context.
     package init(now: Moment, random: Double = 0) {
         self.now = now
         self.random = random

@@ -21,11 +21,11 @@ package enum SessionAction: Sendable, Equatable {
     /// The server at an address speaks at most this version; clients made later for that address should begin with it.
     case rememberVersion(ProtocolVersion, address: String)
     /// Something worth a line in the log.
-    case note(SessionNote)
+    case log(SessionLogEvent)
 }
 
 /// What a session's driver may want to log; carries no secrets.
-package enum SessionNote: Sendable, Equatable {
+package enum SessionLogEvent: Sendable, Equatable {
     /// A control link was ignored since the list of allowed addresses does not hold it.
     case controlLinkRefused(String)
     /// No transport is admitted by `forcedTransport` and by what was found not to work; all are tried again.

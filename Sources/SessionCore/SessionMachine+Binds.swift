@@ -3,72 +3,74 @@ internal import TLCP
 /// Binding a session to connections: after a preflight, after each `LOOP`, after a recovery.
 extension SessionMachine {
     /// Binds the session in the best way there is.
-    mutating func bindInBestWay(at tick: Tick) {
+    mutating func bindInBestWay(at context: EventContext) {
         guard let session else { return }
         transportSwitch = .none
         requests.dropTransportSwitch()
-        guard let rung = ladder.bestRung(forced: options.forcedTransport) else { return giveUpTransports(at: tick) }
-        if rung.usesWebSocket { leaveControlRoute() }
-        switch rung {
+        guard let transport = ladder.bestTransport(forced: options.forcedTransport) else {
+            return giveUpTransports(at: context)
+        }
+        if transport.usesWebSocket { leaveControlRoute() }
+        switch transport {
         case .webSocketStreaming, .webSocketPolling:
-            lastEffort = tick.now
+            lastEffort = context.now
             startTimer(.transport, after: responseTime)
             let socket = openSocket(at: session.address, isCreation: false)
-            state = .bound(SessionBinding(rung: rung, connection: socket, step: .opening))
+            state.transition(to: .bound(SessionBinding(transport: transport, connection: socket, step: .opening)))
         case .httpStreaming:
-            lastEffort = tick.now
-            let request = http(bindRequest(rung, session: session))
+            lastEffort = context.now
+            let request = http(bindRequest(transport, session: session))
             let connection = openRequest(.httpStream, at: session.address, request)
             startTimer(.transport, after: responseTime)
-            state = .bound(SessionBinding(rung: rung, connection: connection, step: .asked))
+            state.transition(to: .bound(SessionBinding(transport: transport, connection: connection, step: .requested)))
         case .httpPolling:
-            state = .bound(SessionBinding(rung: rung, connection: nil, step: .pausing))
-            poll(at: tick)
+            state.transition(to: .bound(SessionBinding(transport: transport, connection: nil, step: .pausing)))
+            poll(at: context)
         }
     }
 
     /// Nothing that `forcedTransport` admits works: everything is tried again, with a new session.
-    private mutating func giveUpTransports(at tick: Tick) {
-        emit(.note(.noTransportAdmitted))
-        tellLegacy(.connectionFailed(reason: "no transport admitted"))
+    private mutating func giveUpTransports(at context: EventContext) {
+        emit(.log(.noTransportAdmitted))
+        notifyLegacy(.connectionFailed(reason: "no transport admitted"))
         ladder.admitAll()
-        loseSession(cause: cause ?? "ws.unavailable", wait: .retryDelay, at: tick)
+        loseSession(cause: cause ?? "ws.unavailable", wait: .retryDelay, at: context)
     }
 
     // MARK: - WebSocket
 
-    mutating func socketOpened(_ socket: ConnectionID, at tick: Tick) {
+    mutating func socketOpened(_ socket: ConnectionID, at context: EventContext) {
         guard state.socketOpened() else { return }
         emit(.send(socket, ClientRequest.wsok.webSocketMessage))
         if let creation = state.creation {
-            emit(.send(socket, creationRequest(creation.way).webSocketMessage))
-        } else if let binding = state.binding, binding.rung.streams, let session {
-            emit(.send(socket, bindRequest(binding.rung, session: session).webSocketMessage))
+            emit(.send(socket, creationRequest(creation.method).webSocketMessage))
+        } else if let binding = state.binding, binding.transport.streams, let session {
+            emit(.send(socket, bindRequest(binding.transport, session: session).webSocketMessage))
         }
     }
 
-    mutating func socketGreeted(at tick: Tick) {
-        guard state.greeted(), let binding = state.binding, !binding.rung.streams else { return }
+    mutating func socketGreeted(at context: EventContext) {
+        guard state.greeted(), let binding = state.binding, !binding.transport.streams else { return }
         stopTimer(.transport)
-        poll(isFirst: true, at: tick)
+        poll(isFirst: true, at: context)
     }
 
     // MARK: - Polls
 
     /// Sends the next poll of a polling binding. `isFirst`: the first one on its WebSocket, which names the session.
-    mutating func poll(isFirst: Bool = false, at tick: Tick) {
+    mutating func poll(isFirst: Bool = false, at context: EventContext) {
         guard let binding = state.binding, let session else { return }
         startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
-        if binding.rung.usesWebSocket {
+        if binding.transport.usesWebSocket {
             guard let socket = binding.connection else { return }
-            let request = bindRequest(binding.rung, session: session, namesSession: isFirst)
+            let request = bindRequest(binding.transport, session: session, namesSession: isFirst)
             emit(.send(socket, request.webSocketMessage))
-            _ = state.bindingMoved(to: .asked, on: socket)
+            state.moveBinding(to: .requested, on: socket)
         } else {
-            lastEffort = tick.now
-            let request = http(bindRequest(binding.rung, session: session))
+            lastEffort = context.now
+            let request = http(bindRequest(binding.transport, session: session))
             let connection = openRequest(.httpPoll, at: session.address, request)
-            _ = state.bindingMoved(to: .asked, on: connection)
+            state.moveBinding(to: .requested, on: connection)
             heartbeat.declare(.zero)
             // They keep the connection of control requests in use: polls that follow each other do not put them off.
             if !heartbeat.isActive { beginHeartbeats() }
@@ -78,30 +80,30 @@ extension SessionMachine {
     // MARK: - CONOK
 
     /// The `CONOK` of a bind.
-    mutating func rebound(_ binding: SessionBinding, _ accepted: ConnectionAccepted, at tick: Tick) {
+    mutating func rebound(_ binding: SessionBinding, _ accepted: ConnectionAccepted, at context: EventContext) {
         session?.requestLimit = accepted.requestLimit
         switch binding.step {
-        case .asked, .greeting, .pollingForced: break
+        case .requested, .greeting, .pollingForced: break
         case .preflight, .opening, .streaming, .polling, .pausing: return
         }
-        if binding.rung.streams { grantKeepalive(accepted) } else { grantIdleTimeout(accepted) }
+        if binding.transport.streams { grantKeepalive(accepted) } else { grantIdleTimeout(accepted) }
         follow(controlLink: accepted.controlLink)
-        tellLegacy(.connectionEstablished)
-        if binding.rung.streams {
+        notifyLegacy(.connectionEstablished)
+        if binding.transport.streams {
             stopTimer(.transport)
-            _ = state.bindingMoved(to: .streaming, on: binding.connection)
-            setStatus(binding.rung.status)
-            beginStreaming(accepted, at: tick)
+            state.moveBinding(to: .streaming, on: binding.connection)
+            setStatus(binding.transport.status)
+            beginStreaming(accepted, at: context)
         } else {
-            _ = state.bindingMoved(to: .polling, on: binding.connection)
-            setStatus(binding.rung.status)
+            state.moveBinding(to: .polling, on: binding.connection)
+            setStatus(binding.transport.status)
             connectionEstablished()
         }
     }
 
     /// A stream flows, on the socket of a creation or by a bind.
-    mutating func beginStreaming(_ accepted: ConnectionAccepted, at tick: Tick) {
-        if let delay = liveness.begin(keepalive: accepted.keepalive, at: tick.now) {
+    mutating func beginStreaming(_ accepted: ConnectionAccepted, at context: EventContext) {
+        if let delay = liveness.begin(keepalive: accepted.keepalive, at: context.now) {
             startTimer(.liveness, after: delay)
         }
         slowing.begin()
@@ -135,59 +137,59 @@ extension SessionMachine {
     // MARK: - LOOP
 
     /// `LOOP`: the connection is over, the session waits for a bind.
-    mutating func looped(delay: Duration, at tick: Tick) {
+    mutating func looped(delay: Duration, at context: EventContext) {
         if state.recovery != nil {
             release(state.connection)
             stopTimer(.transport)
             cause = "recovery.loop"
-            return bindInBestWay(at: tick)
+            return bindInBestWay(at: context)
         }
         guard let binding = state.binding else { return }
         switch binding.step {
-        case .preflight(let way):
+        case .preflight(let method):
             release(binding.connection)
             stopTimer(.transport)
-            cause = "\(way.causePrefix).loop"
-            bindInBestWay(at: tick)
+            cause = "\(method.causePrefix).loop"
+            bindInBestWay(at: context)
         case .polling:
-            pollLooped(binding, delay: delay, at: tick)
-        case .asked where !binding.rung.streams:
-            pollLooped(binding, delay: delay, at: tick)
-        case .streaming, .pollingForced, .asked, .greeting:
+            pollLooped(binding, delay: delay, at: context)
+        case .requested where !binding.transport.streams:
+            pollLooped(binding, delay: delay, at: context)
+        case .streaming, .pollingForced, .requested, .greeting:
             leaveStream()
             leave(binding)
-            cause = "\(binding.rung.causePrefix).loop"
-            bindInBestWay(at: tick)
+            cause = "\(binding.transport.causePrefix).loop"
+            bindInBestWay(at: context)
         case .opening, .pausing:
             break
         }
     }
 
-    private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at tick: Tick) {
+    private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at context: EventContext) {
         stopTimer(.idle)
         if options.pollingInterval != delay.optionSeconds {
             options.pollingInterval = delay.optionSeconds
             emit(.notify(.propertyChanged(.pollingInterval(delay.optionSeconds))))
         }
-        guard ladder.bestRung(forced: options.forcedTransport) == binding.rung else {
-            cause = transportSwitch.cause ?? "\(binding.rung.causePrefix).loop"
+        guard ladder.bestTransport(forced: options.forcedTransport) == binding.transport else {
+            cause = transportSwitch.cause ?? "\(binding.transport.causePrefix).loop"
             leaveStream()
             leave(binding)
-            return bindInBestWay(at: tick)
+            return bindInBestWay(at: context)
         }
         transportSwitch = .none
         requests.dropTransportSwitch()
-        if binding.rung == .httpPolling {
+        if binding.transport == .httpPolling {
             release(binding.connection)
             cause = "http.loop"
         }
-        _ = state.bindingMoved(to: .pausing, on: binding.rung.usesWebSocket ? binding.connection : nil)
-        if delay > .zero { startTimer(.polling, after: delay) } else { poll(at: tick) }
+        state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
+        if delay > .zero { startTimer(.polling, after: delay) } else { poll(at: context) }
     }
 
     /// Lets go of the connection of a binding that ended with `LOOP`.
     private mutating func leave(_ binding: SessionBinding) {
-        if binding.rung.usesWebSocket {
+        if binding.transport.usesWebSocket {
             leaveControlRoute()
             close(binding.connection)
         } else {

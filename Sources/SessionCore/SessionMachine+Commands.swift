@@ -2,7 +2,7 @@ internal import TLCP
 
 /// Options set by the user, and what the ledgers ask for.
 extension SessionMachine {
-    mutating func apply(_ values: ConnectionOptionValues, at tick: Tick) {
+    mutating func apply(_ values: ConnectionOptionValues, at context: EventContext) {
         let old = options
         options = values
         if values.currentConnectTimeout != old.currentConnectTimeout {
@@ -12,7 +12,7 @@ extension SessionMachine {
         guard session != nil else { return }
         if values.requestedMaxBandwidth != old.requestedMaxBandwidth { negotiateBandwidth() }
         if values.forcedTransport != old.forcedTransport { considerSwitch() }
-        sendPendingRequests(at: tick)
+        sendPendingRequests(at: context)
     }
 
     /// Asks for another bandwidth limit if the user wants one.
@@ -26,7 +26,7 @@ extension SessionMachine {
     /// recovery nothing is asked: the choice is made anyway when it ends.
     mutating func considerSwitch(cause: String? = nil) {
         guard let binding = state.binding, state.controlRoute != .closed else { return }
-        if ladder.bestRung(forced: options.forcedTransport) == binding.rung {
+        if ladder.bestTransport(forced: options.forcedTransport) == binding.transport {
             if requests.nextPending(.beforeSubscriptions) == .transportSwitch(cause: transportSwitch.cause) {
                 transportSwitch = .none
                 requests.dropTransportSwitch()
@@ -43,29 +43,29 @@ extension SessionMachine {
 
     // MARK: - Push notifications
 
-    mutating func register(_ registeredDevice: DeviceRegistration.Device, at tick: Tick) {
+    mutating func register(_ registeredDevice: DeviceRegistration.Device, at context: EventContext) {
         device.tokenChanged(registeredDevice)
         if session != nil, let registration = device.registration { requests.ask(registration) }
-        sendPendingRequests(at: tick)
+        sendPendingRequests(at: context)
     }
 
-    mutating func resetBadge(at tick: Tick) {
+    mutating func resetBadge(at context: EventContext) {
         if device.isUnknown {
-            tellLegacy(.badgeReset(deviceId: nil, code: 45, message: "No device is registered"))
+            notifyLegacy(.badgeReset(deviceId: nil, code: 45, message: "No device is registered"))
         } else if let request = device.badgeResetRequested() {
             requests.ask(request)
-            sendPendingRequests(at: tick)
+            sendPendingRequests(at: context)
         }
     }
 
     // MARK: - Effects
 
-    mutating func perform(_ effects: [SubscriptionEffect], at tick: Tick) {
+    mutating func perform(_ effects: [SubscriptionEffect], at context: EventContext) {
         for effect in effects {
             switch effect {
             case .notify(let token, let event): emit(.notify(.subscription(token, event)))
-            case .requestsWaiting: sendPendingRequests(at: tick)
-            case .protocolViolation(let reason): return badData(reason, at: tick)
+            case .requestsWaiting: sendPendingRequests(at: context)
+            case .protocolViolation(let reason): return badData(reason, at: context)
             }
         }
     }

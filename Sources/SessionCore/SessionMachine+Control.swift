@@ -5,11 +5,11 @@ extension SessionMachine {
     private var hasPendingControls: Bool { requests.hasPending || subscriptions.hasPendingRequests }
 
     /// Sends what is waiting, as far as the route allows.
-    mutating func sendPendingRequests(at tick: Tick) {
+    mutating func sendPendingRequests(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
         case .socket(let socket): sendOnSocket(socket)
-        case .http: sendOverHTTP(at: tick)
+        case .http: sendOverHTTP(at: context)
         }
     }
 
@@ -29,25 +29,26 @@ extension SessionMachine {
         if hasSent { restartHeartbeat() }
     }
 
-    private mutating func sendOverHTTP(at tick: Tick) {
+    private mutating func sendOverHTTP(at context: EventContext) {
         guard control.isIdle, let session else { return }
         if hasPendingControls, let batch = takeControls(.http) {
-            post(batch.bytes, .control, session, at: tick)
+            post(batch.bytes, .control, session, at: context)
         } else if messages.hasPendingRequests, let batch = takeMessages(.http) {
-            post(batch.bytes, .msg, session, at: tick)
+            post(batch.bytes, .msg, session, at: context)
         } else if control.isHeartbeatDue {
-            post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, session, at: tick)
+            post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, session, at: context)
         } else {
             return
         }
         restartHeartbeat()
     }
 
-    private mutating func post(_ body: [UInt8], _ name: RequestName, _ session: SessionRecord, at tick: Tick) {
+    private mutating func post(_ body: [UInt8], _ name: RequestName, _ session: SessionRecord, at context: EventContext)
+    {
         let target = name.httpTarget(session: session.id, version: version.current)
         let request = TransportRequest.Request(target: target, body: body)
         let connection = openRequest(.httpControl, at: session.address, request)
-        control.sent(on: connection, isHeartbeat: name == .heartbeat, at: tick.now)
+        control.sent(on: connection, isHeartbeat: name == .heartbeat, at: context.now)
         startTimer(.control, after: responseTime)
     }
 
@@ -81,13 +82,13 @@ extension SessionMachine {
 
     /// False: the batch is full.
     private mutating func takeOwn(
-        _ share: RequestLedger.Share,
+        _ position: RequestLedger.Position,
         _ form: RequestBatch.Form,
         _ limit: Int,
         _ isAlone: Bool,
         into batch: inout RequestBatch?
     ) -> Bool {
-        while let purpose = requests.nextPending(share) {
+        while let purpose = requests.nextPending(position) {
             let (id, request) = request(for: purpose, onSocket: form == .webSocket)
             guard Self.add(request, form, limit, to: &batch) else { return false }
             requests.sent(purpose, as: id)
@@ -112,34 +113,34 @@ extension SessionMachine {
     // MARK: - Replies
 
     /// `REQOK`, `REQERR` or `ERROR`, on whatever connection.
-    mutating func reply(_ notification: ServerNotification, causePrefix: String, at tick: Tick) {
+    mutating func reply(_ notification: ServerNotification, causePrefix: String, at context: EventContext) {
         switch notification {
         case .reqOK(let id):
-            if let id { answered(id, .accepted, at: tick) }
+            if let id { answered(id, .accepted, at: context) }
         case .reqErr(_, 20, let message):
-            tellLegacy(.serverFailed(code: 20, message: message))
-            loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: tick)
+            notifyLegacy(.serverFailed(code: 20, message: message))
+            loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: context)
         case .reqErr(_, let code, let message) where [11, 65, 67].contains(code):
             fail(
                 code: code == 11 ? 21 : code,
                 message: message,
                 legacy: .serverFailed(code: code, message: message),
-                at: tick
+                at: context
             )
         case .reqErr(let id, let code, let message):
-            answered(id, .refused(code: code, message: message), at: tick)
+            answered(id, .refused(code: code, message: message), at: context)
         case .error(let code, let message):
-            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: tick)
+            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: context)
         default:
             break
         }
     }
 
-    private mutating func answered(_ id: RequestID, _ answer: RequestAnswer, at tick: Tick) {
+    private mutating func answered(_ id: RequestID, _ answer: RequestAnswer, at context: EventContext) {
         if let purpose = requests.answered(id) {
             answered(purpose, answer)
         } else if let effects = subscriptions.requestAnswered(id, answer) {
-            perform(effects, at: tick)
+            perform(effects, at: context)
         } else if let effects = messages.requestAnswered(id, answer) {
             perform(effects)
         }
@@ -153,9 +154,9 @@ extension SessionMachine {
             bandwidth.answered()
             negotiateBandwidth()
         case (.deviceRegistration, .refused(let code, let message)):
-            for event in device.refused(code: code, message: message) { tellLegacy(event) }
+            for event in device.refused(code: code, message: message) { notifyLegacy(event) }
         case (.badgeReset, .refused(let code, let message)):
-            tellLegacy(.badgeReset(deviceId: nil, code: code, message: message))
+            notifyLegacy(.badgeReset(deviceId: nil, code: code, message: message))
         case (.deviceRegistration, .accepted), (.badgeReset, .accepted):
             break
         }
@@ -164,19 +165,19 @@ extension SessionMachine {
     // MARK: - The HTTP channel
 
     /// The response of the control request is complete, or will never be. What got no reply is sent again.
-    mutating func controlEnded(isComplete: Bool, at tick: Tick) {
+    mutating func controlEnded(isComplete: Bool, at context: EventContext) {
         forgetUnanswered()
-        if let pause = control.ended(isComplete: isComplete, retryDelay: retryDelay, at: tick.now) {
+        if let pause = control.ended(isComplete: isComplete, retryDelay: retryDelay, at: context.now) {
             startTimer(.control, after: pause)
         } else {
             stopTimer(.control)
         }
     }
 
-    mutating func controlExpired(at tick: Tick) {
+    mutating func controlExpired(at context: EventContext) {
         guard let connection = control.connection else { return control.pauseEnded() }
         close(connection)
-        controlEnded(isComplete: false, at: tick)
+        controlEnded(isComplete: false, at: context)
     }
 
     /// Control requests no longer take the way that they took so far.

@@ -2,50 +2,49 @@ internal import TLCP
 
 /// From `connect()` to the first `CONOK`.
 extension SessionMachine {
-    mutating func connect(at tick: Tick) {
+    mutating func connect(at context: EventContext) {
         guard state.isIdle, let address = details.serverAddress else { return }
         fallbackAddress = address
         backoff.reset(to: retryDelay)
         cause = "api"
-        beginCreation(at: tick)
+        beginCreation(at: context)
     }
 
     /// Creates a session in the best way there is.
-    mutating func beginCreation(at tick: Tick) {
+    mutating func beginCreation(at context: EventContext) {
         let onWebSocket = ladder.createsOnWebSocket(
             forced: options.forcedTransport,
             isEarlyOpenEnabled: options.earlyWSOpenEnabled
         )
-        create(onWebSocket ? .webSocket : .http, at: tick)
+        create(onWebSocket ? .webSocket : .http, at: context)
     }
 
-    mutating func create(_ way: Creation.Way, at tick: Tick) {
-        guard let address = details.serverAddress ?? fallbackAddress else { return terminate(at: tick) }
-        lastEffort = tick.now
+    mutating func create(_ method: SessionCreation.Method, at context: EventContext) {
+        guard let address = details.serverAddress ?? fallbackAddress else { return terminate(at: context) }
+        lastEffort = context.now
         version.creating(at: address)
-        startTimer(.transport, after: way == .unlimited ? .seconds(60) : responseTime)
+        startTimer(.transport, after: method == .unlimited ? .seconds(60) : responseTime)
         let connection: ConnectionID
-        switch way {
+        switch method {
         case .webSocket:
             connection = openSocket(at: address, isCreation: true)
         case .http, .unlimited:
-            connection = openRequest(.httpPoll, at: address, http(creationRequest(way)), isCreation: true)
+            connection = openRequest(.httpPoll, at: address, http(creationRequest(method)), isCreation: true)
         }
-        let step: Creation.Step = way == .webSocket ? .opening : .asked
-        state = .creating(
-            Creation(
-                way: way,
-                connection: connection,
-                address: address,
-                ignoresControlLink: options.serverInstanceAddressIgnored,
-                step: step
-            )
+        let step: SessionCreation.Step = method == .webSocket ? .opening : .requested
+        let creation = SessionCreation(
+            method: method,
+            connection: connection,
+            address: address,
+            ignoresControlLink: options.serverInstanceAddressIgnored,
+            step: step
         )
+        state.transition(to: .creating(creation))
         setStatus(.connecting)
     }
 
     /// The `CONOK` of a creation.
-    mutating func created(_ creation: Creation, _ accepted: ConnectionAccepted, at tick: Tick) {
+    mutating func created(_ creation: SessionCreation, _ accepted: ConnectionAccepted, at context: EventContext) {
         stopTimer(.transport)
         backoff.reset(to: retryDelay)
         previousSession = accepted.sessionID
@@ -60,19 +59,26 @@ extension SessionMachine {
             emit(.rememberVersion(version.current, address: creation.address))
         }
         setProperty(.sessionId(accepted.sessionID.rawValue))
-        if creation.way == .webSocket { grantKeepalive(accepted) }
+        if creation.method == .webSocket { grantKeepalive(accepted) }
         follow(controlLink: accepted.controlLink)
-        tellLegacy(.connectionEstablished)
+        notifyLegacy(.connectionEstablished)
         if let registration = device.registration { requests.ask(registration) }
-        switch creation.way {
+        switch creation.method {
         case .webSocket:
-            state = .bound(SessionBinding(rung: .webSocketStreaming, connection: creation.connection, step: .streaming))
-            setStatus(.connectedWSStreaming)
-            beginStreaming(accepted, at: tick)
-        case .http, .unlimited:
-            state = .bound(
-                SessionBinding(rung: .httpPolling, connection: creation.connection, step: .preflight(creation.way))
+            state.transition(
+                to: .bound(
+                    SessionBinding(transport: .webSocketStreaming, connection: creation.connection, step: .streaming)
+                )
             )
+            setStatus(.connectedWSStreaming)
+            beginStreaming(accepted, at: context)
+        case .http, .unlimited:
+            let binding = SessionBinding(
+                transport: .httpPolling,
+                connection: creation.connection,
+                step: .preflight(creation.method)
+            )
+            state.transition(to: .bound(binding))
             startTimer(.transport, after: responseTime)
             setStatus(.connectedStreamSensing)
         }
@@ -85,7 +91,7 @@ extension SessionMachine {
             let address = ServerAddress.completing(controlLink: controlLink, from: base)
         else { return }
         guard configuration.allowedAddresses?.allows(address) ?? true else {
-            if session.refusedLink != address { emit(.note(.controlLinkRefused(address))) }
+            if session.refusedLink != address { emit(.log(.controlLinkRefused(address))) }
             self.session?.refusedLink = address
             return
         }

@@ -27,7 +27,7 @@ extension SessionMachine {
         if properties.apply(change) { emit(.notify(.propertyChanged(change))) }
     }
 
-    mutating func tellLegacy(_ event: LegacyEvent) { emit(.notify(.legacy(event))) }
+    mutating func notifyLegacy(_ event: LegacyEvent) { emit(.notify(.legacy(event))) }
 
     mutating func takeCause() -> String? {
         defer { cause = nil }

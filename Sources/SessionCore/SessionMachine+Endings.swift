@@ -2,25 +2,25 @@ internal import TLCP
 
 /// Ends of sessions, with what is reset, and the end of all efforts.
 extension SessionMachine {
-    mutating func disconnect(at tick: Tick) {
+    mutating func disconnect(at context: EventContext) {
         guard !state.isIdle else { return }
         destroySessionOnSocket()
-        terminate(at: tick)
-        tellLegacy(.closed)
+        terminate(at: context)
+        notifyLegacy(.closed)
     }
 
     /// No retry can help.
-    mutating func fail(code: Int, message: String, legacy: LegacyEvent? = nil, at tick: Tick) {
+    mutating func fail(code: Int, message: String, legacy: LegacyEvent? = nil, at context: EventContext) {
         var events: [SessionEvent] = [.serverError(code: code, message: message)]
         if let legacy { events.append(.legacy(legacy)) }
-        terminate(telling: events, at: tick)
+        terminate(telling: events, at: context)
     }
 
     /// Closes everything, and forgets all but subscriptions and the protocol version.
-    mutating func terminate(telling events: [SessionEvent] = [], at tick: Tick) {
+    mutating func terminate(telling events: [SessionEvent] = [], at context: EventContext) {
         close(state.connection)
         endSession(status: .disconnected, telling: events)
-        state = .idle
+        state.transition(to: .idle)
         ladder.reset()
         backoff.reset(to: retryDelay)
         responseTimeout.reset()

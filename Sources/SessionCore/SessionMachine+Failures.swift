@@ -2,67 +2,67 @@ internal import TLCP
 
 /// Connections that break or stay silent, refusals, and what follows from them.
 extension SessionMachine {
-    mutating func connectionClosed(_ connection: ConnectionID, _ closure: TransportClosure, at tick: Tick) {
+    mutating func connectionClosed(_ connection: ConnectionID, _ closure: TransportClosure, at context: EventContext) {
         let isStream = state.connection == connection
         _ = connections.ended(connection)
         guard isStream || control.connection == connection else { return }
         switch closure {
         case .completed:
             if isStream {
-                fail(.broken, reason: "the connection ended", at: tick)
+                connectionFailed(.broken, reason: "the connection ended", at: context)
             } else {
-                controlEnded(isComplete: true, at: tick)
+                controlEnded(isComplete: true, at: context)
             }
         case .failed(let reason):
             if isStream {
-                fail(.broken, reason: reason, at: tick)
+                connectionFailed(.broken, reason: reason, at: context)
             } else {
-                controlEnded(isComplete: false, at: tick)
+                controlEnded(isComplete: false, at: context)
             }
         case .identityRejected:
-            fail(code: 62, message: "Unrecognized server's identity", at: tick)
+            fail(code: 62, message: "Unrecognized server's identity", at: context)
         case .badData(let reason):
-            badData(reason, at: tick)
+            badData(reason, at: context)
         }
     }
 
     /// The session's connection failed: what follows depends on what it was needed for.
-    mutating func fail(_ failure: ConnectionFailure, reason: String, at tick: Tick) {
+    mutating func connectionFailed(_ failure: ConnectionFailure, reason: String, at context: EventContext) {
         guard let failureOutcome = state.failureOutcome(from: failure) else { return }
         close(state.connection(toGiveUpAfter: failureOutcome))
         switch failureOutcome {
         case .createOverHTTP:
             ladder.suspendWebSocket()
             cause = "ws.unavailable"
-            create(.http, at: tick)
+            create(.http, at: context)
         case .creationFailed(let cause):
             if failure == .timeout { noteUnansweredRequest() }
-            tellLegacy(.connectionFailed(reason: reason))
-            failCreation(cause: cause, isNextUnlimited: state.creation?.way == .unlimited, at: tick)
+            notifyLegacy(.connectionFailed(reason: reason))
+            failCreation(cause: cause, isNextUnlimited: state.creation?.method == .unlimited, at: context)
         case .bindOtherwise:
             ladder.disableWebSocket()
             stopTimer(.transport)
             cause = "ws.unavailable"
-            bindInBestWay(at: tick)
+            bindInBestWay(at: context)
         case .streamWithheld:
-            forcePolling(at: tick)
+            forcePolling(at: context)
         case .interrupted(let cause, let wait):
-            interrupt(cause: cause, wait: wait, reason: reason, at: tick)
+            interrupt(cause: cause, wait: wait, reason: reason, at: context)
         case .interruptedWithoutWebSocket:
             ladder.disableWebSocket()
-            interrupt(cause: "ws.unavailable", wait: .retryDelay, reason: reason, at: tick)
+            interrupt(cause: "ws.unavailable", wait: .retryDelay, reason: reason, at: context)
         case .recoveryFailed:
             if failure == .timeout { noteUnansweredRequest() }
-            recoveryFailed(reason: reason, at: tick)
+            recoveryFailed(reason: reason, at: context)
         }
     }
 
     /// An HTTP streaming response is withheld somewhere: the server is asked to end it, and never to stream again.
-    private mutating func forcePolling(at tick: Tick) {
+    private mutating func forcePolling(at context: EventContext) {
         ladder.disableHTTPStreaming()
-        _ = state.bindingMoved(to: .pollingForced, on: state.connection)
+        state.moveBinding(to: .pollingForced, on: state.connection)
         askForSwitch(cause: "http.streaming.unavailable")
-        sendPendingRequests(at: tick)
+        sendPendingRequests(at: context)
         startTimer(.transport, after: responseTime)
     }
 
@@ -72,104 +72,104 @@ extension SessionMachine {
     }
 
     /// The creation under way failed; another one follows after the retry delay.
-    private mutating func failCreation(cause: String, isNextUnlimited: Bool, at tick: Tick) {
+    private mutating func failCreation(cause: String, isNextUnlimited: Bool, at context: EventContext) {
         close(state.connection)
         self.cause = cause
         endSession(status: .disconnectedWillRetry)
-        pause(isRetryDelay: true, isNextUnlimited: isNextUnlimited, at: tick)
+        pause(isRetryDelay: true, isNextUnlimited: isNextUnlimited, at: context)
     }
 
     /// The session is interrupted: it is recovered, unless the user wants no recovery.
-    private mutating func interrupt(cause: String, wait: RetryWait, reason: String, at tick: Tick) {
-        tellLegacy(.connectionFailed(reason: reason))
-        guard options.sessionRecoveryTimeout > 0 else { return loseSession(cause: cause, wait: wait, at: tick) }
+    private mutating func interrupt(cause: String, wait: RetryWait, reason: String, at context: EventContext) {
+        notifyLegacy(.connectionFailed(reason: reason))
+        guard options.sessionRecoveryTimeout > 0 else { return loseSession(cause: cause, wait: wait, at: context) }
         leaveStream()
         leaveControlRoute()
         transportSwitch = .none
         requests.dropTransportSwitch()
         self.cause = cause
-        state = .recovering(Recovery(since: tick.now, step: .firstPause))
+        state.transition(to: .recovering(Recovery(since: context.now, step: .firstPause)))
         setStatus(.disconnectedTryingRecovery)
-        startTimer(.recovery, after: firstRetryDelay(tick))
+        startTimer(.recovery, after: firstRetryDelay(context))
     }
 
     /// The session is lost; a new one follows after a pause.
-    mutating func loseSession(cause: String, wait: RetryWait, at tick: Tick) {
+    mutating func loseSession(cause: String, wait: RetryWait, at context: EventContext) {
         close(state.connection)
         self.cause = cause
         endSession(status: .disconnectedWillRetry)
-        pause(isRetryDelay: wait == .retryDelay, isNextUnlimited: false, at: tick)
+        pause(isRetryDelay: wait == .retryDelay, isNextUnlimited: false, at: context)
     }
 
-    private mutating func pause(isRetryDelay: Bool, isNextUnlimited: Bool, at tick: Tick) {
-        state = .retrying(RetryPause(isRetryDelay: isRetryDelay, isNextUnlimited: isNextUnlimited))
-        let delay = isRetryDelay ? backoff.delay.remaining(after: tick.now - lastEffort) : firstRetryDelay(tick)
+    private mutating func pause(isRetryDelay: Bool, isNextUnlimited: Bool, at context: EventContext) {
+        state.transition(to: .retrying(RetryPause(isRetryDelay: isRetryDelay, isNextUnlimited: isNextUnlimited)))
+        let delay = isRetryDelay ? backoff.delay.remaining(after: context.now - lastEffort) : firstRetryDelay(context)
         startTimer(.retry, after: delay)
     }
 
-    func firstRetryDelay(_ tick: Tick) -> Duration {
-        Duration(optionSeconds: options.firstRetryMaxDelay).randomShare(random: tick.random)
+    func firstRetryDelay(_ context: EventContext) -> Duration {
+        Duration(optionSeconds: options.firstRetryMaxDelay).randomShare(random: context.random)
     }
 
     // MARK: - Refusals
 
     /// `CONERR`.
-    mutating func refused(code: Int, message: String, _ refusal: Refusal, at tick: Tick) {
+    mutating func refused(code: Int, message: String, _ refusal: Refusal, at context: EventContext) {
         switch refusal {
         case .ignored:
             break
         case .creationFailed(let cause):
-            tellLegacy(.serverFailed(code: code, message: message))
-            failCreation(cause: cause, isNextUnlimited: false, at: tick)
+            notifyLegacy(.serverFailed(code: code, message: message))
+            failCreation(cause: cause, isNextUnlimited: false, at: context)
         case .serverOverloaded(let cause):
-            tellLegacy(.serverFailed(code: code, message: message))
-            overloaded(cause: cause, at: tick)
+            notifyLegacy(.serverFailed(code: code, message: message))
+            overloaded(cause: cause, at: context)
         case .versionRefused:
-            versionRefused(code: code, message: message, at: tick)
+            versionRefused(code: code, message: message, at: context)
         case .sessionLost(let cause, let wait):
-            tellLegacy(.serverFailed(code: code, message: message))
-            loseSession(cause: cause, wait: wait, at: tick)
+            notifyLegacy(.serverFailed(code: code, message: message))
+            loseSession(cause: cause, wait: wait, at: context)
         case .final:
-            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: tick)
+            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: context)
         }
     }
 
-    private mutating func overloaded(cause: String, at tick: Tick) {
+    private mutating func overloaded(cause: String, at context: EventContext) {
         guard let creation = state.creation else { return }
-        if creation.way == .unlimited { return failCreation(cause: cause, isNextUnlimited: true, at: tick) }
+        if creation.method == .unlimited { return failCreation(cause: cause, isNextUnlimited: true, at: context) }
         responseTimeout.serverOverloaded()
         noteResponseTimeout()
         close(creation.connection)
         self.cause = cause
         endSession(status: .disconnectedWillRetry)
-        create(.unlimited, at: tick)
+        create(.unlimited, at: context)
     }
 
-    private mutating func versionRefused(code: Int, message: String, at tick: Tick) {
+    private mutating func versionRefused(code: Int, message: String, at context: EventContext) {
         guard version.refused() else {
-            return fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: tick)
+            return fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: context)
         }
         if let creation = state.creation {
             close(creation.connection)
             stopTimer(.transport)
-            cause = "\(creation.way.causePrefix).conerr.\(code)"
-            beginCreation(at: tick)
+            cause = "\(creation.method.causePrefix).conerr.\(code)"
+            beginCreation(at: context)
         } else {
-            loseSession(cause: "http.conerr.\(code)", wait: .retryDelay, at: tick)
+            loseSession(cause: "http.conerr.\(code)", wait: .retryDelay, at: context)
         }
     }
 
     /// `END`.
-    mutating func sessionClosed(code: Int, message: String, at tick: Tick) {
+    mutating func sessionClosed(code: Int, message: String, at context: EventContext) {
         switch state.closure(code: code) {
         case .sessionLost(let cause, let wait):
-            loseSession(cause: cause, wait: wait, at: tick)
+            loseSession(cause: cause, wait: wait, at: context)
         case .final:
             fail(
                 code: SessionState.reportedCode(end: code),
                 message: message,
                 legacy: .ended(cause: code),
-                at: tick
+                at: context
             )
         case .ignored, .creationFailed, .serverOverloaded, .versionRefused:
             break
@@ -177,37 +177,37 @@ extension SessionMachine {
     }
 
     /// Data that make no sense: the session cannot go on.
-    mutating func badData(_ reason: String, at tick: Tick) {
-        emit(.note(.badLine(reason: reason)))
+    mutating func badData(_ reason: String, at context: EventContext) {
+        emit(.log(.badLine(reason: reason)))
         destroySessionOnSocket()
-        fail(code: 61, message: reason, legacy: .badData(reason: reason), at: tick)
+        fail(code: 61, message: reason, legacy: .badData(reason: reason), at: context)
     }
 }
 
 /// The recovery of an interrupted session, always by an HTTP poll that tells how far the data came.
 extension SessionMachine {
-    mutating func recover(at tick: Tick) {
+    mutating func recover(at context: EventContext) {
         guard state.recovery != nil, let session else { return }
-        lastEffort = tick.now
+        lastEffort = context.now
         let request = http(recoveryRequest(session: session))
         self.session?.cursor.recoveryRequested()
         let connection = openRequest(.httpPoll, at: session.address, request)
         startTimer(.transport, after: responseTime)
-        _ = state.recoveryMoved(to: .asked(connection))
+        state.moveRecovery(to: .requested(connection))
     }
 
     /// An attempt failed: there is another one as long as it can begin in time.
-    mutating func recoveryFailed(reason: String, at tick: Tick) {
+    mutating func recoveryFailed(reason: String, at context: EventContext) {
         guard let recovery = state.recovery else { return }
         stopTimer(.transport)
-        tellLegacy(.connectionFailed(reason: reason))
-        let pause = retryDelay.remaining(after: tick.now - lastEffort)
+        notifyLegacy(.connectionFailed(reason: reason))
+        let pause = retryDelay.remaining(after: context.now - lastEffort)
         let deadline = recovery.since + Duration(optionSeconds: options.sessionRecoveryTimeout)
-        guard tick.now + pause < deadline else {
-            return loseSession(cause: "recovery.timeout", wait: .firstRetry, at: tick)
+        guard context.now + pause < deadline else {
+            return loseSession(cause: "recovery.timeout", wait: .firstRetry, at: context)
         }
         cause = "recovery.error"
-        _ = state.recoveryMoved(to: .pause)
+        state.moveRecovery(to: .pause)
         startTimer(.retry, after: pause)
     }
 }

@@ -2,71 +2,71 @@ internal import TLCP
 
 /// What lines mean. Everything on the stream connection counts as a sign of life.
 extension SessionMachine {
-    mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at tick: Tick) {
+    mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at context: EventContext) {
         let isStream = state.connection == connection
         guard isStream || control.connection == connection else { return }
-        if isStream { aliveness(at: tick) }
+        if isStream { aliveness(at: context) }
         let notification: ServerNotification?
         do throws(TLCPError) {
             notification = try ServerNotification(parsing: line)
         } catch {
-            return badData("\(error)", at: tick)
+            return badData("\(error)", at: context)
         }
         guard let notification else { return }
         if isStream {
-            streamLine(notification, at: tick)
+            streamLine(notification, at: context)
         } else {
-            controlLine(notification, at: tick)
+            controlLine(notification, at: context)
         }
     }
 
-    private mutating func aliveness(at tick: Tick) {
-        guard let delay = liveness.lineReceived(at: tick.now), let binding = state.binding else { return }
-        setStatus(binding.rung.status)
+    private mutating func aliveness(at context: EventContext) {
+        guard let delay = liveness.lineReceived(at: context.now), let binding = state.binding else { return }
+        setStatus(binding.transport.status)
         startTimer(.liveness, after: delay)
     }
 
-    private mutating func streamLine(_ notification: ServerNotification, at tick: Tick) {
+    private mutating func streamLine(_ notification: ServerNotification, at context: EventContext) {
         if notification.isDataNotification {
             guard session?.cursor.isFresh() == true else { return }
         }
         switch notification {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
-            subscriptionLine(notification, at: tick)
+            subscriptionLine(notification, at: context)
         case .msgDone, .msgFail:
             perform(messages.received(notification))
         case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
             deviceLine(notification)
         case .conOK, .conErr, .wsOK, .prog, .loop, .end:
-            connectionLine(notification, at: tick)
+            connectionLine(notification, at: context)
         case .servName, .clientIP, .cons, .sync, .noop, .probe:
-            informationLine(notification, at: tick)
+            informationLine(notification, at: context)
         case .reqOK, .reqErr, .error:
-            reply(notification, causePrefix: "ws", at: tick)
+            reply(notification, causePrefix: "ws", at: context)
         }
     }
 
     /// A line on the connection of an HTTP control request.
-    private mutating func controlLine(_ notification: ServerNotification, at tick: Tick) {
+    private mutating func controlLine(_ notification: ServerNotification, at context: EventContext) {
         switch notification {
         case .reqOK, .reqErr, .error:
             control.answerReceived()
-            reply(notification, causePrefix: "http", at: tick)
+            reply(notification, causePrefix: "http", at: context)
         default:
             break
         }
     }
 
-    private mutating func subscriptionLine(_ notification: ServerNotification, at tick: Tick) {
+    private mutating func subscriptionLine(_ notification: ServerNotification, at context: EventContext) {
         var found: [SubscriptionEffect] = []
         swap(&found, &effects)
         subscriptions.received(notification, into: &found)
-        perform(found, at: tick)
+        perform(found, at: context)
         found.removeAll(keepingCapacity: true)
         swap(&found, &effects)
     }
 
-    private mutating func connectionLine(_ notification: ServerNotification, at tick: Tick) {
+    private mutating func connectionLine(_ notification: ServerNotification, at context: EventContext) {
         switch notification {
         case .conOK(let sessionID, let requestLimit, let keepaliveMillis, let controlLink):
             let accepted = ConnectionAccepted(
@@ -75,30 +75,30 @@ extension SessionMachine {
                 keepalive: .milliseconds(max(0, keepaliveMillis)),
                 controlLink: controlLink
             )
-            sessionAccepted(accepted, at: tick)
+            sessionAccepted(accepted, at: context)
         case .conErr(let code, let message):
-            refused(code: code, message: message, state.refusal(code: code, message: message), at: tick)
+            refused(code: code, message: message, state.refusal(code: code, message: message), at: context)
         case .end(let code, let message):
-            sessionClosed(code: code, message: message, at: tick)
-        case .wsOK: socketGreeted(at: tick)
-        case .prog(let progressive): resumed(from: progressive, at: tick)
-        case .loop(let millis): looped(delay: .milliseconds(max(0, millis)), at: tick)
+            sessionClosed(code: code, message: message, at: context)
+        case .wsOK: socketGreeted(at: context)
+        case .prog(let progressive): resumed(from: progressive, at: context)
+        case .loop(let millis): looped(delay: .milliseconds(max(0, millis)), at: context)
         default: break
         }
     }
 
-    private mutating func sessionAccepted(_ accepted: ConnectionAccepted, at tick: Tick) {
+    private mutating func sessionAccepted(_ accepted: ConnectionAccepted, at context: EventContext) {
         if let creation = state.creation {
-            created(creation, accepted, at: tick)
+            created(creation, accepted, at: context)
         } else if let binding = state.binding {
-            rebound(binding, accepted, at: tick)
+            rebound(binding, accepted, at: context)
         } else if state.recovery != nil {
             session?.requestLimit = accepted.requestLimit
-            tellLegacy(.connectionEstablished)
+            notifyLegacy(.connectionEstablished)
         }
     }
 
-    private mutating func informationLine(_ notification: ServerNotification, at tick: Tick) {
+    private mutating func informationLine(_ notification: ServerNotification, at context: EventContext) {
         guard session != nil else { return }
         switch notification {
         case .servName(let name): setProperty(.serverSocketName(name))
@@ -106,25 +106,25 @@ extension SessionMachine {
             ladder.clientAddressSeen(address)
             setProperty(.clientIp(address))
         case .cons(let limit): setProperty(.realMaxBandwidth(RealMaxBandwidth(limit)))
-        case .sync(let seconds): synchronised(serverSeconds: seconds, at: tick)
+        case .sync(let seconds): synchronised(serverSeconds: seconds, at: context)
         default: break
         }
     }
 
-    private mutating func synchronised(serverSeconds: Int, at tick: Tick) {
+    private mutating func synchronised(serverSeconds: Int, at context: EventContext) {
         guard let binding = state.binding, binding.step == .streaming else { return }
-        guard slowing.synchronised(serverSeconds: serverSeconds, at: tick.now), options.slowingEnabled,
+        guard slowing.synchronised(serverSeconds: serverSeconds, at: context.now), options.slowingEnabled,
             ladder.disableStreaming(forced: options.forcedTransport)
         else { return }
         considerSwitch(cause: "slow")
     }
 
-    private mutating func resumed(from progressive: Int, at tick: Tick) {
+    private mutating func resumed(from progressive: Int, at context: EventContext) {
         let isRecovering = state.recovery != nil
         guard let resumption = session?.cursor.resumed(from: progressive, inRecovery: isRecovering) else { return }
         if case .mismatch(let received, let expected) = resumption {
-            tellLegacy(.connectionFailed(reason: "the flow of data has a gap"))
-            loseSession(cause: "prog.mismatch.\(received).\(expected)", wait: .firstRetry, at: tick)
+            notifyLegacy(.connectionFailed(reason: "the flow of data has a gap"))
+            loseSession(cause: "prog.mismatch.\(received).\(expected)", wait: .firstRetry, at: context)
         }
     }
 
@@ -132,10 +132,10 @@ extension SessionMachine {
         switch notification {
         case .mpnReg(let deviceID, _):
             let (event, next) = device.registered(deviceID: deviceID)
-            if let event { tellLegacy(event) }
+            if let event { notifyLegacy(event) }
             if let next { requests.ask(next) }
         case .mpnZero(let deviceID):
-            tellLegacy(.badgeReset(deviceId: deviceID, code: nil, message: nil))
+            notifyLegacy(.badgeReset(deviceId: deviceID, code: nil, message: nil))
         default:
             break
         }

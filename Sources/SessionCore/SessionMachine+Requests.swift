@@ -2,9 +2,9 @@ internal import TLCP
 
 /// The requests of the session itself, made from the options as they stand.
 extension SessionMachine {
-    mutating func creationRequest(_ way: Creation.Way) -> ClientRequest {
+    mutating func creationRequest(_ method: SessionCreation.Method) -> ClientRequest {
         let kind: ConnectionParameters.Kind
-        switch way {
+        switch method {
         case .webSocket: kind = streamingKind()
         case .http, .unlimited: kind = .polling()
         }
@@ -14,7 +14,7 @@ extension SessionMachine {
         request.user = details.user
         request.password = details.password
         if case .limited(let limit) = options.requestedMaxBandwidth { request.maxBandwidth = limit }
-        if way == .unlimited { request.timeToLive = .unlimited }
+        if method == .unlimited { request.timeToLive = .unlimited }
         request.oldSession = previousSession
         request.cause = takeCause()
         bandwidth.begin(with: options.requestedMaxBandwidth)
@@ -23,13 +23,13 @@ extension SessionMachine {
 
     /// `namesSession`: false for a poll on the WebSocket of the poll before it, which needs no more than that.
     mutating func bindRequest(
-        _ rung: SessionTransport,
+        _ transport: SessionTransport,
         session: SessionRecord,
         namesSession: Bool = true
     ) -> ClientRequest {
-        let kind = rung.streams ? streamingKind() : pollingKind
+        let kind = transport.streams ? streamingKind() : pollingKind
         var connection = ConnectionParameters(kind)
-        if rung == .httpStreaming { connection.contentLength = Int(clamping: options.contentLength) }
+        if transport == .httpStreaming { connection.contentLength = Int(clamping: options.contentLength) }
         guard namesSession else {
             return .bindSession(BindSessionRequest(sessionID: nil, connection: connection))
         }

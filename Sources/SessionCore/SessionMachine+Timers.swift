@@ -2,56 +2,56 @@ internal import TLCP
 
 /// What it means that a timer fired.
 extension SessionMachine {
-    mutating func expired(_ purpose: TimerID.Purpose, at tick: Tick) {
+    mutating func expired(_ purpose: TimerID.Purpose, at context: EventContext) {
         switch purpose {
-        case .transport: fail(.timeout, reason: "no answer in time", at: tick)
-        case .idle: fail(.timeout, reason: "no answer to a poll in time", at: tick)
-        case .liveness: livenessExpired(at: tick)
-        case .retry: retryPauseEnded(at: tick)
-        case .recovery: recover(at: tick)
-        case .polling: poll(at: tick)
-        case .control: controlExpired(at: tick)
-        case .heartbeat: heartbeatExpired(at: tick)
+        case .transport: connectionFailed(.timeout, reason: "no answer in time", at: context)
+        case .idle: connectionFailed(.timeout, reason: "no answer to a poll in time", at: context)
+        case .liveness: livenessExpired(at: context)
+        case .retry: retryPauseEnded(at: context)
+        case .recovery: recover(at: context)
+        case .polling: poll(at: context)
+        case .control: controlExpired(at: context)
+        case .heartbeat: heartbeatExpired(at: context)
         }
     }
 
-    private mutating func livenessExpired(at tick: Tick) {
-        let verdict = liveness.timerFired(
-            at: tick.now,
+    private mutating func livenessExpired(at context: EventContext) {
+        let result = liveness.timerFired(
+            at: context.now,
             stalledTimeout: Duration(optionSeconds: options.stalledTimeout),
             reconnectTimeout: Duration(optionSeconds: options.reconnectTimeout)
         )
-        switch verdict {
+        switch result {
         case .wait(let delay):
             startTimer(.liveness, after: delay)
         case .stalled(let delay):
             setStatus(.stalled)
             startTimer(.liveness, after: delay)
         case .lost:
-            fail(.timeout, reason: "the connection is stalled", at: tick)
+            connectionFailed(.timeout, reason: "the connection is stalled", at: context)
         case nil:
             break
         }
     }
 
-    private mutating func retryPauseEnded(at tick: Tick) {
-        guard let pause = state.pause else { return recover(at: tick) }
+    private mutating func retryPauseEnded(at context: EventContext) {
+        guard let pause = state.pause else { return recover(at: context) }
         if pause.isRetryDelay { backoff.increase() }
-        endPause(pause, at: tick)
+        endPause(pause, at: context)
     }
 
-    private mutating func endPause(_ pause: RetryPause, at tick: Tick) {
-        if pause.isNextUnlimited { create(.unlimited, at: tick) } else { beginCreation(at: tick) }
+    private mutating func endPause(_ pause: RetryPause, at context: EventContext) {
+        if pause.isNextUnlimited { create(.unlimited, at: context) } else { beginCreation(at: context) }
     }
 
     /// Waiting makes no sense any more when the network is back.
-    mutating func networkReturned(at tick: Tick) {
+    mutating func networkReturned(at context: EventContext) {
         if let pause = state.pause, pause.isRetryDelay {
             stopTimer(.retry)
-            endPause(pause, at: tick)
+            endPause(pause, at: context)
         } else if state.recovery?.step == .pause {
             stopTimer(.retry)
-            recover(at: tick)
+            recover(at: context)
         }
     }
 
@@ -75,7 +75,7 @@ extension SessionMachine {
         if heartbeatInterval == nil || !timers.isRunning(.heartbeat) { restartHeartbeat() }
     }
 
-    private mutating func heartbeatExpired(at tick: Tick) {
+    private mutating func heartbeatExpired(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
         case .socket(let socket): emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))

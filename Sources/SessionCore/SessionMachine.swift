@@ -4,7 +4,7 @@ package import TLCP
 ///
 /// It is the only door to this module's decisions: the driver reports facts by the event methods and performs the
 /// returned actions in order. The machine does no I/O, owns no clock and draws no random number: each event brings a
-/// `Tick`.
+/// `EventContext`.
 ///
 /// Where official clients stop without a word, because `forcedTransport` admits nothing that works, this machine goes
 /// on trying, with the retry delay between the attempts, as the class reference promises.
@@ -73,14 +73,14 @@ package struct SessionMachine: ~Copyable {
     // MARK: - What the user does
 
     /// `connect()`: acts only while `DISCONNECTED`, and only if a server address is set.
-    package mutating func connectRequested(at tick: Tick) -> [SessionAction] {
-        connect(at: tick)
+    package mutating func connectRequested(at context: EventContext) -> [SessionAction] {
+        connect(at: context)
         return takeActions()
     }
 
     /// `disconnect()`: ends whatever is under way.
-    package mutating func disconnectRequested(at tick: Tick) -> [SessionAction] {
-        disconnect(at: tick)
+    package mutating func disconnectRequested(at context: EventContext) -> [SessionAction] {
+        disconnect(at: context)
         return takeActions()
     }
 
@@ -88,17 +88,17 @@ package struct SessionMachine: ~Copyable {
     package mutating func subscribe(
         _ token: SubscriptionToken,
         _ properties: SubscriptionProperties,
-        at tick: Tick
+        at context: EventContext
     ) -> [SessionAction] {
-        perform(subscriptions.subscribe(token, properties), at: tick)
-        sendPendingRequests(at: tick)
+        perform(subscriptions.subscribe(token, properties), at: context)
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
     /// `unsubscribe(…)`; unknown tokens are ignored.
-    package mutating func unsubscribe(_ token: SubscriptionToken, at tick: Tick) -> [SessionAction] {
-        perform(subscriptions.unsubscribe(token), at: tick)
-        sendPendingRequests(at: tick)
+    package mutating func unsubscribe(_ token: SubscriptionToken, at context: EventContext) -> [SessionAction] {
+        perform(subscriptions.unsubscribe(token), at: context)
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
@@ -106,10 +106,10 @@ package struct SessionMachine: ~Copyable {
     package mutating func changeMaxFrequency(
         _ token: SubscriptionToken,
         _ frequency: RequestedMaxFrequency?,
-        at tick: Tick
+        at context: EventContext
     ) -> [SessionAction] {
-        perform(subscriptions.changeMaxFrequency(token, frequency), at: tick)
-        sendPendingRequests(at: tick)
+        perform(subscriptions.changeMaxFrequency(token, frequency), at: context)
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
@@ -122,7 +122,7 @@ package struct SessionMachine: ~Copyable {
         delayTimeout: Double?,
         hasDelegate: Bool,
         enqueueWhileDisconnected: Bool,
-        at tick: Tick
+        at context: EventContext
     ) -> [SessionAction] {
         let isConnecting = status != .disconnected && status != .disconnectedWillRetry
         if isConnecting || enqueueWhileDisconnected {
@@ -133,7 +133,7 @@ package struct SessionMachine: ~Copyable {
                 delayTimeout: delayTimeout,
                 hasDelegate: hasDelegate
             )
-            sendPendingRequests(at: tick)
+            sendPendingRequests(at: context)
         } else if hasDelegate {
             emit(.notify(.message(token, .aborted(sentOnNetwork: false))))
         }
@@ -141,13 +141,15 @@ package struct SessionMachine: ~Copyable {
     }
 
     /// Some connection option was set; all are handed over as they are now.
-    package mutating func optionsChanged(_ values: ConnectionOptionValues, at tick: Tick) -> [SessionAction] {
-        apply(values, at: tick)
+    package mutating func optionsChanged(_ values: ConnectionOptionValues, at context: EventContext) -> [SessionAction]
+    {
+        apply(values, at: context)
         return takeActions()
     }
 
     /// Some connection detail was set; all are handed over as they are now. They count from the next creation on.
-    package mutating func detailsChanged(_ values: ConnectionDetailValues, at tick: Tick) -> [SessionAction] {
+    package mutating func detailsChanged(_ values: ConnectionDetailValues, at context: EventContext) -> [SessionAction]
+    {
         details = values
         return takeActions()
     }
@@ -155,8 +157,8 @@ package struct SessionMachine: ~Copyable {
     // MARK: - What the transports report
 
     /// A WebSocket is open. (For HTTP it may be reported or not; it is ignored.)
-    package mutating func transportOpened(_ connection: ConnectionID, at tick: Tick) -> [SessionAction] {
-        if state.connection == connection { socketOpened(connection, at: tick) }
+    package mutating func transportOpened(_ connection: ConnectionID, at context: EventContext) -> [SessionAction] {
+        if state.connection == connection { socketOpened(connection, at: context) }
         return takeActions()
     }
 
@@ -164,10 +166,10 @@ package struct SessionMachine: ~Copyable {
     package mutating func received(
         _ connection: ConnectionID,
         line: ArraySlice<UInt8>,
-        at tick: Tick
+        at context: EventContext
     ) -> [SessionAction] {
-        lineReceived(line, on: connection, at: tick)
-        sendPendingRequests(at: tick)
+        lineReceived(line, on: connection, at: context)
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
@@ -175,11 +177,11 @@ package struct SessionMachine: ~Copyable {
     package mutating func received(
         _ connection: ConnectionID,
         lines: [ArraySlice<UInt8>],
-        at tick: Tick
+        at context: EventContext
     ) -> [SessionAction] {
         out.reserveCapacity(lines.count)
-        for line in lines { lineReceived(line, on: connection, at: tick) }
-        sendPendingRequests(at: tick)
+        for line in lines { lineReceived(line, on: connection, at: context) }
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
@@ -187,23 +189,23 @@ package struct SessionMachine: ~Copyable {
     package mutating func transportClosed(
         _ connection: ConnectionID,
         _ closure: TransportClosure,
-        at tick: Tick
+        at context: EventContext
     ) -> [SessionAction] {
-        connectionClosed(connection, closure, at: tick)
-        sendPendingRequests(at: tick)
+        connectionClosed(connection, closure, at: context)
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
     /// A timer fired.
-    package mutating func timerFired(_ timer: TimerID, at tick: Tick) -> [SessionAction] {
-        if timers.fired(timer) { expired(timer.purpose, at: tick) }
-        sendPendingRequests(at: tick)
+    package mutating func timerFired(_ timer: TimerID, at context: EventContext) -> [SessionAction] {
+        if timers.fired(timer) { expired(timer.purpose, at: context) }
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
     /// The network came back after it was not reachable.
-    package mutating func networkOnline(at tick: Tick) -> [SessionAction] {
-        networkReturned(at: tick)
+    package mutating func networkOnline(at context: EventContext) -> [SessionAction] {
+        networkReturned(at: context)
         return takeActions()
     }
 
@@ -215,7 +217,7 @@ package struct SessionMachine: ~Copyable {
         applicationID: String,
         token: String,
         previousToken: String?,
-        at tick: Tick
+        at context: EventContext
     ) -> [SessionAction] {
         let device = DeviceRegistration.Device(
             platform: platform,
@@ -223,13 +225,13 @@ package struct SessionMachine: ~Copyable {
             token: previousToken ?? token,
             newToken: previousToken == nil ? nil : token
         )
-        register(device, at: tick)
+        register(device, at: context)
         return takeActions()
     }
 
     /// The badge counter on the server is to be reset.
-    package mutating func badgeResetRequested(at tick: Tick) -> [SessionAction] {
-        resetBadge(at: tick)
+    package mutating func badgeResetRequested(at context: EventContext) -> [SessionAction] {
+        resetBadge(at: context)
         return takeActions()
     }
 }

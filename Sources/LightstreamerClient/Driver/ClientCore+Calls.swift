@@ -113,7 +113,7 @@ extension ClientCore {
         wantsOutcome: Bool,
         onOutcome: MessageOutcomeHandler?
     ) throws(ClientError) -> MessageToken {
-        if let violation = MessageRules.violation(sequence: sequence, delayTimeout: delayTimeout) { throw violation }
+        try Self.checkMessage(sequence: sequence, delayTimeout: delayTimeout)
         let result: Result<MessageToken, ClientError> = state.withLock { state in
             if state.isShutDown { return .failure(Self.shutDownError) }
             guard state.pendingMessages < configuration.maxPendingMessages else { return .failure(Self.overloadError) }
@@ -134,22 +134,10 @@ extension ClientCore {
         return try result.get()
     }
 
-    private static let shutDownError = ClientError(.shutDown, rule: "The client was shut down")
-    private static let overloadError = ClientError(.overloaded, rule: "Too many messages wait to be sent")
-}
-
-extension ServerAddress {
-    /// Tells servers apart for the count of sessions.
-    var censusKey: String { "\(host.lowercased()):\(effectivePort)" }
-}
-
-/// What `sendMessage` admits.
-enum MessageRules {
-    /// The refusal of a sequence name or timeout; nil for admitted ones. The name that the protocol keeps for itself,
-    /// `UNORDERED_MESSAGES`, is admitted and means no sequence.
-    static func violation(sequence: String?, delayTimeout: Double?) -> ClientError? {
-        if let sequence, sequence.isEmpty || !sequence.utf8.allSatisfy(isWordByte) {
-            return ClientError(
+    /// Throws for a bad sequence name or timeout. `UNORDERED_MESSAGES` is admitted, and means no sequence.
+    private static func checkMessage(sequence: String?, delayTimeout: Double?) throws(ClientError) {
+        if let sequence, !MessageLedger.isSequenceName(sequence) {
+            throw ClientError(
                 .invalidValue,
                 property: "sequence",
                 value: sequence,
@@ -157,20 +145,20 @@ enum MessageRules {
             )
         }
         if let delayTimeout, !(delayTimeout.isFinite && delayTimeout <= OptionRules.longest) {
-            return ClientError(
+            throw ClientError(
                 .invalidValue,
                 property: "delayTimeout",
                 value: "\(delayTimeout)",
                 rule: "must be a number of seconds"
             )
         }
-        return nil
     }
 
-    private static func isWordByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
-        default: false
-        }
-    }
+    private static let shutDownError = ClientError(.shutDown, rule: "The client was shut down")
+    private static let overloadError = ClientError(.overloaded, rule: "Too many messages wait to be sent")
+}
+
+extension ServerAddress {
+    /// Tells servers apart for the count of sessions.
+    var censusKey: String { "\(host.lowercased()):\(effectivePort)" }
 }

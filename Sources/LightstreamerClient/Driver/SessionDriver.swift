@@ -40,45 +40,45 @@ final class SessionDriver {
     }
 
     private func finish() async {
-        perform(machine.disconnectRequested(at: tick))
+        perform(machine.disconnectRequested(at: context))
         timers.cancelAll()
         await connector.shutDown()
         delivery.finish()
     }
 
-    private var tick: Tick {
+    private var context: EventContext {
         delivery.now = clock.now()
-        return Tick(now: delivery.now, random: clock.random())
+        return EventContext(now: delivery.now, random: clock.random())
     }
 
     // MARK: - Inputs
 
     private func handle(_ input: DriverInput) {
         switch input {
-        case .connect: perform(machine.connectRequested(at: tick))
+        case .connect: perform(machine.connectRequested(at: context))
         case .disconnect:
-            perform(machine.disconnectRequested(at: tick))
+            perform(machine.disconnectRequested(at: context))
             core.state.withLock { $0.pendingDisconnects -= 1 }
         case .subscribe(let subscription, let token, let properties):
             delivery.began(subscription, token)
-            perform(machine.subscribe(token, properties, at: tick))
+            perform(machine.subscribe(token, properties, at: context))
         case .unsubscribe(let token):
-            perform(machine.unsubscribe(token, at: tick))
+            perform(machine.unsubscribe(token, at: context))
             delivery.ended(token)
         case .changeMaxFrequency(let token, let frequency):
-            perform(machine.changeMaxFrequency(token, frequency, at: tick))
+            perform(machine.changeMaxFrequency(token, frequency, at: context))
         case .sendMessage(let message): send(message)
         case .optionsChanged(let properties, let values): optionsChanged(properties, values)
         case .detailsChanged(let name):
             delivery.notifyProperty(name)
-            perform(machine.detailsChanged(core.state.withLock { $0.details }, at: tick))
+            perform(machine.detailsChanged(core.state.withLock { $0.details }, at: context))
         case .deviceTokenChanged(let device): deviceTokenChanged(device)
-        case .badgeReset: perform(machine.badgeResetRequested(at: tick))
+        case .badgeReset: perform(machine.badgeResetRequested(at: context))
         case .perform(let body): body(delivery)
-        case .transport(let connection, let event): transportTold(connection, event)
+        case .transport(let connection, let event): transportReported(connection, event)
         case .timerFired(let timer):
             timers.fired(timer)
-            perform(machine.timerFired(timer, at: tick))
+            perform(machine.timerFired(timer, at: context))
         case .shutDown: break
         }
     }
@@ -93,7 +93,7 @@ final class SessionDriver {
                 delayTimeout: message.delayTimeout,
                 hasDelegate: message.wantsOutcome,
                 enqueueWhileDisconnected: message.enqueueWhileDisconnected,
-                at: tick
+                at: context
             )
         )
     }
@@ -107,7 +107,7 @@ final class SessionDriver {
             }
             delivery.notifyProperty(property.name)
         }
-        perform(machine.optionsChanged(options, at: tick))
+        perform(machine.optionsChanged(options, at: context))
     }
 
     private func deviceTokenChanged(_ device: DeviceToken) {
@@ -117,23 +117,23 @@ final class SessionDriver {
                 applicationID: device.applicationID,
                 token: device.token,
                 previousToken: device.previousToken,
-                at: tick
+                at: context
             )
         )
     }
 
-    private func transportTold(_ connection: ConnectionID, _ event: TransportEvent) {
+    private func transportReported(_ connection: ConnectionID, _ event: TransportEvent) {
         guard let transport = transports[connection] else { return }
         switch event {
-        case .opened: perform(machine.transportOpened(connection, at: tick))
+        case .opened: perform(machine.transportOpened(connection, at: context))
         case .received(let batch):
             delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
-            if !batch.lines.isEmpty { perform(machine.received(connection, lines: batch.lines, at: tick)) }
+            if !batch.lines.isEmpty { perform(machine.received(connection, lines: batch.lines, at: context)) }
             transport.handled(batch.byteCount)
         case .closed(let end):
             transports[connection] = nil
             logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])
-            perform(machine.transportClosed(connection, TransportClosure(end), at: tick))
+            perform(machine.transportClosed(connection, TransportClosure(end), at: context))
         }
     }
 
@@ -150,7 +150,7 @@ final class SessionDriver {
             case .cancelTimer(let timer): timers.cancel(timer)
             case .notify(let event): notify(event)
             case .rememberVersion(let version, let address): VersionMemory.shared.remember(version, for: address)
-            case .note(let note): log(note)
+            case .log(let note): log(note)
             }
         }
     }
@@ -180,7 +180,7 @@ final class SessionDriver {
         delivery.deliver(event)
     }
 
-    private func log(_ note: SessionNote) {
+    private func log(_ note: SessionLogEvent) {
         switch note {
         case .controlLinkRefused(let address):
             logger.warning(

@@ -4,7 +4,7 @@
 /// A line costs one assignment: the running timer is left alone, and looks at the time of the last line when it fires.
 struct LivenessMonitor {
     /// What a firing of the timer means.
-    enum Verdict: Equatable {
+    enum TimerResult: Equatable {
         /// Look again after this time.
         case wait(Duration)
         /// The connection is stalled; look again after this time.
@@ -51,7 +51,7 @@ struct LivenessMonitor {
     }
 
     /// The timer fired.
-    mutating func timerFired(at now: Moment, stalledTimeout: Duration, reconnectTimeout: Duration) -> Verdict? {
+    mutating func timerFired(at now: Moment, stalledTimeout: Duration, reconnectTimeout: Duration) -> TimerResult? {
         let silence = now - lastLine
         switch phase {
         case .off:
@@ -74,7 +74,7 @@ struct LivenessMonitor {
         silence: Duration,
         at now: Moment,
         stalledTimeout: Duration
-    ) -> Verdict {
+    ) -> TimerResult {
         guard silence >= keepalive else {
             phase = .keepalive
             return .wait(keepalive - silence)

@@ -18,11 +18,11 @@ extension SessionState {
     }
 }
 
-extension Creation {
+extension SessionCreation {
     fileprivate func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome {
         switch step {
         case .opening, .greeting: .createOverHTTP
-        case .asked: .creationFailed(cause: failure.cause(way.causePrefix))
+        case .requested: .creationFailed(cause: failure.cause(method.causePrefix))
         }
     }
 }
@@ -30,27 +30,30 @@ extension Creation {
 extension SessionBinding {
     fileprivate func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
         switch step {
-        case .preflight(let way):
-            .interrupted(cause: failure.cause(way.causePrefix), wait: .retryDelay)
+        case .preflight(let method):
+            .interrupted(cause: failure.cause(method.causePrefix), wait: .retryDelay)
         case .opening:
             .bindOtherwise
         case .greeting:
-            rung.streams ? .interruptedWithoutWebSocket : .bindOtherwise
-        case .asked where rung == .httpStreaming && failure == .timeout:
+            transport.streams ? .interruptedWithoutWebSocket : .bindOtherwise
+        case .requested where transport == .httpStreaming && failure == .timeout:
             .streamWithheld
-        case .asked where rung.streams, .pollingForced:
-            .interrupted(cause: failure.cause(rung.causePrefix), wait: .retryDelay)
+        case .requested where transport.streams, .pollingForced:
+            .interrupted(cause: failure.cause(transport.causePrefix), wait: .retryDelay)
         case .streaming:
-            .interrupted(cause: failure == .timeout ? "\(rung.causePrefix).stalled" : errorCause, wait: .firstRetry)
-        case .asked, .polling, .pausing:
             .interrupted(
-                cause: failure == .timeout ? "\(rung.causePrefix).idle.timeout" : errorCause,
-                wait: rung.usesWebSocket ? .firstRetry : .retryDelay
+                cause: failure == .timeout ? "\(transport.causePrefix).stalled" : errorCause,
+                wait: .firstRetry
+            )
+        case .requested, .polling, .pausing:
+            .interrupted(
+                cause: failure == .timeout ? "\(transport.causePrefix).idle.timeout" : errorCause,
+                wait: transport.usesWebSocket ? .firstRetry : .retryDelay
             )
         }
     }
 
-    private var errorCause: String { ConnectionFailure.broken.cause(rung.causePrefix) }
+    private var errorCause: String { ConnectionFailure.broken.cause(transport.causePrefix) }
 }
 
 extension ConnectionFailure {
@@ -74,12 +77,12 @@ extension SessionState {
         case .retrying:
             return .ignored
         case .creating(let creation):
-            let cause = "\(creation.way.causePrefix).conerr.\(code)"
+            let cause = "\(creation.method.causePrefix).conerr.\(code)"
             if code == 5 { return .serverOverloaded(cause: cause) }
             if code == 65 { return .versionRefused }
             return Self.isRetryable(conerr: code) ? .creationFailed(cause: cause) : .final
         case .bound(let binding):
-            let cause = "\(binding.rung.causePrefix).conerr.\(code)"
+            let cause = "\(binding.transport.causePrefix).conerr.\(code)"
             if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .retryDelay) }
             return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
         case .recovering:
@@ -106,7 +109,7 @@ extension SessionState {
             guard Self.isRetryable(end: code) else { return .final }
             let isPushing = binding.step == .streaming || binding.step == .polling
             return .sessionLost(
-                cause: "\(binding.rung.causePrefix).end.\(code)",
+                cause: "\(binding.transport.causePrefix).end.\(code)",
                 wait: isPushing ? .firstRetry : .retryDelay
             )
         case .recovering:

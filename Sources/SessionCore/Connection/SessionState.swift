@@ -1,26 +1,96 @@
-/// Where a client stands between `connect()` and `disconnect()`.
-enum SessionState: ~Copyable {
-    /// Status `DISCONNECTED`. *Entered* at the start, by `disconnect()` and by what no retry can help; *leaves to*
-    /// `creating` by `connect()`.
+/// The state of a client between `connect()` and `disconnect()`. Only `transition(to:)` and the methods built on it
+/// change it.
+///
+/// ```text
+///            connect()              CONOK              connection lost
+///   idle ──────────────> creating ─────────> bound ───────────────────> recovering
+///                         ^    │               ^ │                          │  │
+///                   timer │    │ failure       │ │ session lost             │  │
+///                         │    v               │ v          time is up      │  │
+///                        retrying <────────────┼─┴──────────────────────────┘  │
+///                                              └──────────── LOOP ─────────────┘
+/// ```
+///
+/// Every state also leaves to `idle`: by `disconnect()`, and by an error that no retry can fix.
+enum SessionState: Equatable {
+    /// Status `DISCONNECTED`. *Leaves to* `creating` by `connect()`.
     case idle
-    /// Status `WILL-RETRY`: there is no session, and the next creation waits for its time. *Entered* when a creation
-    /// failed or a session was lost; *leaves to* `creating` when the timer fires or the network comes back.
+    /// Status `WILL-RETRY`: no session exists, and the next creation waits for a timer. *Entered* when a creation failed
+    /// or a session was lost; *leaves to* `creating`.
     case retrying(RetryPause)
-    /// Status `CONNECTING`: a creation request is on its way. *Entered* from `idle` and `retrying`; *leaves to* `bound`
-    /// by `CONOK`, to `retrying` when it fails.
-    case creating(Creation)
+    /// Status `CONNECTING`: a creation request is under way. *Leaves to* `bound` by `CONOK`, to `retrying` when it fails,
+    /// and to another `creating` when it is repeated at once over HTTP or with another protocol version.
+    case creating(SessionCreation)
     /// A session exists, and is bound to a connection or about to be. *Entered* by the `CONOK` of a creation and by the
-    /// `LOOP` of a recovery; *leaves to* `recovering` when a connection breaks, to `retrying` when the session is lost.
+    /// `LOOP` of a recovery; *leaves to* another `bound` by `LOOP`, to `recovering` when its connection breaks, to
+    /// `retrying` when the session is lost.
     case bound(SessionBinding)
-    /// Status `TRYING-RECOVERY`: a session exists, its connection is lost. *Entered* from `bound`; *leaves to* `bound`
-    /// by `LOOP`, to `retrying` when time is up or the server no longer knows the session.
+    /// Status `TRYING-RECOVERY`: a session exists, its connection is lost. *Leaves to* `bound` by `LOOP`, to `retrying`
+    /// when time is up or the server no longer knows the session.
     case recovering(Recovery)
 
-    /// The connection whose lines speak of the session, if there is one.
+    /// Changes the state along one of the legal edges.
+    mutating func transition(to next: SessionState) {
+        assert(mayBeFollowed(by: next), "illegal transition from \(self) to \(next)")
+        self = next
+    }
+
+    private func mayBeFollowed(by next: SessionState) -> Bool {
+        switch (self, next) {
+        case (_, .idle): true
+        case (.idle, .creating), (.retrying, .creating): true
+        case (.creating, .creating), (.creating, .bound), (.creating, .retrying): true
+        case (.bound, .bound), (.bound, .recovering), (.bound, .retrying): true
+        case (.recovering, .recovering), (.recovering, .bound), (.recovering, .retrying): true
+        default: false
+        }
+    }
+
+    /// The WebSocket that was being opened is open. False: none was.
+    mutating func socketOpened() -> Bool { advance(from: .opening, .opening, to: .greeting, .greeting) }
+
+    /// `WSOK` arrived. False: it was not expected.
+    mutating func greeted() -> Bool { advance(from: .greeting, .greeting, to: .requested, .requested) }
+
+    private mutating func advance(
+        from creationStep: SessionCreation.Step,
+        _ bindingStep: SessionBinding.Step,
+        to nextCreationStep: SessionCreation.Step,
+        _ nextBindingStep: SessionBinding.Step
+    ) -> Bool {
+        switch self {
+        case .creating(var creation) where creation.step == creationStep:
+            creation.step = nextCreationStep
+            transition(to: .creating(creation))
+            return true
+        case .bound(let binding) where binding.step == bindingStep:
+            moveBinding(to: nextBindingStep, on: binding.connection)
+            return true
+        case .idle, .retrying, .creating, .bound, .recovering:
+            return false
+        }
+    }
+
+    /// Moves the binding to another step, on this connection. Without a binding nothing happens.
+    mutating func moveBinding(to step: SessionBinding.Step, on connection: ConnectionID?) {
+        guard case .bound(var binding) = self else { return }
+        assert(binding.step.mayBeFollowed(by: step), "illegal step from \(binding.step) to \(step)")
+        binding.step = step
+        binding.connection = connection
+        transition(to: .bound(binding))
+    }
+
+    /// Moves the recovery to another step. Without a recovery nothing happens.
+    mutating func moveRecovery(to step: Recovery.Step) {
+        guard case .recovering(var recovery) = self else { return }
+        recovery.step = step
+        transition(to: .recovering(recovery))
+    }
+
+    /// The connection whose lines belong to the session; nil: none.
     var connection: ConnectionID? {
         switch self {
-        case .idle: nil
-        case .retrying: nil
+        case .idle, .retrying: nil
         case .creating(let creation): creation.connection
         case .bound(let binding): binding.connection
         case .recovering(let recovery): recovery.connection
@@ -28,156 +98,38 @@ enum SessionState: ~Copyable {
     }
 
     /// Whether nothing is under way.
-    var isIdle: Bool {
-        switch self {
-        case .idle: true
-        default: false
-        }
-    }
+    var isIdle: Bool { self == .idle }
 
-    /// The pause before the next creation.
+    /// The pause before the next creation; nil in other states.
     var pause: RetryPause? {
-        switch self {
-        case .retrying(let pause): pause
-        default: nil
-        }
+        if case .retrying(let pause) = self { pause } else { nil }
     }
 
-    /// The creation under way.
-    var creation: Creation? {
-        switch self {
-        case .creating(let creation): creation
-        default: nil
-        }
+    /// The creation under way; nil in other states.
+    var creation: SessionCreation? {
+        if case .creating(let creation) = self { creation } else { nil }
     }
 
-    /// The binding of the session.
+    /// The binding of the session; nil in other states.
     var binding: SessionBinding? {
-        switch self {
-        case .bound(let binding): binding
-        default: nil
-        }
+        if case .bound(let binding) = self { binding } else { nil }
     }
 
-    /// The recovery under way.
+    /// The recovery under way; nil in other states.
     var recovery: Recovery? {
-        switch self {
-        case .recovering(let recovery): recovery
-        default: nil
-        }
+        if case .recovering(let recovery) = self { recovery } else { nil }
     }
 }
 
-extension SessionState {
-    /// The WebSocket that was being opened is open. Nil: none was.
-    mutating func socketOpened() -> Bool {
-        switch consume self {
-        case .creating(var creation) where creation.step == .opening:
-            creation.step = .greeting
-            self = .creating(creation)
-            return true
-        case .bound(var binding) where binding.step == .opening:
-            binding.step = .greeting
-            self = .bound(binding)
-            return true
-        case .creating(let creation):
-            self = .creating(creation)
-            return false
-        case .bound(let binding):
-            self = .bound(binding)
-            return false
-        case .idle:
-            self = .idle
-            return false
-        case .retrying(let pause):
-            self = .retrying(pause)
-            return false
-        case .recovering(let recovery):
-            self = .recovering(recovery)
-            return false
-        }
-    }
-
-    /// `WSOK` arrived. False: it was not waited for.
-    mutating func greeted() -> Bool {
-        switch consume self {
-        case .creating(var creation):
-            let isDue = creation.step == .greeting
-            if isDue { creation.step = .asked }
-            self = .creating(creation)
-            return isDue
-        case .bound(var binding):
-            let isDue = binding.step == .greeting
-            if isDue { binding.step = .asked }
-            self = .bound(binding)
-            return isDue
-        case .idle:
-            self = .idle
-            return false
-        case .retrying(let pause):
-            self = .retrying(pause)
-            return false
-        case .recovering(let recovery):
-            self = .recovering(recovery)
-            return false
-        }
-    }
-
-    /// The binding goes on to another step, on this connection. False: there is no binding.
-    mutating func bindingMoved(to step: SessionBinding.Step, on connection: ConnectionID?) -> Bool {
-        switch consume self {
-        case .bound(var binding):
-            binding.step = step
-            binding.connection = connection
-            self = .bound(binding)
-            return true
-        case .idle:
-            self = .idle
-            return false
-        case .retrying(let pause):
-            self = .retrying(pause)
-            return false
-        case .creating(let creation):
-            self = .creating(creation)
-            return false
-        case .recovering(let recovery):
-            self = .recovering(recovery)
-            return false
-        }
-    }
-
-    /// The recovery goes on to another step. False: there is no recovery.
-    mutating func recoveryMoved(to step: Recovery.Step) -> Bool {
-        switch consume self {
-        case .recovering(var recovery):
-            recovery.step = step
-            self = .recovering(recovery)
-            return true
-        case .idle:
-            self = .idle
-            return false
-        case .retrying(let pause):
-            self = .retrying(pause)
-            return false
-        case .creating(let creation):
-            self = .creating(creation)
-            return false
-        case .bound(let binding):
-            self = .bound(binding)
-            return false
-        }
-    }
-}
-
-/// A creation request on its way.
-struct Creation: Equatable {
+/// A creation request under way.
+struct SessionCreation: Equatable {
     /// How the session is created.
-    enum Way: Equatable {
+    enum Method: Equatable {
         /// On the WebSocket that will carry the stream.
         case webSocket
         /// By an HTTP poll that is answered at once.
         case http
-        /// As `http`, after the server said that it is overloaded: it may take its time.
+        /// As `http`, after the server reported that it is overloaded: without a time limit for the server.
         case unlimited
 
         /// The first word of `LS_cause`.
@@ -190,88 +142,94 @@ struct Creation: Equatable {
         }
     }
 
-    /// What is waited for.
+    /// What the creation waits for.
     enum Step: Equatable {
         /// The WebSocket is being opened. *Leaves to* `greeting`.
         case opening
-        /// `wsok` and the request were sent on the WebSocket. *Leaves to* `asked` by `WSOK`.
+        /// `wsok` and the request were sent on the WebSocket. *Leaves to* `requested` by `WSOK`.
         case greeting
-        /// `CONOK` is waited for.
-        case asked
+        /// The request was sent; waits for `CONOK`.
+        case requested
     }
 
     /// How the session is created.
-    let way: Way
+    let method: Method
     /// The connection that carries the request.
     let connection: ConnectionID
-    /// The address that it goes to.
+    /// The address of the request.
     let address: String
-    /// Whether a control link will be ignored; as the option stood when the creation began.
+    /// Whether a control link will be ignored: the option when the creation began.
     let ignoresControlLink: Bool
-    /// What is waited for.
+    /// What the creation waits for.
     var step: Step
 }
 
-/// How a session is bound, or about to be bound, to a connection.
+/// A session bound, or about to be bound, to a connection.
 struct SessionBinding: Equatable {
-    /// What is waited for.
+    /// What the binding waits for.
     enum Step: Equatable {
         /// `LOOP` on the response of an HTTP creation. *Leaves to* a new binding.
-        case preflight(Creation.Way)
+        case preflight(SessionCreation.Method)
         /// The WebSocket is being opened. *Leaves to* `greeting`.
         case opening
-        /// `wsok` was sent on the WebSocket; for streaming the bind went with it. *Leaves to* `asked` by `WSOK`.
+        /// `WSOK`: `wsok` was sent on the WebSocket, for streaming together with the bind. *Leaves to* `requested` by
+        /// `WSOK`, to `streaming` or `polling` by `CONOK`.
         case greeting
-        /// `CONOK` of the bind. *Leaves to* `streaming`, `polling` or `pollingForced`.
-        case asked
-        /// `CONOK` or `LOOP`: the HTTP streaming response is withheld somewhere, and the server was asked to end it.
+        /// `CONOK` of the bind. *Leaves to* `streaming`, `polling` or `pollingForced`, to `pausing` by `LOOP`.
+        case requested
+        /// `CONOK` or `LOOP`: the HTTP streaming response is buffered on its way, and the server was asked to end it.
         /// *Leaves to* `streaming`, and by `LOOP` to a new binding.
         case pollingForced
-        /// Lines of a stream, until `LOOP`.
+        /// Lines of a stream, until `LOOP`. *Leaves to* a new binding.
         case streaming
         /// Lines of a poll, until `LOOP`. *Leaves to* `pausing`, or to a new binding.
         case polling
-        /// The time of the next poll. *Leaves to* `polling`.
+        /// The time of the next poll. *Leaves to* `requested`.
         case pausing
-    }
 
-    /// The way in which the session is bound; a preflight counts as HTTP polling.
-    let rung: SessionTransport
-    /// The connection that carries the bind; nil between two HTTP polls.
-    var connection: ConnectionID?
-    /// What is waited for.
-    var step: Step
-
-    /// Whether the session is bound for good: its status is that of the rung.
-    var isEstablished: Bool {
-        switch step {
-        case .streaming, .polling, .pausing: true
-        case .preflight, .opening, .greeting, .asked, .pollingForced: false
+        fileprivate func mayBeFollowed(by next: Step) -> Bool {
+            switch (self, next) {
+            case (.opening, .greeting): true
+            case (.greeting, .requested), (.greeting, .streaming), (.greeting, .polling): true
+            // The first poll on a WebSocket is sent when `WSOK` has been received.
+            case (.requested, .requested): true
+            case (.requested, .streaming), (.requested, .polling), (.requested, .pollingForced): true
+            case (.requested, .pausing), (.polling, .pausing), (.pausing, .requested): true
+            case (.pollingForced, .streaming), (.pollingForced, .polling): true
+            default: false
+            }
         }
     }
+
+    /// The transport of the session; HTTP polling during a preflight.
+    let transport: SessionTransport
+    /// The connection that carries the bind; nil between two HTTP polls.
+    var connection: ConnectionID?
+    /// What the binding waits for.
+    var step: Step
 }
 
 /// A session that was interrupted.
 struct Recovery: Equatable {
-    /// What is waited for.
+    /// What the recovery waits for.
     enum Step: Equatable {
-        /// The first pause, of random length. *Leaves to* `asked`.
+        /// The first pause, of random length. *Leaves to* `requested`.
         case firstPause
-        /// A request was sent on this connection. *Leaves to* `pause` when it fails.
-        case asked(ConnectionID)
-        /// The pause after a failed attempt, which the network's return cuts short. *Leaves to* `asked`.
+        /// The answer to a request on this connection. *Leaves to* `pause` when it fails.
+        case requested(ConnectionID)
+        /// The pause after a failed attempt. *Leaves to* `requested`.
         case pause
     }
 
     /// When the session was interrupted.
     let since: Moment
-    /// What is waited for.
+    /// What the recovery waits for.
     var step: Step
 
     /// The connection of the attempt under way.
     var connection: ConnectionID? {
         switch step {
-        case .asked(let connection): connection
+        case .requested(let connection): connection
         case .firstPause, .pause: nil
         }
     }
@@ -279,8 +237,7 @@ struct Recovery: Equatable {
 
 /// A pause before the next creation.
 struct RetryPause: Equatable {
-    /// Whether the pause is the retry delay, which grows when it ends and which the network's return cuts short;
-    /// otherwise it is the short random one.
+    /// Whether the pause is the retry delay, which grows with each attempt; otherwise it is the short random one.
     var isRetryDelay: Bool
     /// Whether the next creation is one without a time limit for the server.
     var isNextUnlimited: Bool

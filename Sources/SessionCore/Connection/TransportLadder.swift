@@ -17,7 +17,7 @@ struct TransportLadder {
     }
 
     /// The best way to bind a session; nil if none is admitted.
-    func bestRung(forced: ForcedTransport?) -> SessionTransport? {
+    func bestTransport(forced: ForcedTransport?) -> SessionTransport? {
         Self.preference(forced).first { !disabled.contains($0) }
     }
 
@@ -46,7 +46,7 @@ struct TransportLadder {
     mutating func disableStreaming(forced: ForcedTransport?) -> Bool {
         let before = disabled
         disabled.formUnion([.webSocketStreaming, .httpStreaming])
-        if bestRung(forced: forced) != nil { return true }
+        if bestTransport(forced: forced) != nil { return true }
         disabled = before
         return false
     }

@@ -90,10 +90,10 @@ extension SessionBinding {
         switch step {
         case .preflight, .opening, .greeting:
             .closed
-        case .asked where rung == .webSocketStreaming:
+        case .requested where transport == .webSocketStreaming:
             .closed
-        case .asked, .pollingForced, .streaming, .polling, .pausing:
-            rung.usesWebSocket ? connection.map { .socket($0) } ?? .closed : .http
+        case .requested, .pollingForced, .streaming, .polling, .pausing:
+            transport.usesWebSocket ? connection.map { .socket($0) } ?? .closed : .http
         }
     }
 }

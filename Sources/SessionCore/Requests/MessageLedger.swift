@@ -27,9 +27,6 @@ package struct MessageLedger: ~Copyable {
     /// Whether `takePendingRequests` would return something.
     package var hasPendingRequests: Bool { !due.isEmpty }
 
-    /// How many messages are not finished.
-    package var unfinishedMessages: Int { messages.count }
-
     /// Whether a text can name a sequence: ASCII letters, digits and underscores, at least one. The reserved name stands
     /// for no sequence.
     package static func isSequenceName(_ name: String) -> Bool {

@@ -28,7 +28,7 @@ struct RequestLedger {
     }
 
     /// Which requests are meant.
-    enum Share {
+    enum Position {
         /// Those that go out before the requests of subscriptions.
         case beforeSubscriptions
         /// Those that go out after them.
@@ -54,8 +54,8 @@ struct RequestLedger {
     }
 
     /// The next request to be sent of a share, in order.
-    func nextPending(_ share: Share) -> Purpose? {
-        entries.first { $0.sentAs == nil && $0.purpose.precedesSubscriptions == (share == .beforeSubscriptions) }?
+    func nextPending(_ position: Position) -> Purpose? {
+        entries.first { $0.sentAs == nil && $0.purpose.precedesSubscriptions == (position == .beforeSubscriptions) }?
             .purpose
     }
 

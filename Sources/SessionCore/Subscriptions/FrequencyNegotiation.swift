@@ -65,10 +65,10 @@ struct FrequencyAggregate: Sendable {
     private var told: RealMaxFrequency?
 
     /// The first level was told a frequency.
-    mutating func firstLevelTold(_ frequency: RealMaxFrequency) { firstLevel = frequency }
+    mutating func firstLevelReceived(_ frequency: RealMaxFrequency) { firstLevel = frequency }
 
     /// A second-level subscription was told a frequency in place of an earlier one, or went away (nil).
-    mutating func secondLevelTold(_ frequency: RealMaxFrequency?, insteadOf earlier: RealMaxFrequency?) {
+    mutating func secondLevelReceived(_ frequency: RealMaxFrequency?, insteadOf earlier: RealMaxFrequency?) {
         if let frequency { secondLevels[frequency, default: 0] += 1 }
         if let earlier, let count = secondLevels[earlier] { secondLevels[earlier] = count > 1 ? count - 1 : nil }
     }

@@ -174,15 +174,15 @@ extension SubscriptionMachine {
     }
 
     /// `CONF` of a user's subscription; the event, or nil if there is nothing to tell.
-    mutating func frequencyTold(_ frequency: RealMaxFrequency) -> SubscriptionEvent? {
+    mutating func realFrequencyReceived(_ frequency: RealMaxFrequency) -> SubscriptionEvent? {
         guard case .subscribed = stage else { return nil }
         guard isTwoLevel else { return .realMaxFrequency(frequency) }
-        data?.frequencies.firstLevelTold(frequency)
-        return frequencyNews()
+        data?.frequencies.firstLevelReceived(frequency)
+        return changedFrequency()
     }
 
     /// The aggregate frequency of both levels, if it changed since it was told.
-    mutating func frequencyNews() -> SubscriptionEvent? {
+    mutating func changedFrequency() -> SubscriptionEvent? {
         guard let news = data?.frequencies.news() else { return nil }
         return .realMaxFrequency(news)
     }

@@ -32,7 +32,7 @@ struct SubscriptionMachine: Sendable {
     var frequency: FrequencyNegotiation
     var data: SubscriptionData?
     /// Second level only: the frequency told last.
-    var toldFrequency: RealMaxFrequency?
+    var notifiedFrequency: RealMaxFrequency?
 
     /// A subscription whose add is due.
     init(_ id: SubscriptionID, role: Role, properties: SubscriptionProperties) {

@@ -29,7 +29,7 @@ extension SubscriptionStore {
                     try machine.updatesLost(item: item, count: lost)
                 }
             case .conf(let id, let frequency, _):
-                frequencyTold(id, RealMaxFrequency(frequency), into: &effects)
+                realFrequencyReceived(id, RealMaxFrequency(frequency), into: &effects)
             case .conOK, .conErr, .reqOK, .reqErr, .error, .wsOK, .servName, .clientIP, .cons, .noop, .probe, .sync,
                 .prog, .loop, .end, .msgDone, .msgFail, .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
                 break
@@ -62,7 +62,7 @@ extension SubscriptionStore {
             // The delete is to leave before the update is dispatched.
             if release(secondLevel) { effects.append(.requestsWaiting) }
             effects.append(.notify(token, .update(update)))
-            tellFrequency(of: id, into: &effects)
+            notifyFrequency(of: id, into: &effects)
         case .compose(let first, let item, let key, let row):
             guard case .user(let token)? = machines[first]?.role,
                 let update = machines[first]?.data?.compose(row, from: id, item: item, key: key)
@@ -84,7 +84,7 @@ extension SubscriptionStore {
         for secondLevel in secondLevels where release(secondLevel) { isRequestDue = true }
         if isRequestDue { effects.append(.requestsWaiting) }
         effects.append(.notify(token, event))
-        if !secondLevels.isEmpty { tellFrequency(of: id, into: &effects) }
+        if !secondLevels.isEmpty { notifyFrequency(of: id, into: &effects) }
     }
 
     /// Asks the machine for the one event that a line makes, and tells it to whom it concerns.
@@ -168,17 +168,17 @@ extension SubscriptionStore {
         forget(id)
     }
 
-    private mutating func frequencyTold(
+    private mutating func realFrequencyReceived(
         _ id: SubscriptionID,
         _ frequency: RealMaxFrequency,
         into effects: inout [SubscriptionEffect]
     ) {
         switch machines[id]?.role {
         case .user(let token):
-            guard let event = machines[id]?.frequencyTold(frequency) else { return }
+            guard let event = machines[id]?.realFrequencyReceived(frequency) else { return }
             effects.append(.notify(token, event))
         case .secondLevel:
-            secondLevelFrequencyTold(id, frequency, into: &effects)
+            secondLevelRealFrequencyReceived(id, frequency, into: &effects)
         case .zombie:
             break
         case nil:

@@ -105,11 +105,11 @@ extension SubscriptionStore {
             )
         }
         forgetFrequency(of: id, in: first)
-        tellFrequency(of: first, into: &effects)
+        notifyFrequency(of: first, into: &effects)
     }
 
     /// `CONF` of a second-level subscription.
-    mutating func secondLevelFrequencyTold(
+    mutating func secondLevelRealFrequencyReceived(
         _ id: SubscriptionID,
         _ frequency: RealMaxFrequency,
         into effects: inout [SubscriptionEffect]
@@ -117,23 +117,23 @@ extension SubscriptionStore {
         guard case .subscribed? = machines[id]?.stage, case .secondLevel(let first, _, _)? = machines[id]?.role else {
             return
         }
-        let earlier = machines[id]?.toldFrequency
-        machines[first]?.data?.frequencies.secondLevelTold(frequency, insteadOf: earlier)
-        machines[id]?.toldFrequency = frequency
-        tellFrequency(of: first, into: &effects)
+        let earlier = machines[id]?.notifiedFrequency
+        machines[first]?.data?.frequencies.secondLevelReceived(frequency, insteadOf: earlier)
+        machines[id]?.notifiedFrequency = frequency
+        notifyFrequency(of: first, into: &effects)
     }
 
     /// Tells the aggregate frequency of a two-level subscription, if it changed.
-    mutating func tellFrequency(of first: SubscriptionID, into effects: inout [SubscriptionEffect]) {
-        guard case .user(let token)? = machines[first]?.role, let event = machines[first]?.frequencyNews() else {
+    mutating func notifyFrequency(of first: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+        guard case .user(let token)? = machines[first]?.role, let event = machines[first]?.changedFrequency() else {
             return
         }
         effects.append(.notify(token, event))
     }
 
     private mutating func forgetFrequency(of id: SubscriptionID, in first: SubscriptionID) {
-        guard let told = machines[id]?.toldFrequency else { return }
-        machines[first]?.data?.frequencies.secondLevelTold(nil, insteadOf: told)
-        machines[id]?.toldFrequency = nil
+        guard let told = machines[id]?.notifiedFrequency else { return }
+        machines[first]?.data?.frequencies.secondLevelReceived(nil, insteadOf: told)
+        machines[id]?.notifiedFrequency = nil
     }
 }

@@ -23,9 +23,6 @@ package struct SubscriptionStore: ~Copyable {
     /// Whether `takePendingRequests` would return something.
     package var hasPendingRequests: Bool { !due.isEmpty || !dueLater.isEmpty }
 
-    /// How many requests were written and not answered.
-    package var unansweredRequests: Int { inFlight.count }
-
     // MARK: - Commands
 
     /// `subscribe`; the properties are already checked. A token that is active is ignored.

@@ -25,9 +25,6 @@ extension ValueTable {
         return first + index + 1
     }
 
-    /// Whether the item has had an update in this subscription cycle.
-    package func hasData(item: Int) -> Bool { held(item)?.row != nil }
-
     /// When the item changed last; nil before its first update.
     package func changedAt(item: Int) -> Moment? { held(item)?.changedAt }
 

@@ -20,7 +20,7 @@ extension Conversation {
         case .notify(let event):
             follow(event)
             witness.saw(event)
-        case .rememberVersion, .note: break
+        case .rememberVersion, .log: break
         }
     }
 
@@ -76,7 +76,7 @@ extension Conversation {
 
     func opened(_ connection: ConnectionID) {
         guard links[connection]?.isClientPresent == true else { return }
-        perform(client.transportOpened(connection, at: tick()))
+        perform(client.transportOpened(connection, at: context()))
     }
 
     func arrived(_ bytes: [UInt8], on connection: ConnectionID) {
@@ -90,7 +90,7 @@ extension Conversation {
         }
         for line in lines {
             guard let link = links[connection], link.isClientPresent, !link.isHalfOpen else { return }
-            perform(client.received(connection, line: line, at: tick()))
+            perform(client.received(connection, line: line, at: context()))
             if link.isStream { strike(on: connection) }
         }
     }
@@ -98,18 +98,18 @@ extension Conversation {
     func ended(_ connection: ConnectionID, _ closure: TransportClosure) {
         guard let link = links[connection], !link.isHalfOpen else { return }
         links[connection] = nil
-        if link.isClientPresent { perform(client.transportClosed(connection, closure, at: tick())) }
+        if link.isClientPresent { perform(client.transportClosed(connection, closure, at: context())) }
     }
 
     // MARK: - The user
 
-    func connect() { perform(client.connectRequested(at: tick())) }
+    func connect() { perform(client.connectRequested(at: context())) }
 
-    func disconnect() { perform(client.disconnectRequested(at: tick())) }
+    func disconnect() { perform(client.disconnectRequested(at: context())) }
 
     func subscribe(_ properties: SubscriptionProperties) {
         let token = witness.expect(properties)
-        perform(client.subscribe(token, properties, at: tick()))
+        perform(client.subscribe(token, properties, at: context()))
     }
 
     func send(_ text: String, sequence: String?, enqueues: Bool) {
@@ -122,7 +122,7 @@ extension Conversation {
                 delayTimeout: nil,
                 hasDelegate: true,
                 enqueueWhileDisconnected: enqueues,
-                at: tick()
+                at: context()
             )
         )
     }
@@ -131,18 +131,18 @@ extension Conversation {
         switch deed {
         case .force(let transport):
             options.forcedTransport = transport
-            perform(client.optionsChanged(options, at: tick()))
+            perform(client.optionsChanged(options, at: context()))
         case .disconnect: disconnect()
         case .connect: connect()
         case .resubscribe:
             for (token, properties) in witness.activeSubscriptions {
                 witness.ended(token)
-                perform(client.unsubscribe(token, at: tick()))
+                perform(client.unsubscribe(token, at: context()))
                 subscribe(properties)
             }
         case .limitFrequency(let frequency):
             for (token, _) in witness.activeSubscriptions {
-                perform(client.changeMaxFrequency(token, frequency, at: tick()))
+                perform(client.changeMaxFrequency(token, frequency, at: context()))
             }
         }
     }

@@ -63,7 +63,7 @@ extension Conversation {
         guard let link = links.removeValue(forKey: connection) else { return }
         clock.schedule(.closed(LinkID(connection)), at: clock.now + someLatency())
         guard link.isClientPresent else { return }
-        perform(client.transportClosed(connection, .failed(reason: "broken"), at: tick()))
+        perform(client.transportClosed(connection, .failed(reason: "broken"), at: context()))
     }
 
     /// Breaks the connections that the session's stream runs on.

@@ -73,8 +73,8 @@ final class Conversation {
     }
 
     /// The present moment and a random number, for the client.
-    func tick() -> Tick {
-        Tick(
+    func context() -> EventContext {
+        EventContext(
             now: Moment(nanoseconds: clock.now.clampedNanoseconds),
             random: Double.random(in: 0..<1, using: &random)
         )
@@ -115,7 +115,7 @@ final class Conversation {
         case .timer(let timer):
             timers[timer] = nil
             firedTimers.insert(timer.purpose)
-            perform(client.timerFired(timer, at: tick()))
+            perform(client.timerFired(timer, at: context()))
         case .publication: publish()
         case .trouble(let trouble):
             let stream = links.filter { $0.value.isStream && $0.value.isClientPresent }.keys

@@ -5,7 +5,7 @@ internal import Testing
 @Suite struct LivenessMonitorTests {
     private static func at(_ milliseconds: Int) -> Moment { .zero + .milliseconds(milliseconds) }
 
-    private static func fire(_ monitor: inout LivenessMonitor, _ milliseconds: Int) -> LivenessMonitor.Verdict? {
+    private static func fire(_ monitor: inout LivenessMonitor, _ milliseconds: Int) -> LivenessMonitor.TimerResult? {
         monitor.timerFired(
             at: at(milliseconds),
             stalledTimeout: .milliseconds(2000),

@@ -8,34 +8,34 @@ internal import Testing
     @Test(arguments: choices)
     func suspensionConcernsCreationOnly(forced: ForcedTransport?) {
         var ladder = TransportLadder()
-        let before = ladder.bestRung(forced: forced)
+        let before = ladder.bestTransport(forced: forced)
         ladder.suspendWebSocket()
         #expect(!ladder.createsOnWebSocket(forced: forced, isEarlyOpenEnabled: true))
-        #expect(ladder.bestRung(forced: forced) == before)
+        #expect(ladder.bestTransport(forced: forced) == before)
     }
 
     @Test func bindsGoDownTheLadder() {
         var ladder = TransportLadder()
-        #expect(ladder.bestRung(forced: nil) == .webSocketStreaming)
+        #expect(ladder.bestTransport(forced: nil) == .webSocketStreaming)
         ladder.disableWebSocket()
-        #expect(ladder.bestRung(forced: nil) == .httpStreaming)
+        #expect(ladder.bestTransport(forced: nil) == .httpStreaming)
         ladder.disableHTTPStreaming()
-        #expect(ladder.bestRung(forced: nil) == .httpPolling)
+        #expect(ladder.bestTransport(forced: nil) == .httpPolling)
     }
 
     @Test func slownessLeadsToPollingOnTheSameKindOfConnection() {
         var ladder = TransportLadder()
         let first = ladder.disableStreaming(forced: nil)
         #expect(first)
-        #expect(ladder.bestRung(forced: nil) == .webSocketPolling)
+        #expect(ladder.bestTransport(forced: nil) == .webSocketPolling)
         var http = TransportLadder()
         let second = http.disableStreaming(forced: .http)
         #expect(second)
-        #expect(http.bestRung(forced: .http) == .httpPolling)
+        #expect(http.bestTransport(forced: .http) == .httpPolling)
         var streamingOnly = TransportLadder()
         let third = streamingOnly.disableStreaming(forced: .wsStreaming)
         #expect(!third)
-        #expect(streamingOnly.bestRung(forced: .wsStreaming) == .webSocketStreaming)
+        #expect(streamingOnly.bestTransport(forced: .wsStreaming) == .webSocketStreaming)
     }
 
     @Test(arguments: [
@@ -46,7 +46,7 @@ internal import Testing
         var ladder = TransportLadder()
         ladder.disableWebSocket()
         ladder.disableHTTPStreaming()
-        #expect(ladder.bestRung(forced: forced) == rung)
+        #expect(ladder.bestTransport(forced: forced) == rung)
     }
 
     @Test func anotherAddressAdmitsEverything() {
@@ -55,9 +55,9 @@ internal import Testing
         ladder.suspendWebSocket()
         ladder.disableWebSocket()
         ladder.clientAddressSeen("10.0.0.1")
-        #expect(ladder.bestRung(forced: nil) == .httpStreaming)
+        #expect(ladder.bestTransport(forced: nil) == .httpStreaming)
         ladder.clientAddressSeen("10.0.0.2")
-        #expect(ladder.bestRung(forced: nil) == .webSocketStreaming)
+        #expect(ladder.bestTransport(forced: nil) == .webSocketStreaming)
         #expect(ladder.createsOnWebSocket(forced: nil, isEarlyOpenEnabled: true))
     }
 

@@ -71,7 +71,7 @@ struct MessageBench: ~Copyable {
     mutating func end() -> [String] { ledger.sessionEnded().map(\.brief) }
 
     /// How many messages are not finished.
-    mutating func unfinished() -> Int { ledger.unfinishedMessages }
+    mutating func unfinished() -> Int { ledger.messages.count }
 }
 
 extension MessageEffect {

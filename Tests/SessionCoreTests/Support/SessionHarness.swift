@@ -9,7 +9,7 @@ internal import Testing
 final class SessionHarness {
     private var machine: SessionMachine
     private(set) var now = Moment.zero
-    /// The random number of every tick.
+    /// The random number of every context.
     var random = 0.999_999
     private(set) var trace: [String] = []
     private(set) var timers: [TimerID: Moment] = [:]
@@ -46,27 +46,27 @@ final class SessionHarness {
     }
 
     var status: ClientStatus { machine.status }
-    private var tick: Tick { Tick(now: now, random: random) }
+    private var context: EventContext { EventContext(now: now, random: random) }
 
     // MARK: - The user
 
-    func connect() { perform(machine.connectRequested(at: tick)) }
-    func disconnect() { perform(machine.disconnectRequested(at: tick)) }
+    func connect() { perform(machine.connectRequested(at: context)) }
+    func disconnect() { perform(machine.disconnectRequested(at: context)) }
 
     func setOptions(_ change: (inout ConnectionOptionValues) -> Void) {
         for case .propertyChanged(let property) in events { follow(property) }
         change(&options)
-        perform(machine.optionsChanged(options, at: tick))
+        perform(machine.optionsChanged(options, at: context))
     }
 
-    func setDetails(_ details: ConnectionDetailValues) { perform(machine.detailsChanged(details, at: tick)) }
+    func setDetails(_ details: ConnectionDetailValues) { perform(machine.detailsChanged(details, at: context)) }
 
     func subscribe(_ number: UInt64, item: String, mode: SubscriptionMode = .merge) {
         let properties = SubscriptionProperties(mode: mode, items: .list([item]), fields: .list(["f"]))
-        perform(machine.subscribe(SubscriptionToken(number), properties, at: tick))
+        perform(machine.subscribe(SubscriptionToken(number), properties, at: context))
     }
 
-    func unsubscribe(_ number: UInt64) { perform(machine.unsubscribe(SubscriptionToken(number), at: tick)) }
+    func unsubscribe(_ number: UInt64) { perform(machine.unsubscribe(SubscriptionToken(number), at: context)) }
 
     func sendMessage(_ number: UInt64, _ text: String, enqueues: Bool = false) {
         perform(
@@ -77,7 +77,7 @@ final class SessionHarness {
                 delayTimeout: nil,
                 hasDelegate: true,
                 enqueueWhileDisconnected: enqueues,
-                at: tick
+                at: context
             )
         )
     }
@@ -89,17 +89,17 @@ final class SessionHarness {
                 applicationID: "app",
                 token: token,
                 previousToken: previous,
-                at: tick
+                at: context
             )
         )
     }
 
-    func resetBadge() { perform(machine.badgeResetRequested(at: tick)) }
+    func resetBadge() { perform(machine.badgeResetRequested(at: context)) }
 
     // MARK: - The server and the network
 
     /// The WebSocket that was asked for last opens.
-    func open() { perform(machine.transportOpened(stream, at: tick)) }
+    func open() { perform(machine.transportOpened(stream, at: context)) }
 
     /// Lines on the newest stream connection.
     func receive(_ lines: String...) {
@@ -107,12 +107,12 @@ final class SessionHarness {
     }
 
     func receive(_ line: String, on connection: ConnectionID) {
-        perform(machine.received(connection, line: Array(line.utf8)[...], at: tick))
+        perform(machine.received(connection, line: Array(line.utf8)[...], at: context))
     }
 
     /// All lines in one call.
     func receiveBatch(_ lines: [String]) {
-        perform(machine.received(stream, lines: lines.map { Array($0.utf8)[...] }, at: tick))
+        perform(machine.received(stream, lines: lines.map { Array($0.utf8)[...] }, at: context))
     }
 
     /// A whole response on the newest control connection.
@@ -128,10 +128,10 @@ final class SessionHarness {
 
     func close(_ connection: ConnectionID, _ closure: TransportClosure) {
         openConnections.remove(connection)
-        perform(machine.transportClosed(connection, closure, at: tick))
+        perform(machine.transportClosed(connection, closure, at: context))
     }
 
-    func networkOnline() { perform(machine.networkOnline(at: tick)) }
+    func networkOnline() { perform(machine.networkOnline(at: context)) }
 
     /// Lets time pass, and timers fire.
     func advance(_ milliseconds: Int) {
@@ -139,13 +139,13 @@ final class SessionHarness {
         while let (timer, due) = timers.filter({ $0.value <= end }).min(by: { $0.value < $1.value }) {
             now = max(now, due)
             timers[timer] = nil
-            perform(machine.timerFired(timer, at: tick))
+            perform(machine.timerFired(timer, at: context))
         }
         now = end
     }
 
     /// A timer fires that may have been cancelled.
-    func fire(_ timer: TimerID) { perform(machine.timerFired(timer, at: tick)) }
+    func fire(_ timer: TimerID) { perform(machine.timerFired(timer, at: context)) }
 
     // MARK: - The trace
 
@@ -200,7 +200,7 @@ final class SessionHarness {
             if let text = Self.describe(event) { trace.append(text) }
         case .rememberVersion(let version, let address):
             trace.append("remember \(version) \(address)")
-        case .note(let note):
+        case .log(let note):
             trace.append("note \(note)")
         }
     }
