@@ -3,9 +3,9 @@ public import SessionCore
 package import TLCP
 public import TLCPTransports
 
-/// What a client is given once and for all, beside its address: threads, logging, TLS, proxy.
+/// The settings of a client that cannot change later: threads, logging, TLS, proxy.
 public struct ClientConfiguration: Sendable {
-    /// The edition of the class reference whose defaults the connection options start with.
+    /// The edition of the class reference that supplies the initial values of the connection options.
     public enum Edition: String, Sendable, Hashable, CaseIterable {
         /// `retryDelay` 2 s, session recovery.
         case new
@@ -23,36 +23,37 @@ public struct ClientConfiguration: Sendable {
 
     /// The network threads. Default: those of the process.
     public var eventLoops = EventLoops.shared
-    /// The log: `trace` and `debug`, a refused control link as a warning, never a password. Default: silent.
+    /// The log: levels `trace` and `debug`, and a refused control link at `warning`; never a password. Default: none.
     public var logger = Logger(label: "lightstreamer.client") { _ in SwiftLogNoOpLogHandler() }
-    /// How `https` servers are recognised.
+    /// TLS settings for `https` servers.
     public var tls = TLSSettings()
     /// The proxy; nil: none.
     public var proxy: ProxySettings?
-    /// The cookies; nil: a jar of the client's own. Several clients may be given the same jar.
+    /// The cookie jar; nil: a new jar for this client. Several clients may share a jar.
     public var cookieJar: CookieJar?
-    /// Changes each request right before it is sent; nil: nothing does.
+    /// Called with each request right before it is sent, and may change it; nil: none.
     public var requestDecorator: RequestDecorator?
-    /// How long a TCP connection, TLS handshake or proxy dialogue may take. Default 10 s.
+    /// The timeout of TCP connections, TLS handshakes and proxy negotiation. Default 10 s.
     public var tcpConnectTimeout: Duration = .seconds(10)
-    /// The edition whose defaults the options start with.
+    /// The edition that supplies the initial values of the options.
     public var edition = Edition.new
-    /// The longest line that a server may send, in bytes. Default 64 MiB.
+    /// The maximum length of a line from the server in bytes. Default 64 MiB.
     public var maxLineLength = 64 << 20
-    /// How many bytes received may wait for the client's task before the socket is no longer read. Default 1 MiB.
+    /// The maximum number of received bytes that wait for the client's task; beyond it the socket is not read. Default
+    /// 1 MiB.
     public var receiveWindow = 1 << 20
-    /// How many messages may wait to be sent before `sendMessage` throws `overloaded`. Default 100,000.
+    /// The maximum number of unfinished messages; beyond it `sendMessage` throws `overloaded`. Default 100,000.
     public var maxPendingMessages = 100_000
     /// The client identifier that session creations carry; the default is that of third-party clients.
     public var clientIdentifier: String?
 
-    /// The protocol version to begin with; nil: the newest, or the one found to work for the address.
+    /// The first protocol version; nil: the newest, or the one known to work for the address.
     package var protocolVersion: ProtocolVersion?
     /// The addresses that `serverAddress` and control links may name; nil: any.
     package var allowedAddresses: AddressAllowList?
     /// Time, timers and random numbers; nil: those of the system.
     package var clock: (any ClientClock)?
-    /// How connections are made; nil: over sockets.
+    /// Opens connections; nil: sockets.
     package var connector: (any TransportConnector)?
 
     /// The defaults.

@@ -1,16 +1,16 @@
-/// Why a call was refused. Every refusal happens inside the call, before anything has changed.
+/// The reason why a call was refused. Errors are thrown by the call itself, before anything has changed.
 public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of refusal it is. The set is open: later versions may add codes.
+    /// The kind of error. The set is open: later versions may add codes.
     public struct Code: RawRepresentable, Sendable, Hashable {
-        /// A fixed kebab-case word.
+        /// A fixed identifier in kebab case.
         public let rawValue: String
 
-        /// Wraps a word.
+        /// Wraps an identifier.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A value that the property does not admit.
         public static let invalidValue = Code(rawValue: "invalid-value")
-        /// A legal value or call at the wrong moment.
+        /// A legal value or call that the present state does not allow.
         public static let lifecycle = Code(rawValue: "lifecycle")
         /// `connect()` without a server address.
         public static let noServerAddress = Code(rawValue: "no-server-address")
@@ -24,25 +24,25 @@ public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let unknownField = Code(rawValue: "unknown-field")
         /// A position outside the bounds.
         public static let outOfBounds = Code(rawValue: "out-of-bounds")
-        /// A call that only COMMAND mode has.
+        /// A call that is allowed only in COMMAND mode.
         public static let notCommandMode = Code(rawValue: "not-command-mode")
-        /// More messages wait to be sent than `ClientConfiguration.maxPendingMessages` allows.
+        /// More messages are unfinished than `ClientConfiguration.maxPendingMessages` allows.
         public static let overloaded = Code(rawValue: "overloaded")
         /// The client was shut down.
         public static let shutDown = Code(rawValue: "shut-down")
-        /// An event sequence was read too slowly and has lost its place.
+        /// An event sequence was read too slowly and has missed events.
         public static let slowReader = Code(rawValue: "slow-reader")
         /// TLS settings that cannot be used: unreadable or malformed certificates or keys.
         public static let invalidTLS = Code(rawValue: "invalid-tls")
     }
 
-    /// The kind of refusal.
+    /// The kind of error.
     public let code: Code
-    /// The property or argument concerned, under today's name; nil where none is.
+    /// The property or argument concerned; nil if there is none.
     public let property: String?
-    /// The refused value as text; nil where there is none, and always for a password.
+    /// The refused value as text; nil if there is none, and always for a password.
     public let value: String?
-    /// The rule that was broken, or what is wrong, as a sentence without a full stop.
+    /// The violated rule, as a sentence without a full stop.
     public let rule: String
 
     /// An error.

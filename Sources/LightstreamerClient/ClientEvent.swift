@@ -6,15 +6,15 @@ public enum ClientEvent: Sendable {
     case status(ClientStatus)
     /// The server refused or closed the session; always after `DISCONNECTED`.
     case serverError(code: Int, message: String)
-    /// A property (today's name) has another value, set by the user or by the server.
+    /// A property changed, by the user or by the server; the name is that of the newest edition.
     case property(String)
-    /// Something happened to a subscription.
+    /// An event of a subscription.
     case subscription(Subscription, SubscriptionEvent)
-    /// A message that asked for its outcome has it.
+    /// The outcome of a message that requested it.
     case message(MessageToken, text: String, MessageOutcome)
-    /// Something that only legacy listeners are told.
+    /// An event for legacy listeners only.
     case legacy(LegacyEvent)
-    /// This many bytes came from the server: one event for each batch of reads, before decoding.
+    /// The number of bytes received: one event for each batch of reads, before decoding.
     case bytesReceived(Int)
 }
 

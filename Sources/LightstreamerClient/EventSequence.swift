@@ -3,14 +3,14 @@ internal import Synchronization
 
 /// Events of a client or subscription as an asynchronous sequence with a bounded buffer.
 ///
-/// It begins with the next event, and ends with the client. A reader that falls behind by more than the buffer gets
-/// what is buffered, then `ClientError` with `slowReader`: it has missed events, and is told so.
+/// It starts with the next event and ends with the client. A reader that falls behind by more than the buffer
+/// receives the buffered events, then `ClientError` with `slowReader`.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
     private let stream: AsyncThrowingStream<Event, any Error>
 
     init(_ stream: AsyncThrowingStream<Event, any Error>) { self.stream = stream }
 
-    /// Begins to read.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> AsyncThrowingStream<Event, any Error>.Iterator { stream.makeAsyncIterator() }
 }
 

@@ -1,3 +1,3 @@
-// The value types of the public face that live in other rooms; only their public declarations come along.
+// Value types of the public API that other modules declare; only their public declarations are exported.
 @_exported public import SessionCore
 @_exported public import TLCPTransports

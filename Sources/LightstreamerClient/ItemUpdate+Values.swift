@@ -65,7 +65,7 @@ extension ItemUpdate {
     }
 
     private func checked(_ position: Int) throws(ClientError) -> Int {
-        // The number of fields of a second-level schema is known only from the values that came.
+        // The number of fields of a second-level schema is known only from the received values.
         let second = layout.hasSecondLevel ? layout.secondLevelFieldNames?.count ?? .max - layout.fieldCount : 0
         guard position >= 1, position <= max(values.count, layout.fieldCount + second) else {
             throw ClientError(.outOfBounds, property: "field", value: "\(position)", rule: "is out of bounds")

@@ -4,8 +4,8 @@ extension LightstreamerClient {
     /// The delegates, in the order in which they were added. They are held strongly.
     public var delegates: [any ClientDelegate] { core.state.withLock { $0.delegates } }
 
-    /// Adds a delegate; one that is there already is ignored. Its first event is `clientDidAddDelegate`; events that
-    /// happened before are not told to it.
+    /// Adds a delegate; a duplicate is ignored. Its first event is `clientDidAddDelegate`; earlier events are not
+    /// delivered to it.
     public func addDelegate(_ delegate: any ClientDelegate) {
         let isNew = core.state.withLock { state in
             guard !state.delegates.contains(where: { $0 === delegate }) else { return false }
@@ -15,7 +15,7 @@ extension LightstreamerClient {
         if isNew { core.perform { $0.add(delegate) } }
     }
 
-    /// Removes a delegate; an unknown one is ignored. What happened before is still told to it, then its last event is
+    /// Removes a delegate; an unknown one is ignored. Earlier events are still delivered to it; its last event is
     /// `clientDidRemoveDelegate`.
     public func removeDelegate(_ delegate: any ClientDelegate) {
         let wasThere = core.state.withLock { state in
@@ -34,7 +34,7 @@ extension LightstreamerClient {
 }
 
 extension LightstreamerClient {
-    /// Adds a listener of the older kind; one that is there already is ignored. It is held strongly.
+    /// Adds a legacy listener; a duplicate is ignored. It is held strongly.
     public func addLegacyListener(_ listener: any LegacyConnectionListener) {
         let isNew = core.state.withLock { state in
             guard !state.legacyListeners.contains(where: { $0 === listener }) else { return false }
@@ -44,14 +44,14 @@ extension LightstreamerClient {
         if isNew { core.perform { $0.add(listener) } }
     }
 
-    /// Removes a listener of the older kind.
+    /// Removes a legacy listener.
     public func removeLegacyListener(_ listener: any LegacyConnectionListener) {
         core.state.withLock { $0.legacyListeners.removeAll { $0 === listener } }
         core.perform { $0.remove(listener) }
     }
 
-    /// Tells the server this application's device token for push notifications, now and in later sessions.
-    /// `previousToken` is the one that it replaces; nil: a first registration. The outcome goes to legacy listeners.
+    /// Registers this application's device token for push notifications with the server, now and in later sessions.
+    /// `previousToken` is the token that it replaces; nil: a first registration. The outcome goes to legacy listeners.
     public func registerDeviceToken(
         _ token: String,
         platform: String = "Apple",
@@ -75,14 +75,14 @@ extension LightstreamerClient {
 }
 
 extension LightstreamerClient {
-    /// The cookies that this client sends with requests and handshakes, and that servers set.
+    /// The cookies sent with requests and handshakes of this client, and set by servers.
     public var cookieJar: CookieJar { core.cookieJar }
 
-    /// Adds cookies; they count from the next request on, towards servers whose domain they match.
+    /// Adds cookies; they are sent from the next request on, to servers whose domain they match.
     public func addCookies(_ cookies: [Cookie]) { core.cookieJar.add(cookies) }
 
-    /// The cookies that would be sent to an `http` or `https` URL; nil: all that have not expired. Empty for a text that
-    /// is no such URL.
+    /// The cookies that would be sent to an `http` or `https` URL; nil: all that have not expired. Empty for another
+    /// URL.
     public func cookies(forURL url: String?) -> [Cookie] {
         guard let url else { return core.cookieJar.all }
         return CookieOrigin(url: url).map(core.cookieJar.cookies(for:)) ?? []

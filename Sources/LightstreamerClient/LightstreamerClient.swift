@@ -1,10 +1,10 @@
 public import SessionCore
 internal import Synchronization
 
-/// A client of one Lightstreamer server: opens a session, keeps it up, and carries subscriptions and messages.
+/// A client of one Lightstreamer server: opens a session, maintains it, and carries subscriptions and messages.
 ///
-/// It may be used from any thread, and inside delegate methods. All events of a client come one at a time on a task of
-/// its own. When the last reference to it goes it disconnects and cleans up; `shutdown()` does the same and waits.
+/// It may be used from any thread, and inside delegate methods. All events of a client are delivered one at a time on
+/// a task of its own. Releasing the last reference disconnects the client; `shutdown()` does the same and waits.
 public final class LightstreamerClient: Sendable {
     /// The status of the connection.
     public typealias Status = ClientStatus
@@ -16,14 +16,14 @@ public final class LightstreamerClient: Sendable {
 
     private static let exceptionsAreLimited = Atomic(false)
 
-    /// Whether value getters give nil (or false) where they would throw for unknown names, positions out of bounds or
-    /// another mode than COMMAND. For all clients of the process; default false. Setters are not concerned.
+    /// Whether value getters return nil (or false) instead of throwing for unknown names, positions out of bounds or
+    /// another mode than COMMAND. For all clients of the process; default false. Setters are not affected.
     public static var limitExceptionsUse: Bool {
         get { exceptionsAreLimited.load(ordering: .relaxed) }
         set { exceptionsAreLimited.store(newValue, ordering: .relaxed) }
     }
 
-    /// Address, adapter set and credentials, and what the server told of the session.
+    /// Address, adapter set, credentials, and the session properties sent by the server.
     public let connectionDetails: ConnectionDetails
     /// Timeouts, intervals, transports and limits.
     public let connectionOptions: ConnectionOptions
@@ -52,8 +52,8 @@ public final class LightstreamerClient: Sendable {
 
     deinit { core.beginShutdown() }
 
-    /// Disconnects, delivers what is still to be told, closes every connection, and returns when all of that is done.
-    /// The client cannot be used afterwards. Must not be awaited inside a delegate method.
+    /// Disconnects, delivers pending events, closes every connection, and returns when all of that is done. The
+    /// client cannot be used afterwards. Must not be awaited inside a delegate method.
     public func shutdown() async {
         core.beginShutdown()
         await driving.value
@@ -64,10 +64,10 @@ public final class LightstreamerClient: Sendable {
     /// The status of the connection. It may lag behind `connect()` and `disconnect()`, never behind an event.
     public var status: ClientStatus { core.state.withLock { $0.status } }
 
-    /// What the client has seen since it was made.
+    /// Totals since the client was created.
     public var counters: ClientCounters { core.state.withLock { $0.counters } }
 
-    /// Opens a session and keeps it up until `disconnect()` or a refusal by the server. Does nothing unless the status
+    /// Opens a session and maintains it until `disconnect()` or a refusal by the server. Does nothing unless the status
     /// is `DISCONNECTED`. Throws `noServerAddress`, and `tooManySessions` where the policy is `BLOCK`.
     public func connect() throws(ClientError) { try core.connect() }
 
@@ -83,8 +83,8 @@ public final class LightstreamerClient: Sendable {
     /// if it is active already or lacks items or fields, `shutDown` after `shutdown()`.
     public func subscribe(_ subscription: Subscription) throws(ClientError) { try core.subscribe(subscription) }
 
-    /// Makes a subscription inactive; its values are gone at once, `subscriptionDidUnsubscribe` follows. Does nothing for
-    /// an inactive one. Throws `lifecycle` if it is active on another client.
+    /// Makes a subscription inactive; its values are gone at once, `subscriptionDidUnsubscribe` follows. Does nothing
+    /// for an inactive one. Throws `lifecycle` if it is active on another client.
     public func unsubscribe(_ subscription: Subscription) throws(ClientError) { try core.unsubscribe(subscription) }
 
     // MARK: - Messages
@@ -97,10 +97,10 @@ public final class LightstreamerClient: Sendable {
     ///     `UNORDERED_MESSAGES`: none.
     ///   - delayTimeout: how many seconds the server may wait for missing earlier messages of the sequence; nil or
     ///     negative: as the server likes.
-    ///   - delegate: told the outcome; nil: the outcome is not asked for.
+    ///   - delegate: receives the outcome; nil: the outcome is not requested.
     ///   - enqueueWhileDisconnected: whether the message waits for a session where there is none; else it is aborted.
     /// - Throws: `invalidValue` for a bad sequence name or timeout, `overloaded`, `shutDown`.
-    /// - Returns: the token that `ClientEvent.message` tells the outcome with.
+    /// - Returns: the token of the `ClientEvent.message` with the outcome.
     @discardableResult
     public func sendMessage(
         _ text: String,
@@ -119,7 +119,7 @@ public final class LightstreamerClient: Sendable {
         )
     }
 
-    /// The same, with the outcome asked for even without a delegate: observers and event sequences are told it.
+    /// As above; with `wantsOutcome` the outcome is requested even without a delegate, for event sequences.
     @discardableResult
     public func sendMessage(
         _ text: String,
@@ -141,8 +141,8 @@ public final class LightstreamerClient: Sendable {
         )
     }
 
-    /// Sends a message and calls a closure with its outcome, synchronously on the driver's task; with nil the outcome is
-    /// not requested. Parameters and errors as above.
+    /// Sends a message and calls a closure with its outcome, synchronously on the driver's task; with nil the outcome
+    /// is not requested. Parameters and errors as above.
     @discardableResult
     package func sendMessage(
         _ text: String,

@@ -1,7 +1,7 @@
 public import SessionCore
 internal import Synchronization
 
-/// Items and fields wanted from a server, and what is known of them.
+/// A subscription to items and fields of a server, and their present values.
 ///
 /// A new object is inactive; `LightstreamerClient.subscribe` makes it active, `unsubscribe`, a refusal or a removal by
 /// the server makes it inactive again. While it is active its properties cannot be changed, `requestedMaxFrequency`
@@ -12,7 +12,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
 
     let state: Mutex<SubscriptionState>
 
-    /// A subscription without items and fields; both are to be set before it is subscribed to.
+    /// A subscription without items and fields; both must be set before `subscribe`.
     public init(mode: Mode) { state = Mutex(SubscriptionState(draft: SubscriptionDraft(mode: mode))) }
 
     /// A subscription to items by name. Throws `invalidValue` for bad lists.
@@ -27,7 +27,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
         try self.init(mode: mode, items: [item], fields: fields)
     }
 
-    /// A subscription with these properties. Throws `invalidValue` for the first that is not admitted.
+    /// A subscription with these properties. Throws `invalidValue` for the first invalid one.
     public convenience init(properties: SubscriptionProperties) throws(ClientError) {
         let draft = SubscriptionDraft(properties)
         if let violation = draft.violations.first { throw violation }
@@ -38,7 +38,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// How the items behave.
     public var mode: Mode { state.withLock { $0.draft.mode } }
 
-    /// Whether it was subscribed to and not unsubscribed from since, by the user or by the server.
+    /// Whether it is active: subscribed, and not unsubscribed since by the user or by the server.
     public var isActive: Bool { state.withLock { $0.isActive } }
 
     /// Whether the server accepted it in the present session.
@@ -65,6 +65,6 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// A snapshot of all present values; nil while inactive.
     package var valueTable: ValueTable? { state.withLock { $0.table } }
 
-    /// Mode, items, fields and whatever else was set.
+    /// Mode, items, fields and the other properties that are set.
     public var description: String { state.withLock { $0.draft.description } }
 }

@@ -1,6 +1,6 @@
-/// A point in time as the machines see it: nanoseconds since an epoch that only the driver knows.
+/// A point in time: nanoseconds since an epoch that the driver chooses.
 ///
-/// Moments of one process can be compared and subtracted; they say nothing about the wall clock.
+/// Moments of one process can be compared and subtracted; they are unrelated to the wall clock.
 package struct Moment: Comparable, Hashable, Sendable {
     /// Nanoseconds since the epoch.
     package let nanoseconds: Int64
@@ -14,7 +14,7 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// Whether one moment comes before another.
     package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// The moment a duration later; it stops at the last moment that can be told (292 years from the epoch).
+    /// The moment a duration later; it saturates at the last representable moment (292 years from the epoch).
     package static func + (moment: Moment, duration: Duration) -> Moment {
         let (sum, overflow) = moment.nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
         return Moment(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
@@ -33,7 +33,7 @@ package struct Moment: Comparable, Hashable, Sendable {
     }
 }
 
-/// What a machine may know of the world outside at one step: the time, and one random number.
+/// The time of an event and a random number drawn for it: all that a machine learns from outside besides the event.
 package struct EventContext: Sendable {
     /// The time of the step.
     package var now: Moment
@@ -48,7 +48,7 @@ package struct EventContext: Sendable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, held inside what `Int64` can tell.
+    /// The duration in nanoseconds, clamped to `Int64`.
     package var clampedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -60,9 +60,10 @@ extension Duration {
 
 extension Duration {
     /// A time that an option gives in seconds, to the nearest microsecond; negative and impossible values count as 0,
-    /// and what exceeds ten years as ten years.
+    /// and more than ten years as ten years.
     init(optionSeconds seconds: Double) {
-        // Half of all decimal fractions lie below what was written: cut off, they would lack a millisecond.
+        // Rounded: half of all decimal fractions are stored slightly below their value, and truncation would lose a
+        // unit.
         self = seconds > 0 ? .microseconds(Int64((Swift.min(seconds, 315_360_000) * 1_000_000).rounded())) : .zero
     }
 
@@ -72,7 +73,7 @@ extension Duration {
     /// The duration in seconds, for an option; at most the ten years that an option can mean.
     var optionSeconds: Double { Double(Swift.min(self, .seconds(315_360_000)).wholeMilliseconds) / 1000 }
 
-    /// A uniform share of the duration, in whole milliseconds, zero and the duration itself included.
+    /// A uniformly distributed part of the duration in whole milliseconds, from zero to the duration itself.
     func randomShare(random: Double) -> Duration {
         let whole = wholeMilliseconds
         return .milliseconds(Swift.min(whole, Int(Double(whole + 1) * Swift.max(0, Swift.min(random, 1)))))

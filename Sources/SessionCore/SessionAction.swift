@@ -7,28 +7,29 @@ package enum SessionAction: Sendable, Equatable {
     indirect case openTransport(ConnectionID, TransportRequest)
     /// Send one text message on an open WebSocket. It may hold the password, so it must not be logged.
     case send(ConnectionID, [UInt8])
-    /// Close a connection; nothing of it needs to be reported any more. What was sent before goes out first.
+    /// Close a connection and report nothing more of it. Data sent before is written first.
     case closeTransport(ConnectionID)
-    /// The last line of an HTTP response has come, and what remains of it is noise: let it end, so that its socket can
-    /// be used again, or close it. Nothing of it needs to be reported any more.
+    /// The last line of an HTTP response was received: let the response end, so that its socket can be reused, or
+    /// close it. Report nothing more of it.
     case releaseTransport(ConnectionID)
     /// Report `timerFired` with this identifier, once, after this time.
     case scheduleTimer(TimerID, after: Duration)
-    /// Forget a timer. A firing that is already on its way does no harm.
+    /// Cancel a timer. The machine ignores a firing that is already under way.
     case cancelTimer(TimerID)
-    /// Tell the user.
+    /// Deliver an event to the user.
     case notify(SessionEvent)
-    /// The server at an address speaks at most this version; clients made later for that address should begin with it.
+    /// The server at an address supports at most this version; clients created later for that address should start with
+    /// it.
     case rememberVersion(ProtocolVersion, address: String)
-    /// Something worth a line in the log.
+    /// Write an entry to the log.
     case log(SessionLogEvent)
 }
 
-/// What a session's driver may want to log; carries no secrets.
+/// An event for the log; contains no secrets.
 package enum SessionLogEvent: Sendable, Equatable {
     /// A control link was ignored since the list of allowed addresses does not hold it.
     case controlLinkRefused(String)
-    /// No transport is admitted by `forcedTransport` and by what was found not to work; all are tried again.
+    /// Every transport that `forcedTransport` admits was found not to work; all are tried again.
     case noTransportAdmitted
     /// A line could not be understood.
     case badLine(reason: String)

@@ -16,8 +16,8 @@ public struct MessageToken: Sendable, Hashable {
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Something that the user of a client is told. The order in which a session's machine emits them is the order in
-/// which they are delivered, across the client, all of its subscriptions and all of its messages.
+/// An event for the user of a client. Events are delivered in the order in which the machine emits them, across the
+/// client, its subscriptions and its messages.
 public enum SessionEvent: Sendable, Equatable {
     /// `didChangeStatus`.
     case statusChanged(ClientStatus)
@@ -29,7 +29,7 @@ public enum SessionEvent: Sendable, Equatable {
     case subscription(SubscriptionToken, SubscriptionEvent)
     /// The outcome of one message.
     case message(MessageToken, MessageOutcome)
-    /// Something that only legacy listeners are told.
+    /// An event for legacy listeners only.
     case legacy(LegacyEvent)
 }
 
@@ -76,7 +76,7 @@ public enum SubscriptionEvent: Sendable, Equatable {
     case secondLevelFailed(code: Int, message: String, key: String)
     /// `didLoseUpdates` of the second-level subscription of a key.
     case secondLevelLostUpdates(count: Int, key: String)
-    /// `didReceiveRealFrequency`; nil: can no longer be told.
+    /// `didReceiveRealFrequency`; nil: unknown.
     case realMaxFrequency(RealMaxFrequency?)
 }
 
@@ -90,17 +90,17 @@ public enum MessageOutcome: Sendable, Equatable {
     case discarded
     /// `didFailMessage`: processing failed.
     case failed
-    /// `didAbortMessage`: the outcome can no longer be known.
+    /// `didAbortMessage`: the outcome will never be known.
     case aborted(sentOnNetwork: Bool)
 }
 
-/// What the adapter for the legacy connection delegate derives its events from.
+/// An event from which the events of the legacy connection delegate are derived.
 public enum LegacyEvent: Sendable, Equatable {
     /// A `CONOK` arrived: on creation, bind, poll or recovery.
     case connectionEstablished
-    /// The server ended the session for good with this `END` code.
+    /// The server ended the session with this `END` code; no retry follows.
     case ended(cause: Int)
-    /// A connection failed; the client goes on by itself.
+    /// A connection failed; the client reconnects by itself.
     case connectionFailed(reason: String)
     /// `CONERR`, `ERROR` or a fatal `REQERR`.
     case serverFailed(code: Int, message: String)

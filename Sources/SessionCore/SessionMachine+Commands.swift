@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// Options set by the user, and what the ledgers ask for.
+/// Options set by the user, bandwidth and transport negotiation, push notifications, effects of the ledgers.
 extension SessionMachine {
     mutating func apply(_ values: ConnectionOptionValues, at context: EventContext) {
         let old = options
@@ -15,15 +15,15 @@ extension SessionMachine {
         sendPendingRequests(at: context)
     }
 
-    /// Asks for another bandwidth limit if the user wants one.
+    /// Requests another bandwidth limit if the option differs from the limit requested last.
     mutating func negotiateBandwidth() {
         guard session != nil else { return }
         let limit = bandwidth.next(option: options.requestedMaxBandwidth, real: properties.realMaxBandwidth)
         if let limit { requests.ask(.bandwidth(limit)) }
     }
 
-    /// Asks for a rebind if there is a better transport than the one in use. During a preflight, an opening or a
-    /// recovery nothing is asked: the choice is made anyway when it ends.
+    /// Requests a rebind if a better transport than the one in use is available. During a preflight, an opening or a
+    /// recovery nothing is requested: the transport is chosen when it ends.
     mutating func considerSwitch(cause: String? = nil) {
         guard let binding = state.binding, state.controlRoute != .closed else { return }
         if ladder.bestTransport(forced: options.forcedTransport) == binding.transport {

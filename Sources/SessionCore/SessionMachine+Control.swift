@@ -4,7 +4,7 @@ internal import TLCP
 extension SessionMachine {
     private var hasPendingControls: Bool { requests.hasPending || subscriptions.hasPendingRequests }
 
-    /// Sends what is waiting, as far as the route allows.
+    /// Sends pending requests as far as the route allows.
     mutating func sendPendingRequests(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
@@ -13,7 +13,7 @@ extension SessionMachine {
         }
     }
 
-    /// What has waited for the socket goes in batches, controls before messages; later each request goes by itself.
+    /// Requests that waited for the socket are sent in batches, controls before messages; later ones are sent singly.
     private mutating func sendOnSocket(_ socket: ConnectionID) {
         let isAlone = batchedSocket == socket
         batchedSocket = socket
@@ -112,7 +112,7 @@ extension SessionMachine {
 
     // MARK: - Replies
 
-    /// `REQOK`, `REQERR` or `ERROR`, on whatever connection.
+    /// `REQOK`, `REQERR` or `ERROR`, on the stream or on a control connection.
     mutating func reply(_ notification: ServerNotification, causePrefix: String, at context: EventContext) {
         switch notification {
         case .reqOK(let id):
@@ -164,7 +164,7 @@ extension SessionMachine {
 
     // MARK: - The HTTP channel
 
-    /// The response of the control request is complete, or will never be. What got no reply is sent again.
+    /// The response of the control request is complete or has failed. Requests without a reply are sent again.
     mutating func controlEnded(isComplete: Bool, at context: EventContext) {
         forgetUnanswered()
         if let pause = control.ended(isComplete: isComplete, retryDelay: retryDelay, at: context.now) {
@@ -180,7 +180,7 @@ extension SessionMachine {
         controlEnded(isComplete: false, at: context)
     }
 
-    /// Control requests no longer take the way that they took so far.
+    /// Leaves the present route for control requests, before another one is used.
     mutating func leaveControlRoute() {
         close(control.left())
         stopTimer(.control)

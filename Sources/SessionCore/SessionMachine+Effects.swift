@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// The small steps that decisions are made of: each adds to the actions of the event under way.
+/// Building blocks of the decisions: each appends actions to the list of the current event.
 extension SessionMachine {
     mutating func emit(_ action: SessionAction) { out.append(action) }
 
@@ -22,7 +22,7 @@ extension SessionMachine {
         emit(.notify(.statusChanged(newStatus)))
     }
 
-    /// A property of the session is known; notified only if it is news.
+    /// Sets a property of the session; notified only if the value changed.
     mutating func setProperty(_ change: PropertyChange) {
         if properties.apply(change) { emit(.notify(.propertyChanged(change))) }
     }
@@ -84,12 +84,12 @@ extension SessionMachine {
         if let connection, connections.ended(connection) { emit(.closeTransport(connection)) }
     }
 
-    /// Lets go of an HTTP response whose last line has come.
+    /// Releases an HTTP response whose last line was received.
     mutating func release(_ connection: ConnectionID?) {
         if let connection, connections.ended(connection) { emit(.releaseTransport(connection)) }
     }
 
-    /// The response times of creations and recoveries changed: `currentConnectTimeout` follows.
+    /// Updates `currentConnectTimeout` after a change of the response timeout.
     mutating func noteResponseTimeout() {
         let seconds = responseTimeout.current.optionSeconds
         guard case .auto = options.connectTimeout, options.currentConnectTimeout != seconds else { return }

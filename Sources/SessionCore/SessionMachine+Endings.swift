@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// Ends of sessions, with what is reset, and the end of all efforts.
+/// The end of a session and of all connection attempts, with what each resets.
 extension SessionMachine {
     mutating func disconnect(at context: EventContext) {
         guard !state.isIdle else { return }
@@ -9,14 +9,14 @@ extension SessionMachine {
         notifyLegacy(.closed)
     }
 
-    /// No retry can help.
+    /// Reports an error that no retry can fix and disconnects.
     mutating func fail(code: Int, message: String, legacy: LegacyEvent? = nil, at context: EventContext) {
         var events: [SessionEvent] = [.serverError(code: code, message: message)]
         if let legacy { events.append(.legacy(legacy)) }
         terminate(telling: events, at: context)
     }
 
-    /// Closes everything, and forgets all but subscriptions and the protocol version.
+    /// Closes all connections and resets everything but subscriptions and the protocol version.
     mutating func terminate(telling events: [SessionEvent] = [], at context: EventContext) {
         close(state.connection)
         endSession(status: .disconnected, telling: events)
@@ -29,7 +29,7 @@ extension SessionMachine {
         previousSession = nil
     }
 
-    /// The session ended, or the effort to create one: what belonged to it goes, in the order that delegates expect.
+    /// Ends the session, or the attempt to create one, and emits the events in the order of the class reference.
     mutating func endSession(status: ClientStatus, telling events: [SessionEvent] = []) {
         leaveStream()
         stopTimer(.retry)
@@ -48,7 +48,7 @@ extension SessionMachine {
         perform(messages.sessionEnded())
     }
 
-    /// Over HTTP the server finds out by itself; on a WebSocket it is told.
+    /// Sends `destroy` on a WebSocket. Over HTTP the server detects the closed connection.
     mutating func destroySessionOnSocket() {
         guard case .socket(let socket) = state.controlRoute else { return }
         emit(.send(socket, destroyRequest().webSocketMessage))

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// Connections that break or stay silent, refusals, and what follows from them.
+/// Failed and silent connections, refusals, recovery and retries.
 extension SessionMachine {
     mutating func connectionClosed(_ connection: ConnectionID, _ closure: TransportClosure, at context: EventContext) {
         let isStream = state.connection == connection
@@ -26,7 +26,7 @@ extension SessionMachine {
         }
     }
 
-    /// The session's connection failed: what follows depends on what it was needed for.
+    /// The session's connection failed; the consequence depends on what it was used for.
     mutating func connectionFailed(_ failure: ConnectionFailure, reason: String, at context: EventContext) {
         guard let failureOutcome = state.failureOutcome(from: failure) else { return }
         close(state.connection(toGiveUpAfter: failureOutcome))
@@ -57,7 +57,7 @@ extension SessionMachine {
         }
     }
 
-    /// An HTTP streaming response is withheld somewhere: the server is asked to end it, and never to stream again.
+    /// An HTTP streaming response is buffered on its way: asks the server to end it, and disables HTTP streaming.
     private mutating func forcePolling(at context: EventContext) {
         ladder.disableHTTPStreaming()
         state.moveBinding(to: .pollingForced, on: state.connection)
@@ -79,7 +79,7 @@ extension SessionMachine {
         pause(isRetryDelay: true, isNextUnlimited: isNextUnlimited, at: context)
     }
 
-    /// The session is interrupted: it is recovered, unless the user wants no recovery.
+    /// The session is interrupted: it is recovered, unless `sessionRecoveryTimeout` is 0.
     private mutating func interrupt(cause: String, wait: RetryWait, reason: String, at context: EventContext) {
         notifyLegacy(.connectionFailed(reason: reason))
         guard options.sessionRecoveryTimeout > 0 else { return loseSession(cause: cause, wait: wait, at: context) }
@@ -176,7 +176,7 @@ extension SessionMachine {
         }
     }
 
-    /// Data that make no sense: the session cannot go on.
+    /// Handles data that violate the protocol: reports error 61 and closes the session.
     mutating func badData(_ reason: String, at context: EventContext) {
         emit(.log(.badLine(reason: reason)))
         destroySessionOnSocket()
@@ -184,7 +184,7 @@ extension SessionMachine {
     }
 }
 
-/// The recovery of an interrupted session, always by an HTTP poll that tells how far the data came.
+/// The recovery of an interrupted session: an HTTP poll that carries the number of notifications processed.
 extension SessionMachine {
     mutating func recover(at context: EventContext) {
         guard state.recovery != nil, let session else { return }
@@ -196,7 +196,7 @@ extension SessionMachine {
         state.moveRecovery(to: .requested(connection))
     }
 
-    /// An attempt failed: there is another one as long as it can begin in time.
+    /// An attempt failed: another one follows if it can begin before the deadline.
     mutating func recoveryFailed(reason: String, at context: EventContext) {
         guard let recovery = state.recovery else { return }
         stopTimer(.transport)

@@ -79,7 +79,7 @@ extension SessionMachine {
         return (id, .control(ControlRequest(requestID: id, operation: operation)))
     }
 
-    /// A request in the form that goes over HTTP by itself. `create_session` and `bind_session` name their session
+    /// A request in its HTTP form. `create_session` and `bind_session` name their session
     /// in the body.
     func http(_ request: ClientRequest) -> TransportRequest.Request {
         TransportRequest.Request(

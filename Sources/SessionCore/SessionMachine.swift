@@ -2,12 +2,11 @@ package import TLCP
 
 /// All decisions of one client's session: statuses, transports, binds, recovery, requests, retries.
 ///
-/// It is the only door to this module's decisions: the driver reports facts by the event methods and performs the
-/// returned actions in order. The machine does no I/O, owns no clock and draws no random number: each event brings a
-/// `EventContext`.
+/// The driver reports facts by the event methods and performs the returned actions in order. The machine does no I/O,
+/// owns no clock and draws no random number: each event carries an `EventContext`.
 ///
-/// Where official clients stop without a word, because `forcedTransport` admits nothing that works, this machine goes
-/// on trying, with the retry delay between the attempts, as the class reference promises.
+/// Where `forcedTransport` admits no transport that works, official clients stop silently; this machine keeps trying,
+/// with the retry delay between attempts, as the class reference requires.
 package struct SessionMachine: ~Copyable {
     /// The status that was notified last.
     package internal(set) var status = ClientStatus.disconnected
@@ -42,18 +41,18 @@ package struct SessionMachine: ~Copyable {
 
     /// The `LS_cause` of the next creation or bind; sent once.
     var cause: String?
-    /// When the last connection effort began.
+    /// When the last connection attempt began.
     var lastEffort = Moment.zero
     /// The session before this one, for `LS_old_session`.
     var previousSession: SessionID?
-    /// The address at the last `connect()`, should the user set none meanwhile.
+    /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
     var fallbackAddress: String?
 
     var timers = TimerTable()
     var connections = ConnectionTable()
-    /// What the event under way has led to so far.
+    /// The actions of the current event so far.
     var out: [SessionAction] = []
-    /// Kept for its storage, so that a line costs no allocation here.
+    /// Reused storage, so that a line costs no allocation here.
     var effects: [SubscriptionEffect] = []
 
     /// A machine for one client, disconnected.
@@ -70,7 +69,7 @@ package struct SessionMachine: ~Copyable {
         version = VersionFallback(configuration.protocolVersion)
     }
 
-    // MARK: - What the user does
+    // MARK: - Calls of the user
 
     /// `connect()`: acts only while `DISCONNECTED`, and only if a server address is set.
     package mutating func connectRequested(at context: EventContext) -> [SessionAction] {
@@ -78,7 +77,7 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    /// `disconnect()`: ends whatever is under way.
+    /// `disconnect()`: ends the session or the attempt to create one.
     package mutating func disconnectRequested(at context: EventContext) -> [SessionAction] {
         disconnect(at: context)
         return takeActions()
@@ -154,7 +153,7 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    // MARK: - What the transports report
+    // MARK: - Transport events
 
     /// A WebSocket is open. (For HTTP it may be reported or not; it is ignored.)
     package mutating func transportOpened(_ connection: ConnectionID, at context: EventContext) -> [SessionAction] {
@@ -173,7 +172,7 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    /// Several lines arrived, in order, without their CR-LF; as good as one call for each, but cheaper.
+    /// Several lines arrived, in order, without their CR-LF; equivalent to one call for each line, but cheaper.
     package mutating func received(
         _ connection: ConnectionID,
         lines: [ArraySlice<UInt8>],
@@ -236,7 +235,7 @@ package struct SessionMachine: ~Copyable {
     }
 }
 
-/// What a session machine is told once and for all.
+/// The settings of a session machine that never change.
 package struct SessionConfiguration: Sendable, Equatable {
     /// The client identifier for `LS_cid`; the default is the one that the protocol gives to third-party clients.
     package var clientIdentifier = "mgQkwtwdysogQz2BJ4Ji kOj2Bg"

@@ -1,6 +1,6 @@
 public import SessionCore
 
-/// Told about a client. Every method has an empty default.
+/// Receives the events of a client. Every method has an empty default.
 ///
 /// All methods are called on the client's own task, one at a time, in the order in which the events happened, across
 /// the client, its subscriptions and its messages. They may call any method of the library. The client holds its
@@ -31,12 +31,12 @@ extension ClientDelegate {
     public func client(_ client: LightstreamerClient, didChangeProperty property: String) {}
 }
 
-/// A client delegate that answers authentication challenges as well.
+/// A client delegate that also answers authentication challenges.
 ///
-/// Of a client's delegates only the first that conforms is asked; without one, the configuration answers.
+/// Only the first conforming delegate of a client is called; without one, the configuration answers.
 public protocol AuthenticationDelegate: ClientDelegate {
-    /// A server or proxy asks who is there, or shows who it is. The connection waits until the challenge is answered,
-    /// from any thread. Called on a network thread: must be quick and must not block.
+    /// A server or proxy requests credentials, or presents its identity. The connection waits until the challenge is
+    /// answered, from any thread. Called on a network thread: must return quickly and must not block.
     func client(_ client: LightstreamerClient, willSendRequestFor challenge: AuthenticationChallenge)
 }
 

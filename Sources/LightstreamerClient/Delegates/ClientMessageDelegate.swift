@@ -1,16 +1,16 @@
 internal import SessionCore
 
-/// Told how messages ended: exactly one call for each message. Every method has an empty default.
+/// Receives the outcome of messages: exactly one call for each message. Every method has an empty default.
 public protocol ClientMessageDelegate: AnyObject, Sendable {
     /// The Metadata Adapter processed the message; the response is empty if it gave none.
     func client(_ client: LightstreamerClient, didProcessMessage message: String, withResponse response: String)
     /// The Metadata Adapter refused the message with a code of its own.
     func client(_ client: LightstreamerClient, didDenyMessage message: String, withCode code: Int, error: String)
-    /// The message never reached the Metadata Adapter; its sequence goes on.
+    /// The message never reached the Metadata Adapter; its sequence continues.
     func client(_ client: LightstreamerClient, didDiscardMessage message: String)
     /// Processing failed; how far it got is not known.
     func client(_ client: LightstreamerClient, didFailMessage message: String)
-    /// The outcome can no longer be known: the session ended, or there was none.
+    /// The outcome will never be known: the session ended, or there was none.
     func client(_ client: LightstreamerClient, didAbortMessage message: String, sentOnNetwork: Bool)
 }
 

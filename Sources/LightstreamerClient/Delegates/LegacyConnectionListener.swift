@@ -1,19 +1,19 @@
 internal import SessionCore
 public import TLCPTransports
 
-/// Told about a connection in the terms of the older class reference (`LSConnectionDelegate`). Every method has an
-/// empty default. All are called on the client's task, in the order of its other events, but for
-/// `isAboutToSend`, which comes on a network thread and must be quick.
+/// Receives the events of the older class reference (`LSConnectionDelegate`). Every method has an empty default. All
+/// are called on the client's task, in the order of its other events, except `isAboutToSend`, which is called on a
+/// network thread and must return quickly.
 public protocol LegacyConnectionListener: AnyObject, Sendable {
     /// A connection was established: at creation, and at every later bind, poll or recovery of the session.
     func clientConnectionDidEstablish(_ client: LightstreamerClient)
-    /// A session has begun; once for each, when its transport is known.
+    /// A session started; once per session, when its transport is known.
     func clientConnection(_ client: LightstreamerClient, didStartSessionWithPolling isPolling: Bool)
-    /// Bytes came from the server, counted before decoding.
+    /// Bytes were received, counted before decoding.
     func clientConnection(_ client: LightstreamerClient, didReceiveNewBytes count: Int)
-    /// The connection has become silent, or is no longer.
+    /// The connection became stalled, or recovered from it.
     func clientConnection(_ client: LightstreamerClient, didChangeActivityWarningStatus isWarning: Bool)
-    /// The connection is closed since the application asked for it.
+    /// The connection was closed by the application.
     func clientConnectionDidClose(_ client: LightstreamerClient)
     /// The server ended the session with this cause; no reconnection follows.
     func clientConnection(_ client: LightstreamerClient, didEndWithCause cause: Int)
@@ -21,13 +21,13 @@ public protocol LegacyConnectionListener: AnyObject, Sendable {
     func clientConnection(_ client: LightstreamerClient, didReceiveConnectionFailure reason: String)
     /// The server signalled an error. The client reconnects by itself only where the code admits a retry.
     func clientConnection(_ client: LightstreamerClient, didReceiveServerFailure code: Int, message: String)
-    /// What the server sent could not be understood; the session is closed.
+    /// Invalid data were received; the session is closed.
     func clientConnection(_ client: LightstreamerClient, didReceiveDataError reason: String)
-    /// The device token on the server is the new one.
+    /// The server has the new device token.
     func clientConnection(_ client: LightstreamerClient, didSucceedChangingDeviceTokenWithDeviceID deviceID: String?)
     /// The device token could not be changed. Code 45, device unknown, need not be an error.
     func clientConnection(_ client: LightstreamerClient, didFailChangingDeviceTokenWithCode code: Int, message: String?)
-    /// The badge counter on the server is reset.
+    /// The server has reset the badge counter.
     func clientConnectionDidSucceedResettingBadge(_ client: LightstreamerClient)
     /// The badge counter could not be reset.
     func clientConnection(_ client: LightstreamerClient, didFailResettingBadgeWithCode code: Int, message: String?)
@@ -77,7 +77,7 @@ extension LegacyConnectionListener {
     public func clientConnection(_ client: LightstreamerClient, isAboutToSend request: inout OutgoingRequest) {}
 }
 
-/// A legacy listener that answers authentication challenges as well; asked where no client delegate does.
+/// A legacy listener that also answers authentication challenges; called if no client delegate does.
 public protocol LegacyAuthenticationListener: LegacyConnectionListener {
     /// As `AuthenticationDelegate`.
     func clientConnection(_ client: LightstreamerClient, willSendRequestFor challenge: AuthenticationChallenge)

@@ -1,15 +1,15 @@
 public import SessionCore
 
-/// Told about a subscription. Every method has an empty default.
+/// Receives the events of a subscription. Every method has an empty default.
 ///
-/// The methods are called on the task of the client that the subscription is active on, in true order with that
-/// client's other events. The subscription holds its delegates strongly. Positions are 1-based.
+/// The methods are called on the task of the client that the subscription is active on, in the order of all events of
+/// that client. The subscription holds its delegates strongly. Positions are 1-based.
 public protocol SubscriptionDelegate: AnyObject, Sendable {
     /// The delegate's first event.
     func subscriptionDidAddDelegate(_ subscription: Subscription)
     /// The delegate's last event.
     func subscriptionDidRemoveDelegate(_ subscription: Subscription)
-    /// The server accepted the subscription, once for each session; what came earlier is void.
+    /// The server accepted the subscription, once for each session; earlier values are discarded.
     func subscriptionDidSubscribe(_ subscription: Subscription)
     /// The subscription ended: by the user, by the server, or with the session.
     func subscriptionDidUnsubscribe(_ subscription: Subscription)
@@ -19,7 +19,7 @@ public protocol SubscriptionDelegate: AnyObject, Sendable {
     func subscription(_ subscription: Subscription, didUpdateItem itemUpdate: ItemUpdate)
     /// The snapshot of an item is complete. The name is nil with an item group.
     func subscription(_ subscription: Subscription, didEndSnapshotForItemName itemName: String?, itemPos: Int)
-    /// What is known of an item is void. The name is nil with an item group.
+    /// The values of an item are void. The name is nil with an item group.
     func subscription(_ subscription: Subscription, didClearSnapshotForItemName itemName: String?, itemPos: Int)
     /// The server dropped updates of an item. The name is nil with an item group.
     func subscription(
@@ -41,7 +41,7 @@ public protocol SubscriptionDelegate: AnyObject, Sendable {
         message: String?,
         forCommandSecondLevelItemWithKey key: String
     )
-    /// The frequency limit in force is this from now on; nil: it can no longer be told.
+    /// The frequency limit in force changed; nil: unknown.
     func subscription(_ subscription: Subscription, didReceiveRealFrequency frequency: RealMaxFrequency?)
 }
 
@@ -135,8 +135,8 @@ extension Subscription {
     /// The delegates, in the order in which they were added. They are held strongly.
     public var delegates: [any SubscriptionDelegate] { state.withLock { $0.delegates } }
 
-    /// Adds a delegate; one that is there already is ignored. Its first event is `subscriptionDidAddDelegate`. On a
-    /// subscription that no client knows, this very call delivers it.
+    /// Adds a delegate; a duplicate is ignored. Its first event is `subscriptionDidAddDelegate`, delivered by this
+    /// call if the subscription was never subscribed.
     public func addDelegate(_ delegate: any SubscriptionDelegate) {
         let isNew = state.withLock { state in
             guard !state.delegates.contains(where: { $0 === delegate }) else { return false }
@@ -166,7 +166,7 @@ extension Subscription {
         }
     }
 
-    /// Does something in the order of the events of the client that the subscription is, or was last, active on;
+    /// Calls a closure in the order of the events of the client that the subscription is, or was last, active on;
     /// without a client, or after its end, at once.
     private func inOrder(_ body: @escaping @Sendable (Subscription) -> Void) {
         let core = state.withLock { $0.core }

@@ -1,19 +1,19 @@
 package import SessionCore
 internal import TLCPTransports
 
-/// Time, timers and random numbers as a driver needs them; tests bring their own.
+/// Time, timers and random numbers; tests supply their own.
 package protocol ClientClock: Sendable {
-    /// The present moment; never goes back.
+    /// The present moment; monotonic.
     func now() -> Moment
     /// A random number, 0 ≤ n < 1.
     func random() -> Double
-    /// Calls the body once, on any thread, after a time; the handle cancels.
+    /// Calls the body once, on any thread, after a delay; the result cancels it.
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer
 }
 
-/// A timer that was set.
+/// A scheduled timer.
 package protocol ClientTimer: Sendable {
-    /// Forgets it; a firing under way may still come.
+    /// Cancels it; a firing under way may still arrive.
     func cancel()
 }
 
@@ -38,7 +38,7 @@ struct EventLoopClock: ClientClock {
     }
 }
 
-/// The timers that a machine asked for. Used by the driver's task alone.
+/// The timers of a machine. Used only by the driver's task.
 final class SessionTimers {
     private let clock: any ClientClock
     private let fire: @Sendable (TimerID) -> Void
@@ -57,7 +57,7 @@ final class SessionTimers {
 
     func cancel(_ timer: TimerID) { timers.removeValue(forKey: timer)?.cancel() }
 
-    /// Forgets a timer that fired.
+    /// Removes a timer that fired.
     func fired(_ timer: TimerID) { timers[timer] = nil }
 
     func cancelAll() {

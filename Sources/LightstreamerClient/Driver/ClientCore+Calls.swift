@@ -1,16 +1,16 @@
 internal import SessionCore
 internal import TLCPTransports
 
-/// The calls of a client: checked here, on the caller's thread, and carried out by the driver.
+/// The calls of a client: checked on the caller's thread, performed by the driver.
 extension ClientCore {
-    /// Puts an input before the driver; after shutdown it is dropped, for there is nothing left to act on.
+    /// Queues an input for the driver; dropped after shutdown.
     func send(_ input: DriverInput) {
         state.withLock { state in
             if !state.isShutDown { mailbox.put(input) }
         }
     }
 
-    /// Does something in the order of events; false after shutdown.
+    /// Calls a closure in the order of events; false after shutdown.
     @discardableResult
     func perform(_ body: @escaping @Sendable (EventDelivery) -> Void) -> Bool {
         state.withLock { state in
@@ -45,7 +45,7 @@ extension ClientCore {
         send(.connect)
     }
 
-    /// What the limit of sessions means for a connection that is about to be made.
+    /// Applies the limit of concurrent sessions to a new connection.
     private func followSessionLimit(of server: ServerAddress) throws(ClientError) {
         switch SessionCensus.shared.policyIfExceeded(server: server.censusKey) {
         case nil, .some(.none): break
@@ -159,6 +159,6 @@ extension ClientCore {
 }
 
 extension ServerAddress {
-    /// Tells servers apart for the count of sessions.
+    /// The key of the server in the count of sessions.
     var censusKey: String { "\(host.lowercased()):\(effectivePort)" }
 }

@@ -3,9 +3,9 @@ internal import Synchronization
 internal import TLCP
 internal import TLCPTransports
 
-/// What the network threads ask a client for.
+/// Functions called on network threads.
 extension ClientCore {
-    /// What the machine is told once and for all.
+    /// The settings of the machine.
     func sessionConfiguration(for address: String?) -> SessionConfiguration {
         var session = SessionConfiguration()
         if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
@@ -15,7 +15,7 @@ extension ClientCore {
         return session
     }
 
-    /// The maker of connections: of the configuration, else over sockets.
+    /// The connector of the configuration, else one over sockets.
     func makeConnector() throws(ClientError) -> any TransportConnector {
         if let connector = configuration.connector { return connector }
         var settings = SocketSettings(loops: configuration.eventLoops, cookies: cookieJar)
@@ -42,7 +42,7 @@ extension ClientCore {
         for listener in listeners { listener.clientConnection(client, isAboutToSend: &request) }
     }
 
-    /// Who answers challenges: the first that can.
+    /// The first delegate or listener that answers challenges.
     private var challenged: (@Sendable (LightstreamerClient, AuthenticationChallenge) -> Void)? {
         let (delegates, listeners) = state.withLock { ($0.delegates, $0.legacyListeners) }
         for case let delegate as any AuthenticationDelegate in delegates {
@@ -63,7 +63,7 @@ extension ClientCore {
 }
 
 extension ConnectionRequest {
-    /// What the machine wants, in terms of the network; nil for an address that cannot be understood.
+    /// Converts the machine's request; nil for an invalid address.
     init?(_ order: TransportRequest, pins: [String]) {
         guard let address = ServerAddress(order.address) else { return nil }
         let kind: Kind =
@@ -89,7 +89,7 @@ extension ConnectionRequest {
 }
 
 extension TransportClosure {
-    /// How a connection ended, in the machine's terms.
+    /// Converts the end of a connection.
     init(_ end: TransportEnd) {
         switch end {
         case .completed: self = .completed
@@ -100,7 +100,7 @@ extension TransportClosure {
 }
 
 extension ConnectionOptionValues {
-    /// Takes over what the server or the library has set.
+    /// Applies a change made by the server or by the library.
     mutating func take(_ change: PropertyChange) {
         switch change {
         case .keepaliveInterval(let seconds): keepaliveInterval = seconds
@@ -112,11 +112,11 @@ extension ConnectionOptionValues {
     }
 }
 
-/// Which protocol version servers were found to speak, for clients made later in this process.
+/// The protocol versions that servers were found to support, for clients created later in this process.
 final class VersionMemory: Sendable {
-    /// The one of the process.
+    /// The instance of the process.
     static let shared = VersionMemory()
-    /// How many addresses are remembered; then all are forgotten and found out again.
+    /// The maximum number of addresses; when it is reached all are removed.
     private static let bound = 1_000
 
     private let versions = Mutex<[String: ProtocolVersion]>([:])

@@ -1,8 +1,8 @@
 internal import SessionCore
 internal import Synchronization
 
-/// What a client's public objects share: the state that getters read, and the way to the driver. It outlives the
-/// client until the driver has ended.
+/// The state shared by a client's public objects, and the queue of the driver. It outlives the client until the
+/// driver has ended.
 final class ClientCore: Sendable {
     let state: Mutex<ClientState>
     let mailbox = Mailbox<DriverInput>()
@@ -89,7 +89,7 @@ final class ClientCore: Sendable {
 
     // MARK: - Subscriptions
 
-    /// Takes a subscription off the list of active ones.
+    /// Removes a subscription from the list of active ones.
     func forget(_ subscription: Subscription) {
         state.withLock { $0.subscriptions.removeAll { $0 === subscription } }
     }

@@ -1,8 +1,8 @@
 internal import SessionCore
 
-/// What the getters of a client read. Written by setters and by the driver, always before the event that tells of it.
+/// The state that the getters of a client read. Setters and the driver write it, always before the event.
 struct ClientState {
-    /// What the server told of the session; all nil without one.
+    /// The session properties sent by the server; all nil without a session.
     struct Session {
         var sessionId: String?
         var serverInstanceAddress: String?
@@ -14,20 +14,20 @@ struct ClientState {
     /// The client; nil once it is released.
     weak var client: LightstreamerClient?
     var status = ClientStatus.disconnected
-    /// Calls of `disconnect()` that have not reached the driver: the status does not show them yet.
+    /// The number of `disconnect()` calls that have not reached the driver and are not yet visible in the status.
     var pendingDisconnects = 0
     var session = Session()
     var details = ConnectionDetailValues()
     var certificatePins: [String] = []
     var options: ConnectionOptionValues
     var requestedOptions: ConnectionOptionValues
-    /// By option name, how many changes by the user have not reached the driver: meanwhile the server's values must
-    /// not overwrite the newer ones.
+    /// By option name, the number of changes by the user that have not reached the driver; meanwhile values from the
+    /// server must not overwrite them.
     var pendingOptions: [String: Int] = [:]
     var delegates: [any ClientDelegate] = []
     /// In order of subscription.
     var subscriptions: [Subscription] = []
-    /// Messages not handed to the machine yet, or whose outcome is awaited.
+    /// The number of messages that the machine has not received or whose outcome is outstanding.
     var pendingMessages = 0
     var legacyListeners: [any LegacyConnectionListener] = []
     var nextToken: UInt64 = 1
@@ -39,7 +39,7 @@ struct ClientState {
         requestedOptions = options
     }
 
-    /// A number that was not given before.
+    /// A number that was not used before.
     mutating func makeToken() -> UInt64 {
         defer { nextToken &+= 1 }
         return nextToken
@@ -47,7 +47,7 @@ struct ClientState {
 }
 
 extension ClientState {
-    /// Takes over what the server or the library has set.
+    /// Applies a change made by the server or by the library.
     mutating func take(_ change: PropertyChange) {
         switch change {
         case .sessionId(let id):
@@ -69,13 +69,13 @@ extension ClientState {
         _ path: WritableKeyPath<ConnectionOptionValues, Double>,
         _ seconds: Double
     ) {
-        // A newer value of the user is on its way to the machine and will win there as well.
+        // A newer value of the user is queued for the machine and will replace this one there as well.
         if pendingOptions[name] == nil { options[keyPath: path] = seconds }
     }
 }
 
 extension PropertyChange {
-    /// Today's name of the property.
+    /// The name of the property in the newest edition.
     var name: String {
         switch self {
         case .sessionId: "sessionId"

@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import TLCPTransports
 
-/// Everything that a driver is told, in one order.
+/// The inputs of a driver, in one order.
 enum DriverInput: Sendable {
     /// `connect()`.
     case connect
@@ -23,9 +23,9 @@ enum DriverInput: Sendable {
     case deviceTokenChanged(DeviceToken)
     /// `applicationMPNBadgeReset`.
     case badgeReset
-    /// Something to be called in the order of events.
+    /// A closure to be called in the order of events.
     case perform(@Sendable (EventDelivery) -> Void)
-    /// A transport told something.
+    /// An event of a transport.
     case transport(ConnectionID, TransportEvent)
     /// A timer fired.
     case timerFired(TimerID)
@@ -36,7 +36,7 @@ enum DriverInput: Sendable {
 /// Called once with the outcome of a message, on the driver's task.
 typealias MessageOutcomeHandler = @Sendable (LightstreamerClient, MessageOutcome) -> Void
 
-/// A message on its way.
+/// A message to be sent.
 struct OutgoingMessage: Sendable {
     let token: MessageToken
     let text: String

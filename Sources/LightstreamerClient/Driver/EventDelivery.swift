@@ -1,8 +1,8 @@
 internal import SessionCore
 internal import Synchronization
 
-/// Passes the events of a client to its observers, one at a time, on the driver's task; before each event it updates the
-/// state that getters read. Used by that task alone.
+/// Passes the events of a client to its observers, one at a time, on the driver's task; before each event it updates
+/// the state that getters read. Used by that task alone.
 final class EventDelivery {
     private let core: ClientCore
     /// Delegates and legacy listeners by their adapters, event sequences and package observers, in order of addition.
@@ -39,7 +39,7 @@ final class EventDelivery {
         observers.removeAll { ($0 as? LegacyAdapter)?.serves(listener) ?? false }
     }
 
-    // MARK: - What tokens stand for
+    // MARK: - Tokens
 
     func began(_ subscription: Subscription, _ token: SubscriptionToken) { subscriptions[token] = subscription }
 
@@ -69,10 +69,10 @@ final class EventDelivery {
         }
     }
 
-    /// Tells that the user changed a property; the state holds it already.
+    /// Emits a change of a property by the user; the state holds the new value already.
     func notifyProperty(_ name: String) { emit(.property(name)) }
 
-    /// Counts and tells what came from the network.
+    /// Counts and emits received data.
     func received(byteCount: Int, lineCount: Int) {
         core.state.withLock { state in
             state.counters.bytesReceived &+= UInt64(clamping: byteCount)
@@ -81,7 +81,7 @@ final class EventDelivery {
         emit(.bytesReceived(byteCount))
     }
 
-    /// The client has ended: whatever is still active is no more.
+    /// Ends the client's subscriptions and removes all observers.
     func finish() {
         leaveCensus()
         for (token, subscription) in subscriptions { subscription.abandon(token) }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// A queue with many writers and one reader, which takes all that waits at once.
+/// A queue with many writers and one reader, which takes all waiting elements at once.
 ///
-/// It has no bound of its own, for nothing in it may be dropped; its writers have: transports stop reading when their
-/// receive window is used up, messages are refused beyond `maxPendingMessages`, each timer and each connection has at
-/// most one input waiting beside its lines, and the rest are calls of the user.
+/// It has no bound of its own, since no element may be dropped. Its writers are bounded: transports stop reading when
+/// their receive window is used up, messages are refused beyond `maxPendingMessages`, each timer and each connection
+/// has at most one input waiting beside its lines; the rest are calls of the user.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var waiting: [Element] = []
@@ -13,7 +13,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds an element; wakes the reader if it waits.
+    /// Adds an element and resumes a waiting reader.
     func put(_ element: Element) {
         let reader: CheckedContinuation<[Element], Never>? = state.withLock { state in
             guard let reader = state.reader else {
@@ -26,7 +26,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: [element])
     }
 
-    /// All that waits, in order; suspends while there is nothing. One reader only.
+    /// Takes all waiting elements in order; suspends while there are none. For one reader only.
     func take() async -> [Element] {
         await withCheckedContinuation { continuation in
             let waiting: [Element]? = state.withLock { state in

@@ -2,8 +2,8 @@ internal import Logging
 internal import SessionCore
 internal import TLCPTransports
 
-/// The one owner of a client's `SessionMachine`: takes the inputs one by one, calls the machine, and performs the
-/// actions in order. Used by one task alone.
+/// The owner of a client's `SessionMachine`: takes inputs one at a time, calls the machine, and performs the actions
+/// in order. Used by a single task.
 final class SessionDriver {
     private let core: ClientCore
     private let connector: any TransportConnector
@@ -11,7 +11,7 @@ final class SessionDriver {
     private let delivery: EventDelivery
     private let timers: SessionTimers
     private var transports: [ConnectionID: any Transport] = [:]
-    /// The options as the machine knows them.
+    /// The options last passed to the machine.
     private var options: ConnectionOptionValues
     private var machine: SessionMachine
     private let logger: Logger
@@ -29,7 +29,7 @@ final class SessionDriver {
         machine = SessionMachine(options: options, configuration: core.sessionConfiguration(for: address))
     }
 
-    /// Takes inputs until the client is shut down.
+    /// Processes inputs until the client is shut down.
     func run() async {
         while true {
             for input in await core.mailbox.take() {
@@ -159,7 +159,7 @@ final class SessionDriver {
         let mailbox = core.mailbox
         guard let network = ConnectionRequest(order, pins: core.state.withLock { $0.certificatePins }) else {
             transports[connection] = ClosedTransport()
-            mailbox.put(.transport(connection, .closed(.failed(reason: "the address cannot be understood"))))
+            mailbox.put(.transport(connection, .closed(.failed(reason: "the address is invalid"))))
             return
         }
         logger.debug(
@@ -184,7 +184,7 @@ final class SessionDriver {
         switch note {
         case .controlLinkRefused(let address):
             logger.warning(
-                "control link not followed: it is not an allowed address",
+                "control link ignored: its address is not allowed",
                 metadata: ["address": "\(address)"]
             )
         default: logger.debug("session", metadata: ["note": "\(note)"])
@@ -192,7 +192,7 @@ final class SessionDriver {
     }
 }
 
-/// Stands for a connection that could not even be tried.
+/// A connection that could not be attempted.
 final class ClosedTransport: Transport {
     func send(_ message: [UInt8]) {}
     func handled(_ byteCount: Int) {}

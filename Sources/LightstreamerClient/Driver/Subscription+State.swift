@@ -1,16 +1,16 @@
 internal import SessionCore
 
-/// What a subscription's getters read.
+/// The state that a subscription's getters read.
 struct SubscriptionState {
     var draft: SubscriptionDraft
-    /// Names the present, or else the last, time it was subscribed to; nil before the first.
+    /// Identifies the present or the last `subscribe`; nil before the first.
     var token: SubscriptionToken?
     var isActive = false
-    /// The client it is active on, or was last.
+    /// The client that it is, or was last, active on.
     weak var core: ClientCore?
     /// The values; nil while inactive.
     var table: ValueTable?
-    /// As the getter tells them.
+    /// The delegates as the getter returns them.
     var delegates: [any SubscriptionDelegate] = []
     /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
     /// delegates whose first event was delivered and whose last one was not.
@@ -24,9 +24,9 @@ struct SubscriptionState {
     }
 }
 
-/// To active and back, and the mirror of values in between.
+/// Activation, deactivation and the present values.
 extension Subscription {
-    /// Makes the subscription active; the properties as they are from now on, or the refusal.
+    /// Makes the subscription active; returns its properties, or the error.
     func activate(_ token: SubscriptionToken, on core: ClientCore) -> Result<SubscriptionProperties, ClientError> {
         state.withLock { state in
             if state.isActive {
@@ -50,7 +50,7 @@ extension Subscription {
         }
     }
 
-    /// Makes the subscription inactive; the token it was active with, nil if it was not, or the refusal.
+    /// Makes the subscription inactive; returns its token, nil if it was inactive, or the error.
     func deactivate(on core: ClientCore) -> Result<SubscriptionToken?, ClientError> {
         state.withLock { state in
             guard state.isActive else { return .success(nil) }
@@ -82,7 +82,7 @@ extension Subscription {
         }
     }
 
-    /// Ends the activity that the client's end leaves over.
+    /// Makes the subscription inactive at the end of its client.
     func abandon(_ token: SubscriptionToken?) {
         state.withLock { state in
             if state.token == token { state.deactivate() }
@@ -91,13 +91,13 @@ extension Subscription {
 }
 
 extension Subscription {
-    /// Changes the draft, if the subscription is inactive and the outcome admitted.
+    /// Changes the draft, if the subscription is inactive and the result is valid.
     func edit(_ change: (inout SubscriptionDraft) -> Void) throws(ClientError) {
         let refusal: ClientError? = state.withLock { state in
             if state.isActive { return Self.activeError }
             var draft = state.draft
             change(&draft)
-            // What was wrong before this change cannot be: every change is checked.
+            // The draft was valid before this change: every change is checked.
             if let violation = draft.violations.first { return violation }
             state.draft = draft
             return nil

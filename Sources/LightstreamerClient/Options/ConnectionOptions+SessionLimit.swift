@@ -30,7 +30,7 @@ extension ConnectionOptions {
 
 /// How many HTTP streaming sessions are open in this process, by host and port, and how many may be.
 final class SessionCensus: Sendable {
-    /// The one of the process.
+    /// The instance of the process.
     static let shared = SessionCensus()
 
     private struct State {

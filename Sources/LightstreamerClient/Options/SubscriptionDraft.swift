@@ -31,7 +31,7 @@ struct SubscriptionDraft: Sendable, Equatable {
         secondLevelDataAdapter = properties.secondLevelDataAdapter
     }
 
-    /// What goes to the machine; nil while items or fields are missing.
+    /// The properties for the machine; nil while items or fields are missing.
     var properties: SubscriptionProperties? {
         guard let items, let fields else { return nil }
         var properties = SubscriptionProperties(mode: mode, items: items, fields: fields)
@@ -58,9 +58,9 @@ struct SubscriptionDraft: Sendable, Equatable {
     }
 }
 
-/// The value rules of the class reference.
+/// The rules of the class reference for values.
 extension SubscriptionDraft {
-    /// Every value that is refused, in the order of the class reference.
+    /// The invalid values, in the order of the class reference.
     var violations: [ClientError] {
         [
             itemsViolation, fieldsViolation, Self.notEmpty(dataAdapter, "dataAdapter"), bufferViolation,

@@ -84,7 +84,7 @@ struct LivenessMonitor {
     }
 }
 
-/// When the client must send something, so that the server knows it is there.
+/// The reverse heartbeat: when the client must send something to prove that it is alive.
 ///
 /// The interval declared with a bind can be shortened later by the option, but neither lengthened nor switched off
 /// before the next bind.
@@ -93,7 +93,7 @@ struct ReverseHeartbeat {
     /// Whether there is a connection that heartbeats belong to.
     private(set) var isActive = false
 
-    /// A bind is being sent; `interval` is what it declares, zero for nothing.
+    /// A bind is being sent that declares this interval; zero: none.
     mutating func declare(_ interval: Duration) { declared = interval }
 
     /// The connection that heartbeats belong to is established.

@@ -1,5 +1,5 @@
-/// How long the answer to a request may take: fixed by `connectTimeout`, or, with `auto`, `currentConnectTimeout`,
-/// which grows while the server keeps silent.
+/// How long the answer to a request may take: `connectTimeout`, or with `auto` `currentConnectTimeout`, which grows
+/// while requests stay unanswered.
 struct ResponseTimeout {
     private static let ceiling = Duration.seconds(60)
     private static let constantExpiries = 9
@@ -38,7 +38,7 @@ struct ResponseTimeout {
         grown = min(max(Self.ceiling, base), grown * 2)
     }
 
-    /// The server is overloaded: it gets all the time there is.
+    /// The server is overloaded: the timeout grows to its maximum.
     mutating func serverOverloaded() { grown = max(Self.ceiling, base) }
 
     /// A stream connection was established.

@@ -12,7 +12,7 @@ package struct ServerAddress: Sendable, Equatable {
     /// The port that a connection uses.
     package var effectivePort: Int { port ?? (scheme == "https" ? 443 : 80) }
 
-    /// Takes an address apart; nil for one that has no such scheme, no host, a bad port, or a query.
+    /// Parses an address; nil if it has another scheme, no host, a bad port, or a query.
     package init?(_ address: String) {
         guard let marker = Self.schemeEnd(address) else { return nil }
         let scheme = address[..<marker].lowercased()
@@ -33,9 +33,9 @@ package struct ServerAddress: Sendable, Equatable {
         path = String(rest[slash...])
     }
 
-    /// Completes the control link of a `CONOK` with what it leaves out, taken from the address used for creation:
-    /// scheme, and port where that one writes it. The path prefix is not inherited. Nil for a link that makes no
-    /// sense.
+    /// Completes the control link of a `CONOK` with the parts that it omits, taken from the address used for
+    /// creation: the scheme, and the port if that address has one. The path prefix is not inherited. Nil for an
+    /// invalid link.
     package static func completing(controlLink: String, from base: ServerAddress) -> String? {
         let hasScheme = schemeEnd(controlLink) != nil
         let rest = Substring(controlLink)
@@ -98,7 +98,7 @@ package struct AddressAllowList: Sendable, Equatable {
     /// A list.
     package init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Whether an `http` or `https` URL may be connected to; false for one that cannot be understood.
+    /// Whether an `http` or `https` URL may be connected to; false for an invalid URL.
     package func allows(_ address: String) -> Bool {
         guard let server = ServerAddress(address) else { return false }
         return entries.contains { entry in

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// What is known of the session that exists.
+/// The data of the present session.
 struct SessionRecord {
     /// The server's name for it.
     let id: SessionID
@@ -20,14 +20,14 @@ struct SessionRecord {
 
 /// Counts the data notifications of a session, so that a recovery can name the first one that is missing.
 ///
-/// The server's count and ours are equal but for the time after a recovery that restarted earlier than asked: then
-/// the server repeats what we know already.
+/// The server's count and the client's are equal except after a recovery that resumed earlier than requested: then
+/// the server repeats notifications that were processed before.
 struct RecoveryCursor {
     /// What a `PROG` means.
     enum Resumption: Equatable {
-        /// The flow goes on; what we know already is skipped.
+        /// The data flow continues; notifications processed before are skipped.
         case resumed
-        /// The flow cannot be what we expect: the session must be given up.
+        /// The data flow has a gap: the session must be given up.
         case mismatch(received: Int, expected: Int)
     }
 
@@ -43,7 +43,7 @@ struct RecoveryCursor {
         return true
     }
 
-    /// A recovery is being asked for: unless a `PROG` says otherwise, the flow resumes where we stopped.
+    /// A recovery is requested: without a `PROG` the flow resumes after the last notification processed.
     mutating func recoveryRequested() { sent = processed }
 
     /// A `PROG` arrived.
@@ -68,7 +68,7 @@ struct ServerProperties {
     /// The bandwidth limit in force.
     private(set) var realMaxBandwidth: RealMaxBandwidth?
 
-    /// Takes a value over. False: it is the one that is known, so there is nothing to notify.
+    /// Sets a value. Returns false if it did not change, so that nothing is to be notified.
     mutating func apply(_ change: PropertyChange) -> Bool {
         switch change {
         case .sessionId(let value): Self.replace(&sessionID, by: value)
@@ -86,13 +86,13 @@ struct ServerProperties {
         return true
     }
 
-    /// What the end of a session changes, in the order of the notifications.
+    /// The changes at the end of a session, in the order of the notifications.
     static var atSessionEnd: [PropertyChange] {
         [.serverInstanceAddress(nil), .sessionId(nil), .serverSocketName(nil), .clientIp(nil), .realMaxBandwidth(nil)]
     }
 }
 
-/// What a `CONOK` says.
+/// The arguments of a `CONOK`.
 struct ConnectionAccepted {
     var sessionID: SessionID
     var requestLimit: Int

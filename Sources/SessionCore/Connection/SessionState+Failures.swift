@@ -1,5 +1,5 @@
 extension SessionState {
-    /// What the failure of the present connection means; nil: nothing, for none is waited for.
+    /// The consequence of a failure of the present connection; nil: none, as there is no connection.
     func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
         switch self {
         case .idle: nil
@@ -12,7 +12,7 @@ extension SessionState {
 }
 
 extension SessionState {
-    /// The connection that a failureOutcome makes useless.
+    /// The connection to close after a failure; nil: none.
     func connection(toGiveUpAfter failureOutcome: FailureOutcome) -> ConnectionID? {
         failureOutcome == .streamWithheld ? nil : connection
     }
@@ -118,27 +118,27 @@ extension SessionState {
         }
     }
 
-    /// The code that is reported for an `END` that no retry can help.
+    /// The code reported for an `END` after which no retry follows.
     static func reportedCode(end code: Int) -> Int { code <= 0 || (30...39).contains(code) ? code : 39 }
 }
 
-/// How a connection disappointed.
+/// How a connection failed.
 enum ConnectionFailure: Equatable {
-    /// What was waited for did not come in time.
+    /// The expected data did not arrive in time.
     case timeout
     /// It broke, or ended before its last line.
     case broken
 }
 
-/// What the failure of the session's connection means.
+/// The consequence of a failure of the session's connection.
 enum FailureOutcome: Equatable {
     /// The WebSocket cannot be used: the session is created over HTTP at once.
     case createOverHTTP
     /// The creation failed.
     case creationFailed(cause: String)
-    /// The WebSocket cannot be used: the session is bound in the next best way at once.
+    /// The WebSocket cannot be used: the session is bound to the next best transport at once.
     case bindOtherwise
-    /// An HTTP streaming response does not get through: the server is asked to end it.
+    /// An HTTP streaming response is buffered on its way: the server is asked to end it.
     case streamWithheld
     /// The session is interrupted.
     case interrupted(cause: String, wait: RetryWait)
@@ -148,17 +148,17 @@ enum FailureOutcome: Equatable {
     case recoveryFailed
 }
 
-/// What a `CONERR` or an `END` means.
+/// The consequence of a `CONERR` or an `END`.
 enum Refusal: Equatable {
     /// The creation failed, but may be tried again.
     case creationFailed(cause: String)
-    /// The server is overloaded: the next creation leaves it all the time it wants.
+    /// The server is overloaded: the next creation sets it no time limit.
     case serverOverloaded(cause: String)
-    /// The server does not speak this version of the protocol.
+    /// The server does not support this protocol version.
     case versionRefused
     /// The session is lost; a new one may be tried.
     case sessionLost(cause: String, wait: RetryWait)
-    /// No retry can help.
+    /// Reports an error that no retry can fix and disconnects.
     case final
     /// It has no meaning now.
     case ignored

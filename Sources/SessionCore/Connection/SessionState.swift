@@ -15,11 +15,11 @@
 enum SessionState: Equatable {
     /// Status `DISCONNECTED`. *Leaves to* `creating` by `connect()`.
     case idle
-    /// Status `WILL-RETRY`: no session exists, and the next creation waits for a timer. *Entered* when a creation failed
-    /// or a session was lost; *leaves to* `creating`.
+    /// Status `WILL-RETRY`: no session exists, and the next creation waits for a timer. *Entered* when a creation
+    /// failed or a session was lost; *leaves to* `creating`.
     case retrying(RetryPause)
-    /// Status `CONNECTING`: a creation request is under way. *Leaves to* `bound` by `CONOK`, to `retrying` when it fails,
-    /// and to another `creating` when it is repeated at once over HTTP or with another protocol version.
+    /// Status `CONNECTING`: a creation request is under way. *Leaves to* `bound` by `CONOK`, to `retrying` when it
+    /// fails, and to another `creating` when it is repeated at once over HTTP or with another protocol version.
     case creating(SessionCreation)
     /// A session exists, and is bound to a connection or about to be. *Entered* by the `CONOK` of a creation and by the
     /// `LOOP` of a recovery; *leaves to* another `bound` by `LOOP`, to `recovering` when its connection breaks, to

@@ -1,5 +1,5 @@
-/// Finds out from `SYNC` lines that the client reads more slowly than the server writes: the server's clock of the
-/// connection, told when the line was made, then falls behind the time at which the line is read.
+/// Detects from `SYNC` lines that the client reads more slowly than the server writes: the connection time that the
+/// server put into the line then falls behind the time at which the client reads the line.
 struct SlowingDetector {
     private enum Phase {
         case first
@@ -29,7 +29,7 @@ struct SlowingDetector {
             return false
         }
         let delay = Double((now - reference).clampedNanoseconds) / 1_000_000 - server
-        // One huge delay alone says that the machine slept, not that it is slow.
+        // A single huge delay indicates that the host slept, not that the client is slow.
         let isIsolated = delay > Self.hugeDelay && delay > 2 * average
         if phase == .good, isIsolated {
             if average > Self.tolerance { return true }

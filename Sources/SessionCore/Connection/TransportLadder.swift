@@ -16,7 +16,7 @@ struct TransportLadder {
         }
     }
 
-    /// The best way to bind a session; nil if none is admitted.
+    /// The best transport that is admitted and not disabled; nil if there is none.
     func bestTransport(forced: ForcedTransport?) -> SessionTransport? {
         Self.preference(forced).first { !disabled.contains($0) }
     }
@@ -42,7 +42,7 @@ struct TransportLadder {
     /// HTTP responses do not arrive while they are open.
     mutating func disableHTTPStreaming() { disabled.insert(.httpStreaming) }
 
-    /// The client reads too slowly to stream. False: nothing but streaming is admitted, so nothing changes.
+    /// The client reads too slowly to stream. Returns false, and changes nothing, if only streaming is admitted.
     mutating func disableStreaming(forced: ForcedTransport?) -> Bool {
         let before = disabled
         disabled.formUnion([.webSocketStreaming, .httpStreaming])
@@ -51,13 +51,13 @@ struct TransportLadder {
         return false
     }
 
-    /// The server told the client's address; another one than before means another network, where all may work again.
+    /// `CLIENTIP`: another address than before indicates another network, where all transports are tried again.
     mutating func clientAddressSeen(_ address: String) {
         if let clientIP, clientIP != address { admitAll() }
         clientIP = address
     }
 
-    /// Tries everything again.
+    /// Enables all transports again.
     mutating func admitAll() {
         isWebSocketSuspended = false
         disabled = []
@@ -67,7 +67,7 @@ struct TransportLadder {
     mutating func reset() { self = TransportLadder() }
 }
 
-/// One way to bind a session, from the best to the one that always works.
+/// The transport of a bound session, in order of preference.
 package enum SessionTransport: Sendable, Hashable, CaseIterable {
     /// Streaming on a WebSocket.
     case webSocketStreaming
@@ -84,7 +84,7 @@ package enum SessionTransport: Sendable, Hashable, CaseIterable {
     /// Whether the connection stays open; otherwise each bind is one poll.
     var streams: Bool { self == .webSocketStreaming || self == .httpStreaming }
 
-    /// The status while the session is bound in this way.
+    /// The status while the session is bound to this transport.
     var status: ClientStatus {
         switch self {
         case .webSocketStreaming: .connectedWSStreaming

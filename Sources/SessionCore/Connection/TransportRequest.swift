@@ -1,4 +1,4 @@
-/// What the driver needs to know in order to open one connection.
+/// The order to open one connection.
 package struct TransportRequest: Sendable, Equatable {
     /// What a connection is for.
     package enum Kind: Sendable, Hashable {
@@ -12,7 +12,7 @@ package struct TransportRequest: Sendable, Equatable {
         case httpControl
     }
 
-    /// An HTTP request as TLCP wants it; always a POST of `text/plain; charset=utf-8`.
+    /// An HTTP request of TLCP: always a POST of `text/plain; charset=utf-8`.
     package struct Request: Sendable, Equatable {
         /// Path and query, to be appended to the path prefix of the address; starts with `/lightstreamer/`.
         package var target: String
@@ -67,8 +67,7 @@ package enum TransportClosure: Sendable, Equatable {
 
 /// Names one connection that the session machine asked for: a WebSocket, or one HTTP request with its response.
 ///
-/// Identifiers are never used twice within a machine, so that whatever still arrives for a connection that was given
-/// up is recognised and ignored.
+/// A machine never reuses an identifier, so that events of a connection that was given up are recognised and ignored.
 package struct ConnectionID: Sendable, Hashable {
     /// A number unique within its machine.
     package let rawValue: UInt64
@@ -77,7 +76,7 @@ package struct ConnectionID: Sendable, Hashable {
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The connections that are open, as far as the machine knows: what has ended needs not be closed.
+/// The connections that the machine has opened and that have not ended.
 struct ConnectionTable {
     private var open: Set<ConnectionID> = []
     private var last: UInt64 = 0
@@ -90,6 +89,6 @@ struct ConnectionTable {
         return connection
     }
 
-    /// A connection ended, or is let go. False: it had ended before.
+    /// A connection ended or was released. False: it had ended before.
     mutating func ended(_ connection: ConnectionID) -> Bool { open.remove(connection) != nil }
 }

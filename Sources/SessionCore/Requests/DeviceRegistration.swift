@@ -1,12 +1,12 @@
-/// The push notification device of the legacy adapter: its registration in each session, and its badge.
+/// The push notification device: its registration in each session, and its badge.
 struct DeviceRegistration {
-    /// What the platform says of the device.
+    /// The data of the device.
     struct Device: Equatable {
         /// `PN_type`.
         var platform: String
         /// `PN_appId`.
         var applicationID: String
-        /// The token that the server knows, or shall know.
+        /// The token that is, or will be, registered with the server.
         var token: String
         /// The token that replaces `token`; nil: none.
         var newToken: String?
@@ -17,7 +17,7 @@ struct DeviceRegistration {
     private enum State: Equatable {
         /// No device. *Leaves to* `wanted`.
         case none
-        /// To be registered in this session or the next. `isAnnounced`: somebody waits to be told. *Leaves to*
+        /// To be registered in this session or the next. `isAnnounced`: the outcome is to be delivered. *Leaves to*
         /// `registered`, by a refusal to `none`.
         case wanted(Device, isAnnounced: Bool)
         /// Registered in this session. *Leaves to* `wanted` when the session ends.
@@ -27,7 +27,7 @@ struct DeviceRegistration {
     private var state = State.none
     private var wantsBadgeReset = false
 
-    /// The registration to ask for: at once if there is a session, else at the start of the next.
+    /// The registration to request: at once if there is a session, else at the start of the next.
     var registration: RequestLedger.Purpose? {
         guard case .wanted(let device, _) = state else { return nil }
         return .deviceRegistration(device)
@@ -49,10 +49,10 @@ struct DeviceRegistration {
         return .badgeReset(deviceID: deviceID)
     }
 
-    /// Whether a badge reset can never be sent, for there is no device.
+    /// Whether no device is known, so that no badge reset can be sent.
     var isUnknown: Bool { state == .none }
 
-    /// `MPNREG`: what to tell, and the badge reset that waited for it.
+    /// `MPNREG`: returns the event to deliver, and the badge reset that waited for it.
     mutating func registered(deviceID: String) -> (event: LegacyEvent?, next: RequestLedger.Purpose?) {
         guard case .wanted(var device, let isAnnounced) = state else { return (nil, nil) }
         device.token = device.newToken ?? device.token
@@ -64,7 +64,7 @@ struct DeviceRegistration {
         return (isAnnounced ? .deviceRegistered(deviceId: deviceID, code: nil, message: nil) : nil, next)
     }
 
-    /// The registration was refused: what to tell.
+    /// The registration was refused: returns the events to deliver.
     mutating func refused(code: Int, message: String) -> [LegacyEvent] {
         guard case .wanted(_, let isAnnounced) = state else { return [] }
         state = .none

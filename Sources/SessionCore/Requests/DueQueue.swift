@@ -1,10 +1,10 @@
-/// Things that wait to be written, in their natural order whatever order they come in.
+/// A queue of pending identifiers, returned in ascending order.
 ///
-/// They mostly come in that order, many at a time, and are taken in small batches: so the order is kept beside the set
-/// and made anew only when something comes out of turn.
+/// Identifiers are mostly inserted in ascending order, many at a time, and removed in small batches. A heap would not
+/// support removal by identifier, so the order is kept beside a set and rebuilt after an insertion out of order.
 struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
     private var waiting: Set<ID> = []
-    /// All of `waiting` in order from `head` on, among others that wait no more; void if not `isOrdered`.
+    /// The elements of `waiting` in order from `head` on, among removed ones; invalid unless `isOrdered`.
     private var order: [ID] = []
     private var head = 0
     private var isOrdered = true
@@ -12,7 +12,7 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Adds one; false if it waits already.
+    /// Adds an identifier; false if it is already in the queue.
     @discardableResult
     mutating func insert(_ id: ID) -> Bool {
         guard waiting.insert(id).inserted else { return false }
@@ -31,7 +31,7 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
     /// Takes all out.
     mutating func removeAll() { self = DueQueue() }
 
-    /// The first that waits; it stays until it is removed.
+    /// The least identifier; it stays in the queue until it is removed.
     mutating func first() -> ID? {
         if waiting.isEmpty {
             removeAll()

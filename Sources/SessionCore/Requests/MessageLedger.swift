@@ -1,6 +1,6 @@
 package import TLCP
 
-/// All messages of one client that are not finished: what is to be sent, and who waits for which outcome.
+/// The unfinished messages of one client: pending ones, and those waiting for an outcome.
 ///
 /// ```text
 /// sequence  delegate  number  finished by
@@ -10,8 +10,8 @@ package import TLCP
 /// none      no        no      being written where no acknowledgement is asked for, else REQOK, REQERR
 /// ```
 ///
-/// Whether a message is accepted in the present status is the session machine's decision; it must not call `accept` for
-/// one that is rejected, so that no number is used up.
+/// The session machine decides whether a message is accepted in the present status; it must not call `accept` for a
+/// rejected one, so that no number is used up.
 package struct MessageLedger: ~Copyable {
     /// Messages by the order of their calls.
     var messages: [Int: PendingMessage] = [:]
@@ -27,8 +27,8 @@ package struct MessageLedger: ~Copyable {
     /// Whether `takePendingRequests` would return something.
     package var hasPendingRequests: Bool { !due.isEmpty }
 
-    /// Whether a text can name a sequence: ASCII letters, digits and underscores, at least one. The reserved name stands
-    /// for no sequence.
+    /// Whether a text can name a sequence: ASCII letters, digits and underscores, at least one. The reserved name
+    /// stands for no sequence.
     package static func isSequenceName(_ name: String) -> Bool {
         name == MessageRequest.reservedSequence || MessageRequest.isSequence(name)
     }
@@ -74,7 +74,7 @@ package struct MessageLedger: ~Copyable {
             if message.hasDelegate { messages[call]?.acknowledged() } else { finish(call) }
             return []
         case .refused(32, _), .refused(33, _):
-            // A copy of the message is already there; if its outcome still comes, it is told.
+            // The server already has a copy of the message; its outcome, if it arrives, is delivered.
             if message.hasDelegate { messages[call]?.foundDuplicate() } else { finish(call) }
             return []
         case .refused(let code, let text):
@@ -143,7 +143,7 @@ package struct MessageLedger: ~Copyable {
 
     // MARK: - Bookkeeping
 
-    /// Forgets a message and tells its outcome, if it has a delegate and there is one.
+    /// Removes a message and returns its outcome as an effect, if it has a delegate and an outcome.
     private mutating func finish(_ call: Int, _ outcome: MessageOutcome?) -> [MessageEffect] {
         guard let message = messages[call] else { return [] }
         finish(call)
@@ -151,7 +151,7 @@ package struct MessageLedger: ~Copyable {
         return [.notify(message.token, outcome)]
     }
 
-    /// Forgets a message.
+    /// Removes a message.
     mutating func finish(_ call: Int) {
         guard let message = messages.removeValue(forKey: call) else { return }
         due.remove(call)
@@ -160,8 +160,8 @@ package struct MessageLedger: ~Copyable {
     }
 }
 
-/// What the message ledger asks of the session machine; carried out in the order of the list.
+/// An order of the message ledger to the session machine; performed in the order of the list.
 package enum MessageEffect: Sendable, Equatable {
-    /// Tell the delegate of a message; its last event.
+    /// Deliver the outcome of a message; its last event.
     case notify(MessageToken, MessageOutcome)
 }

@@ -1,6 +1,6 @@
 package import TLCP
 
-/// What the server calls a message in its outcome lines.
+/// The identity of a message in outcome lines.
 struct MessageNumber: Sendable, Hashable {
     /// The sequence; nil: none.
     var sequence: String?
@@ -10,7 +10,7 @@ struct MessageNumber: Sendable, Hashable {
 
 /// One message that is not finished.
 struct PendingMessage: Sendable {
-    /// How far the message has come.
+    /// The progress of the message.
     private enum Stage: Sendable, Equatable {
         /// To be written. *Entered* at the start and when the channel is lost; *leaves to* `sent`.
         case due
@@ -18,8 +18,8 @@ struct PendingMessage: Sendable {
         case sent(RequestID)
         /// The server has it; the outcome is awaited. *Entered* by `REQOK`.
         case acknowledged
-        /// The server says that it has had the message before. *Entered* by `REQERR` 32 and 33. The outcome may come,
-        /// or may have been lost: its absence is no news.
+        /// The server already has the message. *Entered* by `REQERR` 32 and 33. The outcome may still arrive or may
+        /// be lost.
         case duplicate
     }
 
@@ -27,7 +27,7 @@ struct PendingMessage: Sendable {
     /// The text; given up once the server has it.
     private(set) var text: String
     let sequence: String?
-    /// The number within the sequence; nil for a message whose fate interests nobody.
+    /// The number within the sequence; nil for a message without sequence and delegate.
     let progressive: Int?
     /// In seconds; nil or negative: the server's default.
     let delayTimeout: Double?
@@ -52,7 +52,7 @@ struct PendingMessage: Sendable {
         self.hasDelegate = hasDelegate
     }
 
-    /// What outcome lines call it.
+    /// The identity in outcome lines; nil for a message without a number.
     var number: MessageNumber? { progressive.map { MessageNumber(sequence: sequence, progressive: $0) } }
 
     /// The copy that waits for its answer.
@@ -63,10 +63,10 @@ struct PendingMessage: Sendable {
         }
     }
 
-    /// Whether the delegate is to be told when the session ends before the outcome.
+    /// Whether `aborted` is delivered when the session ends before the outcome.
     var isAwaited: Bool { hasDelegate && stage != .duplicate }
 
-    /// Whether nobody waits for anything: neither an outcome nor an order.
+    /// Whether neither an outcome nor an order is requested.
     var isFireAndForget: Bool { progressive == nil }
 
     /// A copy was written.
@@ -97,7 +97,7 @@ struct PendingMessage: Sendable {
 
 extension MessageLedger {
     /// The `msg` requests to be (re)sent now, in the order of the calls, each with a fresh identifier; they count as
-    /// written. `acknowledged` false: over a WebSocket, where messages whose fate interests nobody are not confirmed.
+    /// written. `acknowledged` false: over a WebSocket, where messages without sequence and delegate are not confirmed.
     /// `fits` is asked before each one; the first that does not fit stays pending with all that follow.
     package mutating func takePendingRequests(
         atMost count: Int = .max,

@@ -1,8 +1,8 @@
 package import TLCP
 
-/// The control requests that the session makes for itself: what is to be sent, and who waits for which reply.
+/// The control requests that the session itself makes: pending ones, and those waiting for a reply.
 struct RequestLedger {
-    /// What a request is for. At most one of each kind is open.
+    /// The purpose of a request. At most one of each kind is open.
     enum Purpose: Equatable {
         /// `force_rebind`, with its `LS_cause`.
         case transportSwitch(cause: String?)
@@ -27,7 +27,7 @@ struct RequestLedger {
         fileprivate var precedesSubscriptions: Bool { rank < 2 }
     }
 
-    /// Which requests are meant.
+    /// The position of requests relative to those of subscriptions.
     enum Position {
         /// Those that go out before the requests of subscriptions.
         case beforeSubscriptions
@@ -53,7 +53,7 @@ struct RequestLedger {
         entries.insert(Entry(purpose: purpose, sentAs: nil), at: place)
     }
 
-    /// The next request to be sent of a share, in order.
+    /// The next pending request of a position, in order.
     func nextPending(_ position: Position) -> Purpose? {
         entries.first { $0.sentAs == nil && $0.purpose.precedesSubscriptions == (position == .beforeSubscriptions) }?
             .purpose
@@ -65,7 +65,7 @@ struct RequestLedger {
         entries[index].sentAs = id
     }
 
-    /// A reply came. Nil: it does not belong to a request of this ledger, or to an outdated copy.
+    /// A reply arrived. Nil: it does not belong to a request of this ledger, or belongs to an outdated copy.
     mutating func answered(_ id: RequestID) -> Purpose? {
         guard let index = entries.firstIndex(where: { $0.sentAs == id }) else { return nil }
         return entries.remove(at: index).purpose
@@ -76,7 +76,7 @@ struct RequestLedger {
         for index in entries.indices { entries[index].sentAs = nil }
     }
 
-    /// The transport switch has happened, or makes no sense any more.
+    /// The transport switch is done or no longer needed.
     mutating func dropTransportSwitch() { entries.removeAll { $0.purpose.rank == 0 } }
 
     /// The session ended.
@@ -91,7 +91,7 @@ package enum RequestAnswer: Sendable, Equatable {
     case refused(code: Int, message: String)
 }
 
-/// Gives every request that is written, and every copy of it, an identifier of its own; one per client, never reset.
+/// Generates an identifier for each copy of each request; one generator per client, never reset.
 package struct RequestIDGenerator: Sendable {
     private var last = 0
 
@@ -105,7 +105,7 @@ package struct RequestIDGenerator: Sendable {
     }
 }
 
-/// Keeps the bandwidth limit asked from the server in step with the option, one `constrain` at a time.
+/// Keeps the bandwidth limit requested from the server equal to the option, one `constrain` at a time.
 struct BandwidthNegotiation {
     private var requested: RequestedMaxBandwidth?
     private var isUnderWay = false
@@ -116,7 +116,7 @@ struct BandwidthNegotiation {
         isUnderWay = false
     }
 
-    /// The limit to ask for now; nil: none. What is returned counts as asked for.
+    /// The limit to request now; nil: none. A returned limit counts as requested.
     mutating func next(option: RequestedMaxBandwidth, real: RealMaxBandwidth?) -> RequestedMaxBandwidth? {
         guard !isUnderWay, real != .unmanaged, option != requested else { return nil }
         requested = option
@@ -124,6 +124,6 @@ struct BandwidthNegotiation {
         return option
     }
 
-    /// The `constrain` was answered. A limit that was refused is not asked for again until the option changes.
+    /// The `constrain` was answered. A refused limit is not requested again until the option changes.
     mutating func answered() { isUnderWay = false }
 }

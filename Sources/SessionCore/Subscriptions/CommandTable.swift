@@ -1,9 +1,9 @@
 internal import TLCP
 
-/// The rows of one item in COMMAND mode, by key; with a second level also what each key's second level has sent.
+/// The rows of one item in COMMAND mode by key, with the second-level row of each key.
 ///
-/// Whatever command the server sends, the user sees `ADD` first, then `UPDATE`s, then `DELETE`. The row that comes in is
-/// already complete: its unchanged fields were taken from the previous row of the item, which may be another key's.
+/// Whichever command the server sends, the user receives `ADD` first, then `UPDATE`s, then `DELETE`. Incoming rows
+/// are complete: unchanged fields were copied from the previous row of the item, which may belong to another key.
 ///
 /// ```text
 ///                row, not DELETE            row, DELETE
@@ -11,7 +11,7 @@ internal import TLCP
 /// key known      UPDATE, what differs       DELETE, all but the key changed, key gone
 /// ```
 struct CommandTable: Sendable {
-    /// What is held of one key.
+    /// The state of one key.
     struct KeyRow: Sendable {
         /// The first-level row as delivered: its command is `ADD` or `UPDATE`.
         var row: [String?]
@@ -28,7 +28,7 @@ struct CommandTable: Sendable {
         }
     }
 
-    /// What a row does to its key, and thereby to the key's second-level subscription.
+    /// The change of a key by a row, and of the key's second-level subscription.
     enum Step: Sendable, Equatable {
         /// The key is new.
         case added
@@ -45,12 +45,12 @@ struct CommandTable: Sendable {
         var step: Step
     }
 
-    /// The commands that the user sees.
+    /// The commands as delivered to the user.
     static let add = "ADD", update = "UPDATE", delete = "DELETE"
 
     var rows: [RowKey: KeyRow] = [:]
 
-    /// Takes in a complete row. Nil: its key is null, which the protocol forbids.
+    /// Applies a complete row. Nil: its key is null, which the protocol forbids.
     mutating func apply(_ row: [String?], keyPosition: Int, commandPosition: Int) -> Change? {
         guard row.indices.contains(keyPosition - 1), row.indices.contains(commandPosition - 1),
             let key = row[keyPosition - 1]
@@ -83,7 +83,7 @@ struct CommandTable: Sendable {
         return Change(values: values, changed: changed, step: .deleted(known?.secondLevel))
     }
 
-    /// Forgets all keys; returns the second-level subscriptions that are to be removed, oldest first.
+    /// Removes all keys; returns the second-level subscriptions to be removed, oldest first.
     mutating func clear() -> [SubscriptionID] {
         let secondLevels = rows.values.compactMap(\.secondLevel)
         rows.removeAll()
@@ -102,21 +102,21 @@ extension CommandTable {
         return hasOther
     }
 
-    /// The key's second-level subscription was asked for.
+    /// A second-level subscription was created for the key.
     mutating func secondLevelOpened(_ id: SubscriptionID, for key: String) {
         rows[RowKey(key)]?.secondLevel = id
     }
 
-    /// The key's second-level subscription is no more: it was refused, did not fit, or the server removed it. What it
-    /// sent stays. False: the key has another one by now, or is gone.
+    /// The key's second-level subscription ended: it was refused, did not fit, or was removed by the server. Its last
+    /// row stays. False: the key has another one or is gone.
     mutating func secondLevelClosed(_ id: SubscriptionID, for key: String) -> Bool {
         guard rows[RowKey(key)]?.secondLevel == id else { return false }
         rows[RowKey(key)]?.secondLevel = nil
         return true
     }
 
-    /// Takes in a complete second-level row and composes it with the first-level one. Nil: the key has another
-    /// second-level subscription by now, or is gone.
+    /// Applies a complete second-level row and joins it with the first-level one. Nil: the key has another
+    /// second-level subscription or is gone.
     mutating func compose(
         _ secondRow: [String?],
         changed secondChanged: FieldSet,

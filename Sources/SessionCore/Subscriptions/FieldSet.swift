@@ -18,7 +18,7 @@ public struct FieldSet: Sendable, Hashable {
         if rest > 0 { high[high.count - 1] = (1 << UInt64(rest)) &- 1 }
     }
 
-    /// A set made of the protocol's own kind.
+    /// Converts a set of the module `TLCP`.
     init(_ positions: FieldPositions) {
         low = positions.low
         high = positions.high
@@ -53,7 +53,7 @@ public struct FieldSet: Sendable, Hashable {
         for index in other.high.indices { high[index] |= other.high[index] }
     }
 
-    /// Takes a position out.
+    /// Removes a position.
     public mutating func remove(_ position: Int) {
         if position < 1 { return }
         let bit = position - 1

@@ -1,24 +1,24 @@
-/// The frequency that the user asks for against the one that the server was asked for.
+/// The frequency requested by the user compared with the one requested from the server.
 ///
 /// ```text
 /// stable --(requested differs)--> changing --(accepted)--> compare again
 ///                                          --(refused)--> still the value sent? give up : compare again
 /// ```
 struct FrequencyNegotiation: Sendable {
-    /// What the user's property says.
+    /// The value of the user's property.
     private(set) var requested: RequestedMaxFrequency?
-    /// What goes into an add: the property as it was at `subscribe`, or at the end of the last session.
+    /// The value for an add: the property at `subscribe`, or at the end of the last session.
     private(set) var current: RequestedMaxFrequency?
     /// The value of the last reconf written; nil: none since the last comparison.
     private var sent: RequestedMaxFrequency?
 
-    /// A negotiation that begins with the property as it is.
+    /// A negotiation that starts with the present value of the property.
     init(_ requested: RequestedMaxFrequency?) {
         self.requested = requested
         current = requested
     }
 
-    /// Whether a reconf is called for: the values differ, and the new one can be asked for by a reconf.
+    /// Whether a reconf is needed: the values differ, and a reconf can carry the new one.
     var differs: Bool {
         switch requested {
         case .limited, .unlimited: requested != current && current != .unfiltered
@@ -29,26 +29,26 @@ struct FrequencyNegotiation: Sendable {
     /// The property was set.
     mutating func request(_ frequency: RequestedMaxFrequency?) { requested = frequency }
 
-    /// Whether a reconf that was called for, but never written, is still called for.
+    /// Whether a reconf that was due, but not written, is still needed.
     var isWorthSending: Bool { sent != nil || differs }
 
     /// A reconf is written: it carries the property's present value.
     mutating func reconfWritten() { sent = requested }
 
-    /// The server accepted the reconf; true: another one is called for.
+    /// The server accepted the reconf; true: another one is needed.
     mutating func reconfAccepted() -> Bool {
         current = sent
         sent = nil
         return differs
     }
 
-    /// The server refused the reconf; true: the property has changed meanwhile, and another one is called for.
+    /// The server refused the reconf; true: the property has changed meanwhile, and another one is needed.
     mutating func reconfRefused() -> Bool {
         defer { sent = nil }
         return requested != sent && differs
     }
 
-    /// The session ended: the property as it is goes into the next add.
+    /// The session ended: the next add carries the present value of the property.
     mutating func sessionEnded() {
         current = requested
         sent = nil
@@ -57,27 +57,27 @@ struct FrequencyNegotiation: Sendable {
 
 /// The highest frequency in force on the two levels of a subscription.
 ///
-/// It counts how many second-level subscriptions were told each frequency, so that one of thousands that goes away
-/// does not make it look at all the others.
+/// It counts the second-level subscriptions by frequency, so that the end of one of thousands does not require a scan
+/// of the others.
 struct FrequencyAggregate: Sendable {
     private var firstLevel: RealMaxFrequency?
     private var secondLevels: [RealMaxFrequency: Int] = [:]
-    private var told: RealMaxFrequency?
+    private var notified: RealMaxFrequency?
 
-    /// The first level was told a frequency.
+    /// `CONF` of the first level.
     mutating func firstLevelReceived(_ frequency: RealMaxFrequency) { firstLevel = frequency }
 
-    /// A second-level subscription was told a frequency in place of an earlier one, or went away (nil).
+    /// `CONF` of a second-level subscription that replaces an earlier frequency, or its end (nil).
     mutating func secondLevelReceived(_ frequency: RealMaxFrequency?, insteadOf earlier: RealMaxFrequency?) {
         if let frequency { secondLevels[frequency, default: 0] += 1 }
         if let earlier, let count = secondLevels[earlier] { secondLevels[earlier] = count > 1 ? count - 1 : nil }
     }
 
-    /// What the user is to be told: the aggregate, if it is not what was told last.
+    /// The aggregate, if it differs from the one notified last.
     mutating func news() -> RealMaxFrequency?? {
         let current = highest
-        guard current != told else { return nil }
-        told = current
+        guard current != notified else { return nil }
+        notified = current
         return .some(current)
     }
 

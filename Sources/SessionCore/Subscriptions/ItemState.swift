@@ -1,9 +1,8 @@
 internal import TLCP
 
-/// What a subscription knows of one item: the row that deltas refer to, the snapshot's phase, and in COMMAND mode the
-/// rows by key.
+/// The state of one item: the row that deltas refer to, the snapshot's phase, and in COMMAND mode the rows by key.
 ///
-/// The row is the last one of the item whatever its key. Neither `CS` nor `EOS` touches it.
+/// The row is the last one of the item, of any key. Neither `CS` nor `EOS` changes it.
 struct ItemState: Sendable {
     /// Whether `EOS` was received.
     var hasSnapshotEnded = false
@@ -41,7 +40,7 @@ struct DecodedRow: Sendable, Equatable {
 }
 
 extension [String?] {
-    /// The row with one value replaced; the very same row if it already stands there.
+    /// The row with one value replaced; the same row if it has that value already.
     func replacing(_ position: Int, by value: String) -> [String?] {
         if self[position - 1] == value { return self }
         var row = self

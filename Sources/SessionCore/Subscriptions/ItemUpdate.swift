@@ -13,7 +13,7 @@ public struct ItemUpdate: Sendable, Equatable {
     public let changed: FieldSet
     /// The JSON Patches that the server sent, by position; `[]` for a field held as JSON and unchanged.
     public let patches: [Int: String]
-    /// COMMAND only: the item's row as the server sent it, whatever key: the command not rewritten, and the fields of a
+    /// COMMAND only: the item's row as the server sent it, of any key: the command not rewritten, and the fields of a
     /// `DELETE` not blanked. Nil in other modes and for second-level updates. Not part of equality.
     package let itemRow: [String?]?
 
@@ -37,7 +37,7 @@ public struct ItemUpdate: Sendable, Equatable {
         )
     }
 
-    /// An update that also carries the row it was made of.
+    /// An update together with the row that it was made from.
     package init(
         layout: SubscriptionLayout,
         itemPos: Int,
@@ -56,7 +56,7 @@ public struct ItemUpdate: Sendable, Equatable {
         self.itemRow = itemRow
     }
 
-    /// Updates are equal when all that the user can see of them is equal.
+    /// Compares the parts that are visible to the user.
     public static func == (left: ItemUpdate, right: ItemUpdate) -> Bool {
         left.itemPos == right.itemPos && left.isSnapshot == right.isSnapshot && left.changed == right.changed
             && left.values == right.values && left.patches == right.patches && left.layout == right.layout
@@ -134,7 +134,7 @@ public final class SubscriptionLayout: Sendable, Equatable {
         return itemNames[position &- 1]
     }
 
-    /// Layouts are equal when all that they say is equal.
+    /// Compares names, counts and positions.
     public static func == (left: SubscriptionLayout, right: SubscriptionLayout) -> Bool {
         left === right
             || (left.itemNames == right.itemNames && left.fieldNames == right.fieldNames

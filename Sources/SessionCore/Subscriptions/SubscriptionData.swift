@@ -4,9 +4,9 @@ internal import TLCP
 struct SubscriptionData: Sendable {
     /// The names and positions that go with every update.
     let layout: SubscriptionLayout
-    /// The number of items that the server told.
+    /// The number of items announced by the server.
     let itemCount: Int
-    /// The frequencies told on both levels.
+    /// The frequency limits in force on both levels.
     var frequencies = FrequencyAggregate()
     private let mode: SubscriptionMode
     private let wantsSnapshot: Bool
@@ -37,7 +37,7 @@ struct SubscriptionData: Sendable {
         return row
     }
 
-    /// The update that a decoded row makes, and in COMMAND mode what it does to its key.
+    /// The update made from a decoded row, and in COMMAND mode the change of its key.
     mutating func deliver(_ row: DecodedRow, item: Int) throws(ProtocolViolation) -> (ItemUpdate, CommandTable.Step?) {
         guard let keyPosition = layout.keyPosition, let commandPosition = layout.commandPosition else {
             let update = ItemUpdate(
@@ -97,7 +97,7 @@ struct SubscriptionData: Sendable {
         return items[try index(of: item, tag: "CS")].table.clear()
     }
 
-    /// Whether the item exists, asked for a line of this tag.
+    /// Throws if the item does not exist; `tag` is that of the line.
     func checkItem(_ item: Int, tag: String) throws(ProtocolViolation) {
         guard item >= 1, item <= itemCount else {
             throw ProtocolViolation(reason: "\(tag) for item \(item) of \(itemCount)")
@@ -111,7 +111,7 @@ struct SubscriptionData: Sendable {
         }
     }
 
-    /// The index of an item; its state is made when it is first spoken of.
+    /// The index of an item; its state is created at its first use.
     private mutating func index(of item: Int, tag: String) throws(ProtocolViolation) -> Int {
         try checkItem(item, tag: tag)
         while items.count < item { items.append(ItemState()) }
@@ -126,7 +126,7 @@ struct SubscriptionData: Sendable {
         items[item - 1].table.secondLevelOpened(id, for: key)
     }
 
-    /// A key's second-level subscription is no more; false: it was not the key's any longer.
+    /// A key's second-level subscription ended; false if the key has another one or is gone.
     mutating func secondLevelClosed(_ id: SubscriptionID, item: Int, key: String) -> Bool {
         guard items.indices.contains(item - 1) else { return false }
         return items[item - 1].table.secondLevelClosed(id, for: key)
@@ -138,7 +138,7 @@ struct SubscriptionData: Sendable {
     }
 }
 
-/// Bounds on what a server may announce, so that a single line cannot make the client reserve memory at will.
+/// Limits on the counts that a server may announce, so that a single line cannot make the client exhaust its memory.
 enum SubscriptionLimits {
     /// The most items that one subscription may have.
     static let maxItemCount = 1 << 20
@@ -146,8 +146,8 @@ enum SubscriptionLimits {
     static let maxFieldCount = 1 << 16
 }
 
-/// What the server sent does not fit what it sent before: the session is to be closed with error 61.
+/// A line contradicts an earlier one: the session is to be closed with error 61.
 struct ProtocolViolation: Error, Equatable {
-    /// What is wrong, for the user's eyes.
+    /// The contradiction, for the error message.
     let reason: String
 }

@@ -1,7 +1,7 @@
 internal import TLCP
 
 extension SubscriptionMachine {
-    /// What `SUBOK` and `SUBCMD` say.
+    /// The arguments of `SUBOK` and `SUBCMD`.
     struct Announcement: Sendable, Equatable {
         var itemCount: Int
         var fieldCount: Int
@@ -15,9 +15,9 @@ extension SubscriptionMachine {
         var command: Int
     }
 
-    /// What an announcement means.
+    /// The consequence of an announcement.
     enum Activation: Sendable, Equatable {
-        /// It is repeated, or nobody is interested.
+        /// None: it is a repetition, or the subscription is being removed.
         case ignored
         /// Data will follow. `reconfDue`: the frequency was changed since the add was written.
         case subscribed(SubscriptionEvent, reconfDue: Bool)
@@ -94,7 +94,7 @@ extension SubscriptionProperties {
         return properties
     }
 
-    /// What is wrong with the announced counts; nil if they agree with the lists.
+    /// The difference between the announced counts and the lists; nil if they agree.
     fileprivate func mismatch(with announcement: SubscriptionMachine.Announcement) -> String? {
         if let count = items.names?.count, count != announcement.itemCount {
             return "Expected \(count) items but got \(announcement.itemCount)"
@@ -124,15 +124,15 @@ extension SubscriptionLayout {
 }
 
 extension SubscriptionMachine {
-    /// What a decoded row is for.
+    /// The use of a decoded row.
     enum RowOutcome: Sendable, Equatable {
-        /// Hand it to the user; in COMMAND mode with what it did to the row's key.
+        /// Deliver it to the user, in COMMAND mode with the change of its key.
         case deliver(SubscriptionToken, ItemUpdate, CommandTable.Step?)
         /// It is a second-level row: compose it with the first level.
         case compose(first: SubscriptionID, item: Int, key: String, DecodedRow)
     }
 
-    /// `U`. Nil: nobody is interested.
+    /// `U`. Nil: the row is not needed.
     mutating func rowReceived(item: Int, fields: FieldList) throws(ProtocolViolation) -> RowOutcome? {
         guard case .subscribed = stage else { return nil }
         guard let row = try data?.decode(item: item, fields: fields) else { return nil }
@@ -147,14 +147,14 @@ extension SubscriptionMachine {
         }
     }
 
-    /// `EOS`; the event, or nil if nobody is to be told.
+    /// `EOS`; the event, or nil if there is none to deliver.
     mutating func snapshotEnded(item: Int) throws(ProtocolViolation) -> SubscriptionEvent? {
         guard case .subscribed = stage, case .user = role else { return nil }
         try data?.snapshotEnded(item: item)
         return .endOfSnapshot(itemPos: item)
     }
 
-    /// `CS`; the event and the second-level subscriptions to be removed, or nil if nobody is to be told.
+    /// `CS`; the event and the second-level subscriptions to be removed, or nil if there is no event to deliver.
     mutating func snapshotCleared(
         item: Int
     ) throws(ProtocolViolation) -> (event: SubscriptionEvent, secondLevels: [SubscriptionID])? {
@@ -162,7 +162,7 @@ extension SubscriptionMachine {
         return (.clearSnapshot(itemPos: item), try data?.snapshotCleared(item: item) ?? [])
     }
 
-    /// `OV`; the event, or nil if nobody is to be told.
+    /// `OV`; the event, or nil if there is none to deliver.
     mutating func updatesLost(item: Int, count: Int) throws(ProtocolViolation) -> SubscriptionEvent? {
         guard case .subscribed = stage else { return nil }
         try data?.checkItem(item, tag: "OV")
@@ -173,7 +173,7 @@ extension SubscriptionMachine {
         }
     }
 
-    /// `CONF` of a user's subscription; the event, or nil if there is nothing to tell.
+    /// `CONF` of a user's subscription; the event, or nil if there is none to deliver.
     mutating func realFrequencyReceived(_ frequency: RealMaxFrequency) -> SubscriptionEvent? {
         guard case .subscribed = stage else { return nil }
         guard isTwoLevel else { return .realMaxFrequency(frequency) }
@@ -181,7 +181,7 @@ extension SubscriptionMachine {
         return changedFrequency()
     }
 
-    /// The aggregate frequency of both levels, if it changed since it was told.
+    /// The aggregate frequency of both levels, if it changed since the last event.
     mutating func changedFrequency() -> SubscriptionEvent? {
         guard let news = data?.frequencies.news() else { return nil }
         return .realMaxFrequency(news)

@@ -1,24 +1,24 @@
 internal import TLCP
 
-/// One `subscribe` call, one second-level subscription, or one subscription that only the server knows of.
+/// One `subscribe` call, one second-level subscription, or one subscription unknown to the client.
 ///
 /// A plain value, so that a dictionary can hold thousands; its only owner is the store, which is not copyable.
 struct SubscriptionMachine: Sendable {
-    /// Who asked for the subscription.
+    /// The origin of the subscription.
     enum Role: Sendable, Equatable {
         /// The user.
         case user(SubscriptionToken)
         /// A key of a two-level subscription.
         case secondLevel(of: SubscriptionID, item: Int, key: String)
-        /// Nobody: the server sends data for it, and a delete will stop that.
+        /// The server sends data for a subscription unknown to the client; a delete will end it.
         case zombie
     }
 
-    /// What becomes of a machine that nobody is interested in any more.
+    /// The consequence of the removal of a machine.
     enum Removal: Sendable, Equatable {
         /// It was already being removed.
         case none
-        /// Nothing has to be sent: forget it.
+        /// Nothing has to be sent; the machine is removed at once.
         case forgotten
         /// A delete is due; until it is answered the machine stays.
         case deleting(wasSubscribed: Bool)
@@ -26,12 +26,12 @@ struct SubscriptionMachine: Sendable {
 
     let id: SubscriptionID
     let role: Role
-    /// What was asked for; a zombie asked for nothing.
+    /// The requested properties; nil for a zombie.
     let properties: SubscriptionProperties?
     var stage: SubscriptionStage
     var frequency: FrequencyNegotiation
     var data: SubscriptionData?
-    /// Second level only: the frequency told last.
+    /// Second level only: the frequency received last.
     var notifiedFrequency: RealMaxFrequency?
 
     /// A subscription whose add is due.
@@ -43,7 +43,7 @@ struct SubscriptionMachine: Sendable {
         frequency = FrequencyNegotiation(properties.requestedMaxFrequency)
     }
 
-    /// A subscription that only the server knows of; its delete is due.
+    /// A subscription unknown to the client; its delete is due.
     init(zombie id: SubscriptionID) {
         self.id = id
         role = .zombie
@@ -55,17 +55,17 @@ struct SubscriptionMachine: Sendable {
     /// Whether there are two levels and this is the first.
     var isTwoLevel: Bool { properties?.secondLevelFields != nil }
 
-    /// The second-level subscriptions that go when this one goes.
+    /// The second-level subscriptions that end with this one.
     var secondLevels: [SubscriptionID] { isTwoLevel ? data?.secondLevels ?? [] : [] }
 
-    /// What the second level of a key asks for: the frequency is the one that the user asks for now.
+    /// The properties of the second-level subscription of a key, with the frequency that the user requests now.
     func secondLevelProperties(of key: String) -> SubscriptionProperties? {
         properties?.secondLevel(of: key, frequency: frequency.requested)
     }
 
     // MARK: - Commands
 
-    /// Nobody is interested any more.
+    /// The subscription is to be removed.
     mutating func remove() -> Removal {
         defer { data = nil }
         switch stage {
@@ -127,14 +127,14 @@ struct SubscriptionMachine: Sendable {
 
     // MARK: - Ends
 
-    /// The channel is lost: what was not answered is due again. True: something is.
+    /// The channel is lost: an unanswered request is due again. True: there was one.
     mutating func channelLost() -> Bool {
         guard case .sent = stage.request else { return false }
         stage = stage.with(.due)
         return true
     }
 
-    /// The session ended. Nil: forget it; else whether it was subscribed. What stays is to be added anew.
+    /// The session ended. Nil: remove the machine; else whether it was subscribed. A machine that stays is added again.
     mutating func sessionEnded() -> Bool? {
         guard case .user = role else { return nil }
         defer { data = nil }
@@ -152,7 +152,7 @@ struct SubscriptionMachine: Sendable {
     }
 }
 
-/// How far the request that a stage calls for has come.
+/// The progress of the request of a stage.
 enum RequestProgress: Sendable, Equatable {
     /// To be written as soon as there is a channel. *Leaves to* `sent`.
     case due
@@ -160,7 +160,7 @@ enum RequestProgress: Sendable, Equatable {
     case sent(RequestID)
 }
 
-/// Where one `subscribe` call, or one subscription that only the server knows of, stands.
+/// The stage of a subscription.
 enum SubscriptionStage: Sendable, Equatable {
     /// The add is not answered. *Entered* at the start, and at the end of a session by `acknowledged` and `subscribed`;
     /// *leaves to* `acknowledged` by `REQOK`, `subscribed` by `SUBOK`/`SUBCMD`, `deleting` when the counts are wrong.
@@ -170,10 +170,10 @@ enum SubscriptionStage: Sendable, Equatable {
     /// Data flow. A request is the reconf that is under way. *Entered* by `SUBOK`/`SUBCMD`; *leaves to* `deleting` by
     /// `unsubscribe`, to `adding` at the end of the session.
     case subscribed(RequestProgress?)
-    /// The delete is not answered; nobody but the server is interested any more. *Leaves* by being forgotten.
+    /// The delete is not answered. *Leaves* by the removal of the machine.
     case deleting(RequestProgress)
 
-    /// How far the request has come; nil: none is called for.
+    /// The progress of the request; nil: none is needed.
     var request: RequestProgress? {
         switch self {
         case .adding(let progress), .deleting(let progress): progress
@@ -193,14 +193,14 @@ enum SubscriptionStage: Sendable, Equatable {
     }
 }
 
-/// What the answer to a request means for its subscription.
+/// The consequence of an answer for its subscription.
 enum SubscriptionReply: Sendable, Equatable {
-    /// Nothing that anybody has to know.
+    /// None.
     case nothing
     /// Another request is due.
     case requestDue
-    /// The subscription was refused: tell, and forget it.
+    /// The subscription was refused: emit the event and remove the machine.
     case failed(code: Int, message: String)
-    /// The subscription is gone: forget it.
+    /// The subscription was deleted: remove the machine.
     case finished
 }

@@ -10,14 +10,14 @@ public enum SubscriptionMode: String, Sendable, Hashable, CaseIterable {
     case command = "COMMAND"
 }
 
-/// What names the items of a subscription, or the fields of one of its levels.
+/// The names of the items of a subscription, or of the fields of one of its levels.
 public enum NameSource: Sendable, Hashable {
     /// An explicit list of names, sent joined by one space.
     case list([String])
     /// The name of a group (items) or schema (fields) that the server's Metadata Adapter expands.
     case group(String)
 
-    /// The one string that goes on the wire as `LS_group` or `LS_schema`.
+    /// The value of `LS_group` or `LS_schema`.
     public var wireName: String {
         switch self {
         case .list(let names): names.joined(separator: " ")
@@ -34,7 +34,7 @@ public enum NameSource: Sendable, Hashable {
     }
 }
 
-/// Everything that an `add` request needs to know of a subscription: a value, already checked.
+/// The properties of a subscription, as an `add` request carries them.
 ///
 /// Two subscriptions with equal properties receive the same data.
 public struct SubscriptionProperties: Sendable, Hashable {
@@ -92,7 +92,7 @@ public enum RequestedMaxFrequency: Sendable, Hashable {
     case limited(Double)
     /// No limit, but the server may merge or drop updates for other reasons.
     case unlimited
-    /// No limit and no loss that goes unreported.
+    /// No limit, and every loss is reported.
     case unfiltered
 }
 
@@ -122,7 +122,7 @@ public enum RequestedSnapshot: Sendable, Hashable {
     case length(Int)
 }
 
-/// The transports a client is told to keep to (class reference: `forcedTransport`).
+/// The transports that a client is restricted to (class reference: `forcedTransport`).
 public enum ForcedTransport: String, Sendable, Hashable, CaseIterable {
     /// WebSocket, streaming or polling.
     case ws = "WS"

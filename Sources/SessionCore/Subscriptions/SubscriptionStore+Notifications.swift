@@ -87,7 +87,7 @@ extension SubscriptionStore {
         if !secondLevels.isEmpty { notifyFrequency(of: id, into: &effects) }
     }
 
-    /// Asks the machine for the one event that a line makes, and tells it to whom it concerns.
+    /// Asks the machine for the event of a line, and emits it for the subscription of the user.
     private mutating func event(
         of id: SubscriptionID,
         into effects: inout [SubscriptionEffect],
@@ -117,7 +117,7 @@ extension SubscriptionStore {
         let request = machines.values[index].stage.request
         let activation = try machines.values[index].announced(announcement)
         if activation == .ignored { return }
-        // The announcement stands for the answer to the add: what still comes under its identifier is ignored.
+        // The announcement counts as the answer to the add: later replies to that request are ignored.
         if case .sent(let request) = request { inFlight[request] = nil }
         requestSettled(id)
         switch activation {
@@ -135,7 +135,7 @@ extension SubscriptionStore {
         }
     }
 
-    /// The subscription cannot be: its listener is told, and it is active no more.
+    /// The subscription failed: emits the event, and makes it inactive.
     mutating func failed(_ id: SubscriptionID, code: Int, message: String, into effects: inout [SubscriptionEffect]) {
         switch machines[id]?.role {
         case .user(let token):
@@ -186,7 +186,7 @@ extension SubscriptionStore {
         }
     }
 
-    /// The server has a subscription that the client does not know: it is to be removed.
+    /// The server has a subscription unknown to the client: it is to be removed.
     private mutating func addZombie(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
         machines[id] = SubscriptionMachine(zombie: id)
         requestDue(id)

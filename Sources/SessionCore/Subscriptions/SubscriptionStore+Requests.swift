@@ -80,7 +80,7 @@ extension SubscriptionStore {
         effects.append(.requestsWaiting)
     }
 
-    /// Removes a second-level subscription whose key is gone, or goes with the whole; true: a request is due.
+    /// Removes a second-level subscription with its key or with the first level; true: a request is due.
     mutating func release(_ id: SubscriptionID) -> Bool {
         guard case .secondLevel(let first, _, _)? = machines[id]?.role, let removal = machines[id]?.remove() else {
             return false
@@ -89,7 +89,8 @@ extension SubscriptionStore {
         return settle(id, removal)
     }
 
-    /// The server refused, removed or mis-sized a second-level subscription: its key goes on without.
+    /// The server refused or removed a second-level subscription, or announced wrong counts: its key remains without
+    /// one.
     mutating func secondLevelLost(
         _ id: SubscriptionID,
         failure: (code: Int, message: String)?,
@@ -123,7 +124,7 @@ extension SubscriptionStore {
         notifyFrequency(of: first, into: &effects)
     }
 
-    /// Tells the aggregate frequency of a two-level subscription, if it changed.
+    /// Emits the aggregate frequency of a two-level subscription, if it changed.
     mutating func notifyFrequency(of first: SubscriptionID, into effects: inout [SubscriptionEffect]) {
         guard case .user(let token)? = machines[first]?.role, let event = machines[first]?.changedFrequency() else {
             return
@@ -132,8 +133,8 @@ extension SubscriptionStore {
     }
 
     private mutating func forgetFrequency(of id: SubscriptionID, in first: SubscriptionID) {
-        guard let told = machines[id]?.notifiedFrequency else { return }
-        machines[first]?.data?.frequencies.secondLevelReceived(nil, insteadOf: told)
+        guard let notified = machines[id]?.notifiedFrequency else { return }
+        machines[first]?.data?.frequencies.secondLevelReceived(nil, insteadOf: notified)
         machines[id]?.notifiedFrequency = nil
     }
 }

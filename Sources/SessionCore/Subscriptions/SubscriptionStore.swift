@@ -1,10 +1,10 @@
 internal import TLCP
 
-/// All subscriptions of one client, second levels and zombies included: what the session machine asks about them.
+/// All subscriptions of one client, including second levels and zombies.
 ///
-/// Each `subscribe` call has a `SubscriptionMachine` and an `LS_subId` of its own, which it keeps over sessions. Effects
-/// are to be carried out in their order. After `protocolViolation` the caller closes the session with error 61, and
-/// then says `sessionEnded` like at any other end.
+/// Each `subscribe` call has a `SubscriptionMachine` and an `LS_subId` of its own, which it keeps over sessions.
+/// Effects are to be carried out in their order. After `protocolViolation` the caller closes the session with error 61,
+/// and then calls `sessionEnded` as at any other end.
 package struct SubscriptionStore: ~Copyable {
     var machines: [SubscriptionID: SubscriptionMachine] = [:]
     /// The machine of each active subscription of the user.
@@ -84,7 +84,7 @@ package struct SubscriptionStore: ~Copyable {
         inFlight.removeAll()
     }
 
-    /// The session ended, whatever the cause: the events come in creation order. Active subscriptions, and they alone,
+    /// The session ended, for any cause: the events are in creation order. Active subscriptions, and they alone,
     /// wait for the next session.
     package mutating func sessionEnded() -> [SubscriptionEffect] {
         inFlight.removeAll()
@@ -110,7 +110,7 @@ package struct SubscriptionStore: ~Copyable {
         return SubscriptionID(lastID)
     }
 
-    /// A machine has a request to be written; false if that was known.
+    /// Marks a machine as having a request to write; false if it was marked already.
     @discardableResult
     mutating func requestDue(_ id: SubscriptionID) -> Bool {
         if case .subscribed? = machines[id]?.stage, machines[id]?.isTwoLevel == true { return dueLater.insert(id) }
@@ -118,7 +118,7 @@ package struct SubscriptionStore: ~Copyable {
         return due.insert(id)
     }
 
-    /// A machine has nothing to be written any more.
+    /// Marks a machine as having nothing to write.
     mutating func requestSettled(_ id: SubscriptionID) {
         due.remove(id)
         dueLater.remove(id)
@@ -127,14 +127,14 @@ package struct SubscriptionStore: ~Copyable {
     /// The machine whose request is to be written next.
     mutating func nextDue() -> SubscriptionID? { due.first() ?? dueLater.first() }
 
-    /// Forgets a machine and whatever it waits for.
+    /// Removes a machine and its request under way.
     mutating func forget(_ id: SubscriptionID) {
         guard let machine = machines.removeValue(forKey: id) else { return }
         requestSettled(id)
         if case .sent(let request) = machine.stage.request { inFlight[request] = nil }
     }
 
-    /// Draws the consequences of a removal; true: a request is due.
+    /// Performs the consequences of a removal; true: a request is due.
     mutating func settle(_ id: SubscriptionID, _ removal: SubscriptionMachine.Removal) -> Bool {
         switch removal {
         case .none:

@@ -1,9 +1,9 @@
-/// Reading: positions are 1-based, names need a list, and whatever is not known, null or out of bounds gives nil.
+/// Reading: positions are 1-based, names need a list; unknown, null and out-of-bounds values are nil.
 extension ValueTable {
-    /// The largest item position: of the list, else as told by the server; nil while it cannot be known.
+    /// The largest item position: the length of the list, else the server's count; nil while unknown.
     package var itemBound: Int? { properties.items.names?.count ?? itemCount }
 
-    /// The largest field position over both levels; nil while it cannot be known.
+    /// The largest field position over both levels; nil while unknown.
     package var fieldBound: Int? {
         guard let first = properties.fields.names?.count ?? fieldCount else { return nil }
         guard let second = properties.secondLevelFields else { return first }
@@ -28,10 +28,10 @@ extension ValueTable {
     /// When the item changed last; nil before its first update.
     package func changedAt(item: Int) -> Moment? { held(item)?.changedAt }
 
-    /// Whether the end of the item's snapshot was told.
+    /// Whether the item's snapshot has ended.
     package func snapshotEnded(item: Int) -> Bool { held(item)?.snapshotEnded ?? false }
 
-    /// The last row of an item, whatever its key; in COMMAND mode the command is as the server sent it.
+    /// The last row of an item, of any key; in COMMAND mode the command is as the server sent it.
     package func row(item: Int) -> [String?]? { held(item)?.row }
 
     /// COMMAND only: the row of a key, second-level values included as far as there are any; the command is `ADD` or
@@ -41,7 +41,7 @@ extension ValueTable {
     /// COMMAND only: the keys of an item, in the order in which they were added.
     package func keys(item: Int) -> [String] { held(item)?.rowsByKey.keys ?? [] }
 
-    /// The last value of a field, whatever the key; second-level positions address the key that was updated last.
+    /// The last value of a field, of any key; second-level positions address the key that was updated last.
     package func value(item: Int, field: Int) -> String? {
         guard let held = held(item), let row = held.row, field >= 1 else { return nil }
         if field <= row.count { return row[field &- 1] }
@@ -60,11 +60,11 @@ extension ValueTable {
 }
 
 extension ValueTable {
-    /// What a late joiner has to be told before it can follow the updates: for each item the present state as updates
-    /// marked as snapshot, with all fields changed, and the end of the snapshot where it is over.
+    /// The events that bring a late joiner up to date: for each item the present state as updates marked as snapshot,
+    /// with all fields changed, and the end of the snapshot if it is over.
     ///
-    /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which the
-    /// keys came. RAW: nothing. Where the snapshot is still coming in, its end is left to the event that will tell it.
+    /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which
+    /// the keys were added. RAW: nothing. An incomplete snapshot is ended later by the event itself.
     package func presentState() -> [SubscriptionEvent] {
         items.indices.flatMap { presentState(item: $0 + 1) }
     }
@@ -101,7 +101,7 @@ extension ValueTable {
         return row
     }
 
-    /// The end of the snapshot, if the joiner would otherwise wait for one in vain.
+    /// The end of the snapshot, if it will not be delivered later.
     private func endOfSnapshot(_ position: Int, hasRows: Bool) -> [SubscriptionEvent] {
         switch properties.mode {
         case .merge, .raw:

@@ -1,23 +1,23 @@
-/// The present values of one subscription: a mirror fed with its events, in order.
+/// The present values of one subscription, updated by its events in order.
 ///
-/// It answers the getters of a `Subscription` and tells a late joiner the present state. A value: a copy is a snapshot
-/// that costs nothing until one of the two changes. Applying an update costs O(1).
+/// It serves the getters of a `Subscription` and brings late joiners up to date. A copy is a snapshot that costs
+/// nothing until one of the two changes. Applying an update costs O(1).
 package struct ValueTable: Sendable {
-    /// What names the items, fields and levels of the subscription.
+    /// The properties of the subscription.
     package let properties: SubscriptionProperties
     /// Whether the last of `subscribed`, `unsubscribed` and `failed` was `subscribed`.
     package private(set) var isSubscribed = false
-    /// The number of items that the server told; nil while not subscribed.
+    /// The number of items announced by the server; nil while not subscribed.
     package private(set) var itemCount: Int?
-    /// The number of first-level fields that the server told; nil while not subscribed.
+    /// The number of first-level fields announced by the server; nil while not subscribed.
     package private(set) var fieldCount: Int?
     /// COMMAND only: the 1-based position of the key field; nil while not subscribed.
     package private(set) var keyPosition: Int?
     /// COMMAND only: the 1-based position of the command field; nil while not subscribed.
     package private(set) var commandPosition: Int?
-    /// The frequency limit told last; nil while not subscribed or unknown.
+    /// The frequency limit in force; nil while not subscribed or unknown.
     package private(set) var realMaxFrequency: RealMaxFrequency?
-    /// The names and positions that the last update was told with; nil before the first one of a subscription cycle.
+    /// The layout of the last update; nil before the first one of a subscription cycle.
     package private(set) var layout: SubscriptionLayout?
 
     var items: [ValueTableItem] = []
@@ -38,7 +38,7 @@ package struct ValueTable: Sendable {
 
     // MARK: - Events
 
-    /// Takes in an event of the subscription; `now` is what `changedAt` will tell of the item.
+    /// Applies an event of the subscription; `now` becomes `changedAt` of the item.
     package mutating func apply(_ event: SubscriptionEvent, at now: Moment = .zero) {
         switch event {
         case .subscribed(let itemCount, let fieldCount, let keyPosition, let commandPosition):
@@ -82,9 +82,9 @@ package struct ValueTable: Sendable {
     }
 }
 
-/// What a `ValueTable` holds of one item.
+/// The state of one item in a `ValueTable`.
 struct ValueTableItem: Sendable {
-    /// The last row, in COMMAND mode as the server sent it and whatever its key; nil before the first update.
+    /// The last row, in COMMAND mode as the server sent it, of any key; nil before the first update.
     private(set) var row: [String?]?
     /// COMMAND only: the rows by key, commands rewritten.
     private(set) var rowsByKey = OrderedRows<[String?]>()
@@ -92,7 +92,7 @@ struct ValueTableItem: Sendable {
     private(set) var lastKey: String?
     /// DISTINCT only: the last rows.
     private(set) var recent: RecentRows
-    /// Whether the end of the snapshot was told.
+    /// Whether the snapshot has ended.
     var snapshotEnded = false
     /// When the item changed last; nil before its first update.
     private(set) var changedAt: Moment?
@@ -100,7 +100,7 @@ struct ValueTableItem: Sendable {
     /// An item without data.
     init(recentLimit: Int) { recent = RecentRows(limit: recentLimit) }
 
-    /// Takes in an update of this item.
+    /// Applies an update of this item.
     mutating func apply(_ update: ItemUpdate, at now: Moment) {
         changedAt = now
         guard update.layout.commandPosition != nil else {
@@ -118,7 +118,7 @@ struct ValueTableItem: Sendable {
         rowsByKey[key] = update.command == "DELETE" ? nil : update.values
     }
 
-    /// Forgets the keys and the list of past rows, but not the last row: later updates are still told against it.
+    /// Removes the keys and the list of past rows, but keeps the last row: later updates refer to it.
     mutating func clearSnapshot(at now: Moment) {
         changedAt = now
         rowsByKey.removeAll()
@@ -126,7 +126,7 @@ struct ValueTableItem: Sendable {
     }
 }
 
-/// The last rows of a list, oldest first, at most as many as the limit says; appending costs O(1).
+/// The last rows of a list, oldest first, at most the limit; appending costs O(1).
 struct RecentRows: Sendable {
     private var ring: [[String?]] = []
     private var oldest = 0
@@ -155,7 +155,8 @@ struct RecentRows: Sendable {
     var rows: [[String?]] { Array(ring[oldest...] + ring[..<oldest]) }
 }
 
-/// Rows by key that also remember in which order the keys came; every operation but the walk costs O(1) on average.
+/// Rows by key in the order in which the keys were added; all operations but iteration cost O(1) on average. (Removal
+/// from an `OrderedDictionary` of swift-collections costs O(n), and keys are compared by bytes.)
 ///
 /// ```text
 /// slots      [ (k1, row) | – | (k3, row) | (k4, row) ]     removed keys leave a gap, closed when gaps prevail
@@ -173,10 +174,10 @@ struct OrderedRows<Row: Sendable>: Sendable {
     /// How many keys there are.
     var count: Int { positions.count }
 
-    /// The keys in the order in which they came.
+    /// The keys in the order in which they were added.
     var keys: [String] { slots.compactMap { $0?.key } }
 
-    /// The row of a key; setting nil removes the key, and a key that comes again then comes last.
+    /// The row of a key; setting nil removes the key, and a removed key that is added again comes last.
     subscript(key: String) -> Row? {
         get { positions[RowKey(key)].flatMap { slots[$0]?.row } }
         set {
@@ -212,7 +213,7 @@ struct OrderedRows<Row: Sendable>: Sendable {
         positions.removeAll()
     }
 
-    /// Calls the body with each key and its row, in the order in which the keys came.
+    /// Calls the body with each key and its row, in the order in which the keys were added.
     func forEach(_ body: (String, Row) -> Void) {
         for case .some(let slot) in slots { body(slot.key, slot.row) }
     }

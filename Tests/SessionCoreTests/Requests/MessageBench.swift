@@ -1,6 +1,7 @@
-internal import SessionCore
 internal import TLCP
 internal import Testing
+
+@testable internal import SessionCore
 
 /// A message ledger with the server's lines on one side and requests on the other, both as text.
 struct MessageBench: ~Copyable {
