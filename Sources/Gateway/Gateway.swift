@@ -8,11 +8,11 @@ internal import Synchronization
 
 /// The product: joins the pool of upstream sessions, the event hub, the REST interface and the HTTP front end.
 package final class Gateway: Sendable {
-    /// What it was told, at its start or since.
+    /// The current configuration.
     package let current: LiveConfiguration
-    /// The upstream side.
+    /// The upstream sessions and subscriptions.
     package let pool: SessionPool
-    /// The fan-out.
+    /// The fan-out of events to streams.
     package let hub: EventHub
 
     private let logger: Logger
@@ -57,11 +57,11 @@ package final class Gateway: Sendable {
         )
     }
 
-    /// Listens and serves until `beginShutdown` or cancellation; then says goodbye to every stream, finishes what is
-    /// under way within the grace time, disconnects upstream and returns.
+    /// Serves requests until `beginShutdown` or cancellation. Then it sends `closing` to every stream, completes pending
+    /// responses within the grace time, disconnects from the upstreams and returns.
     ///
-    /// - Parameter listening: Called once with the port, when connections are accepted.
-    /// - Throws: `DaemonError` if it cannot listen; the mistake in a key that tokens are verified with.
+    /// - Parameter listening: Called once with the port, as soon as connections are accepted.
+    /// - Throws: `DaemonError` if it cannot listen; the mistake in a key for the verification of tokens.
     package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
         let (streams, configuration) = (streams, configuration)
         _ = try await access.load(configuration.access)
@@ -83,20 +83,20 @@ package final class Gateway: Sendable {
             daemon.stopAccepting()
             streams.closeAll(reason: "shutdown")
             let isQuiet = await daemon.drain(within: configuration.shutdownGrace)
-            if !isQuiet { logger.warning("cut off what was not finished within the grace time") }
+            if !isQuiet { logger.warning("closed connections that were still busy at the end of the grace time") }
             group.cancelAll()
         }
     }
 
-    /// What holds at present.
+    /// The current configuration.
     package var configuration: GatewayConfiguration { current.value }
 
-    /// Takes over what can change while streams go on: access, limits, origins, upstreams and their quotas, lingers,
-    /// the certificate. Streams are ended only where the rights that opened them are gone.
+    /// Applies the settings that can change at run time: access, limits, origins, upstreams and their quotas, lingers,
+    /// the certificate. Only streams whose caller lost its rights are closed.
     ///
-    /// - Returns: What has changed and takes effect with the next start only, as keys of the configuration.
-    /// - Throws: `DaemonError` for a certificate that cannot be used, and the mistake in a key that tokens are verified
-    ///   with; the rest is not taken over then.
+    /// - Returns: The changed keys that take effect with the next start only.
+    /// - Throws: `DaemonError` for an unusable certificate; the mistake in a key for the verification of tokens. Other
+    ///   settings are then left as they were.
     package func reload(_ newer: GatewayConfiguration) async throws -> [String] {
         let older = current.value
         if let certificate = newer.http.certificate, older.http.certificate != nil {
@@ -112,11 +112,11 @@ package final class Gateway: Sendable {
         return newer.partsForNextStart(after: older)
     }
 
-    /// Starts the stop that `run` then carries out. May be called from anywhere, more than once.
+    /// Makes `run` stop. May be called from any thread, more than once.
     package func beginShutdown() { stop.set() }
 }
 
-/// A word that is given once and that many may wait for.
+/// A signal that is set once; any number of tasks may wait for it.
 struct StopSignal: Sendable {
     private let stream: AsyncStream<Never>
     private let source: AsyncStream<Never>.Continuation
@@ -125,37 +125,37 @@ struct StopSignal: Sendable {
         (stream, source) = AsyncStream.makeStream(of: Never.self)
     }
 
-    /// Gives the word.
+    /// Sets the signal.
     func set() { source.finish() }
 
-    /// Waits for the word, or for cancellation.
+    /// Waits for the signal, or for cancellation.
     func wait() async {
         for await _ in stream {}
     }
 }
 
-/// The front end, once it runs.
+/// The HTTP server, once it runs.
 final class RunningDaemon: Sendable {
     private let daemon = Mutex<Daemon?>(nil)
 
-    /// None runs yet.
+    /// No server.
     init() {}
 
-    /// This one runs from now on.
+    /// Stores the running server.
     func set(_ daemon: Daemon) { self.daemon.withLock { $0 = daemon } }
 
-    /// Its figures; all zero before it runs.
+    /// The figures of the server; all zero before it runs.
     var figures: DaemonFigures { daemon.withLock { $0 }?.figures ?? DaemonFigures() }
 
-    /// Uses another certificate for connections from now on. Does nothing before it runs.
+    /// Replaces the certificate for new connections. Does nothing before the server runs.
     func replaceCertificate(_ certificate: DaemonConfiguration.Certificate) async throws(DaemonError) {
         guard let daemon = daemon.withLock({ $0 }) else { return }
         try await daemon.replaceCertificate(certificate)
     }
 }
 
-/// The version of this program, which is also that of its contract, `openapi.yaml`.
+/// The version of the gateway and of its contract, openapi.yaml.
 package enum GatewayVersion {
-    /// As Semantic Versioning writes it.
+    /// In the form of Semantic Versioning.
     package static let text = "1.0.0"
 }

@@ -3,7 +3,7 @@ package import MicroHTTPD
 internal import SessionCore
 package import SessionPool
 
-/// Router to MicroHTTPD and back: everything that all operations have in common.
+/// Handles every HTTP request: routing, middleware, idempotency, errors, common headers, metrics and log.
 package final class HTTPHost: HTTPHandler {
     private let services: Services
     private let router: Router
@@ -15,9 +15,9 @@ package final class HTTPHost: HTTPHandler {
     /// A host over the pool and the streams.
     ///
     /// - Parameters:
-    ///   - access: Who may come in.
-    ///   - requests: Where requests are counted.
-    ///   - metrics: The figures as Prometheus text, asked for by `GET /metrics`.
+    ///   - access: Authentication and authorization.
+    ///   - requests: The metrics of requests.
+    ///   - metrics: Returns the Prometheus text of `GET /metrics`.
     package convenience init(
         current: LiveConfiguration,
         access: AccessControl,
@@ -33,8 +33,8 @@ package final class HTTPHost: HTTPHandler {
             pool: pool,
             streams: streams,
             streamResources: StreamResources(),
-            deadlines: Deadlines(clock: Moment.monotonic),
-            lifetime: ProcessState(startedAt: Moment.monotonic()),
+            timers: TimerQueue(clock: Moment.monotonic),
+            process: ProcessState(startedAt: Moment.monotonic()),
             docs: DocsPage(),
             metrics: metrics,
             clock: Moment.monotonic
@@ -42,7 +42,7 @@ package final class HTTPHost: HTTPHandler {
         self.init(services: services, middlewares: Self.guards(services), requests: requests, logger: logger)
     }
 
-    /// The one place where authentication, rights and limits are hung in, in the order in which they are asked.
+    /// Authentication, authorization and limits, in the order in which requests pass them.
     static func guards(_ services: Services) -> [any Middleware] {
         let access = services.access
         return [
@@ -66,39 +66,39 @@ package final class HTTPHost: HTTPHandler {
         router = Router(OperationTable.operations(services))
     }
 
-    /// Watches the time for requests that wait, until cancelled; then answers all of them.
+    /// Runs the timers of waiting requests until cancelled; then all waiting requests get their responses.
     package func run() async {
         let services = services
         await withTaskGroup(of: Void.self) { group in
             group.addTask { services.docs.render() }
-            await services.deadlines.run()
+            await services.timers.run()
         }
     }
 
-    /// Refuses new streams, turns not ready, and answers everybody who waits.
+    /// Rejects new streams, reports not ready, and responds to all waiting requests.
     package func stopAccepting() {
-        services.lifetime.stop()
-        services.deadlines.stop()
+        services.process.stop()
+        services.timers.stop()
     }
 
     // MARK: - HTTPHandler
 
-    /// Answers a request, or says how it will be answered.
+    /// Responds to a request at once, later, or with a stream.
     package func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
         decide(request) { responder.respond($0) }
     }
 
-    /// Decides about a request; `later` is the way to respond after `.wait`.
+    /// Responds to a request. After `.wait` the response goes to `later`.
     func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
         let id = RequestIdentity.id(of: request)
         let record = CallRecord(since: services.clock())
-        let bare = Call(request: request, requestID: id, record: record, port: ResponseSender { _ in })
+        let bare = Call(request: request, requestID: id, record: record, respond: { _ in })
         let finish = finisher(bare)
         var call = Call(
             request: request,
             requestID: id,
             record: record,
-            port: ResponseSender { later(finish($0)) }
+            respond: { later(finish($0)) }
         )
         do {
             switch try perform(&call) {
@@ -116,7 +116,7 @@ package final class HTTPHost: HTTPHandler {
         }
     }
 
-    /// The response to a request that the front end refuses.
+    /// The response to a request that the HTTP server rejected.
     package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: refusal)
         let id = RequestIdentity.make()
@@ -162,7 +162,7 @@ package final class HTTPHost: HTTPHandler {
         }
     }
 
-    /// Performs an operation; under an `Idempotency-Key` a POST is performed once.
+    /// Calls the handler. A POST with an `Idempotency-Key` is performed once.
     private func once(_ call: Call, _ operation: Operation) throws -> OperationResult {
         guard operation.method == .post, let header = call.header("Idempotency-Key") else {
             return try operation.handler(call)
@@ -175,7 +175,7 @@ package final class HTTPHost: HTTPHandler {
         case .perform: return try first(call, operation, key)
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
         case .inProgress:
-            throw Problem(.idempotencyConflict, detail: "The first request with this key is not answered yet.")
+            throw Problem(.idempotencyConflict, detail: "The first request with this key is still being processed.")
         case .otherRequest:
             throw Problem(.idempotencyConflict, detail: "The key was used for a request with another body.")
         }
@@ -184,9 +184,9 @@ package final class HTTPHost: HTTPHandler {
     private func first(_ call: Call, _ operation: Operation, _ key: IdempotencyStore.Key) throws -> OperationResult {
         let store = idempotency
         var noted = call
-        noted.port = ResponseSender { response in
+        noted.respond = { response in
             store.finished(key, with: response)
-            call.port.response(response)
+            call.respond(response)
         }
         do {
             let reply = try operation.handler(noted)
@@ -200,7 +200,7 @@ package final class HTTPHost: HTTPHandler {
         }
     }
 
-    // MARK: - What all responses carry
+    // MARK: - Headers, metrics and log of every response
 
     private func finisher(_ call: Call) -> @Sendable (Response) -> HTTPResponse {
         { [self] response in
@@ -213,7 +213,7 @@ package final class HTTPHost: HTTPHandler {
 
     private func decorate(_ headers: inout HTTPFields, _ call: Call) {
         headers.append("X-Request-Id", call.requestID)
-        // What is not meant for caches says so, and text with foreign values in it stays text.
+        // Responses are not cached unless they say so, and browsers do not guess media types.
         if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
         headers.append("X-Content-Type-Options", "nosniff")
         headers.lines += call.record.headers.lines
@@ -235,7 +235,7 @@ package final class HTTPHost: HTTPHandler {
         )
     }
 
-    /// The query is left out: it may hold what nobody else should read.
+    /// The query is not logged: it may hold secrets.
     private func metadata(_ call: Call) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             "method": "\(call.request.method)", "path": "\(call.request.rawPath)", "request": "\(call.requestID)",

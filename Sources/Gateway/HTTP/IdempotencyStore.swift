@@ -2,25 +2,25 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import Synchronization
 
-/// The responses that were given under an `Idempotency-Key`, so that a repeated POST is performed once.
+/// The responses to requests with an `Idempotency-Key`, so that a repeated POST is performed once.
 ///
-/// Bounded by number, bytes and time; where it is full the oldest responses are forgotten, never a request refused.
+/// Bounded by number, bytes and time. When it is full, the oldest responses are dropped; no request is rejected.
 final class IdempotencyStore: Sendable {
-    /// What is to be done with a request.
-    enum Verdict: Sendable {
-        /// It is the first of its key: perform it, then call `finished`.
+    /// How to proceed with a request.
+    enum Decision: Sendable {
+        /// The key is new: perform the request, then call `finished`.
         case perform
-        /// It was performed: this was the response.
+        /// The request was performed: repeat this response.
         case replay(Response)
-        /// It is being performed.
+        /// The request is still being performed.
         case inProgress
-        /// The key was used for something else.
+        /// The key was used with another body.
         case otherRequest
     }
 
-    /// What a key counts for: one caller, method and path.
+    /// The scope of a key: one caller and path.
     struct Key: Hashable, Sendable {
-        /// The caller; nil where nobody has to say who they are.
+        /// The caller; nil without authentication.
         let caller: String?
         /// The path, as sent.
         let path: String
@@ -35,7 +35,7 @@ final class IdempotencyStore: Sendable {
         var size: Int { body.count + (response?.body.count ?? 0) + 256 }
     }
 
-    private struct Body {
+    private struct State {
         var entries: [Key: Entry] = [:]
         var order: [Key] = []
         var size = 0
@@ -44,7 +44,7 @@ final class IdempotencyStore: Sendable {
     private let lifetime: Duration
     private let maxEntries: Int
     private let maxBytes: Int
-    private let body = Mutex(Body())
+    private let state = Mutex(State())
 
     /// An empty store.
     init(lifetime: Duration = .seconds(600), maxEntries: Int = 10_000, maxBytes: Int = 16 << 20) {
@@ -53,45 +53,45 @@ final class IdempotencyStore: Sendable {
         self.maxBytes = maxBytes
     }
 
-    /// Looks a request up, and notes it if it is the first of its key.
-    func begin(_ key: Key, body bytes: [UInt8], now: Moment) -> Verdict {
-        body.withLock { body in
-            drop(&body, now: now)
-            if let entry = body.entries[key] {
+    /// Looks a request up, and adds it if its key is new.
+    func begin(_ key: Key, body bytes: [UInt8], now: Moment) -> Decision {
+        state.withLock { state in
+            drop(&state, now: now)
+            if let entry = state.entries[key] {
                 guard entry.body == bytes else { return .otherRequest }
                 return entry.response.map { .replay($0) } ?? .inProgress
             }
             let entry = Entry(body: bytes, since: now)
-            body.entries[key] = entry
-            body.order.append(key)
-            body.size += entry.size
+            state.entries[key] = entry
+            state.order.append(key)
+            state.size += entry.size
             return .perform
         }
     }
 
-    /// Notes the response. One that says that the gateway failed is not kept: repeating may help.
+    /// Stores the response. Responses with 429 or 5xx are not stored: a repeated request may succeed.
     func finished(_ key: Key, with response: Response) {
-        body.withLock { body in
-            guard var entry = body.entries[key] else { return }
-            body.size -= entry.size
+        state.withLock { state in
+            guard var entry = state.entries[key] else { return }
+            state.size -= entry.size
             entry.response = response
             if response.status >= 500 || response.status == 429 {
-                body.entries[key] = nil
-                body.order.removeAll { $0 == key }
+                state.entries[key] = nil
+                state.order.removeAll { $0 == key }
             } else {
-                body.entries[key] = entry
-                body.size += entry.size
+                state.entries[key] = entry
+                state.size += entry.size
             }
         }
     }
 
-    private func drop(_ body: inout Body, now: Moment) {
-        while let first = body.order.first, let entry = body.entries[first],
-            now - entry.since > lifetime || body.order.count > maxEntries || body.size > maxBytes
+    private func drop(_ state: inout State, now: Moment) {
+        while let first = state.order.first, let entry = state.entries[first],
+            now - entry.since > lifetime || state.order.count > maxEntries || state.size > maxBytes
         {
-            body.entries[first] = nil
-            body.order.removeFirst()
-            body.size -= entry.size
+            state.entries[first] = nil
+            state.order.removeFirst()
+            state.size -= entry.size
         }
     }
 }

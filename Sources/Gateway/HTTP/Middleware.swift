@@ -1,10 +1,10 @@
 internal import MicroHTTPD
 
-/// Something that stands between the front end and every operation: who may come in, how often, from which pages.
+/// A step before every handler, such as authentication or a rate limit.
 ///
-/// `HTTPHost` asks its list in order before a request goes to its operation, and in reverse order about each response.
+/// Requests pass the steps in order, responses in reverse order.
 protocol Middleware: Sendable {
-    /// Looks at a request. May fill in who the caller is; may respond in place of the operation; may throw a problem.
+    /// Checks a request. May set the caller; returns a response to skip the handler; throws a problem to reject the request.
     func admit(_ call: inout Call, operation: Operation?) throws -> Response?
 
     /// Adds headers to a response, or to the head of a stream.
@@ -12,16 +12,16 @@ protocol Middleware: Sendable {
 }
 
 extension Middleware {
-    /// Lets every request pass.
+    /// Accepts every request.
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? { nil }
 
     /// Adds nothing.
     func finish(_ headers: inout HTTPFields, for call: Call) {}
 }
 
-/// Which web pages of other origins may use the gateway (the Fetch standard's CORS protocol).
+/// Which origins may use the gateway from web pages (the Fetch standard's CORS protocol).
 struct CORSPolicy: Middleware {
-    /// The origins, as `Origin` has them; `*` stands for any. None by default: pages of the gateway itself only.
+    /// The allowed origins, as in `Origin`; `*` allows any. By default only the origin of the gateway.
     var origins: [String] = []
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {

@@ -4,32 +4,32 @@ internal import Logging
 internal import SessionCore
 internal import SessionPool
 
-/// What the operations work on.
+/// What handlers work on.
 struct Services: Sendable {
-    /// What the gateway was told, at its start or since.
+    /// The current configuration.
     let current: LiveConfiguration
-    /// Who may come in.
+    /// Authentication and authorization.
     let access: AccessControl
-    /// The upstream side.
+    /// The upstream sessions and subscriptions.
     let pool: SessionPool
     /// The open streams.
     let streams: StreamRegistry
-    /// What the streams that REST made hold.
+    /// The resources of streams.
     let streamResources: StreamResources
-    /// Who watches the time for requests that wait.
-    let deadlines: Deadlines
-    /// The state of the process, as health tells it.
-    let lifetime: ProcessState
+    /// The timers of waiting requests.
+    let timers: TimerQueue
+    /// The state of the process, for the health operations.
+    let process: ProcessState
     /// The readable API page.
     let docs: DocsPage
-    /// The figures as Prometheus text; the room that counts sets it.
+    /// The metrics as Prometheus text.
     let metrics: @Sendable () -> String
     /// The time.
     let clock: @Sendable () -> Moment
 }
 
 extension Services {
-    /// What the gateway was told last.
+    /// The current configuration.
     var configuration: GatewayConfiguration { current.value }
 
     /// What null restores in the options of a client by address.
@@ -105,7 +105,7 @@ extension Services {
         return resource
     }
 
-    /// The response that shows a client, with those of its subscriptions that the caller sees.
+    /// A response with a client and those of its subscriptions that the caller sees.
     func clientResponse(_ client: PooledClient, status: Int = 200, seenBy permissions: Permissions? = nil) -> Response {
         let subscriptions = pool.subscriptions(of: client.id).filter { permissions?.sees($0) ?? true }.map(
             \.id.rawValue
@@ -113,7 +113,7 @@ extension Services {
         return .json(status) { ClientView.write(client, subscriptions: subscriptions, to: &$0) }
     }
 
-    /// The response that shows a subscription.
+    /// A response with a subscription.
     func subscriptionResponse(_ resource: SubscriptionResource, status: Int = 200) -> Response {
         .json(status) { SubscriptionView.write(resource, of: pool, to: &$0) }
     }

@@ -2,10 +2,11 @@ package import LightstreamerClient
 package import SessionCore
 
 extension PooledClient {
-    /// Sends a message. Its outcome goes to the sink and to `ended`; neither if the order does not want it.
+    /// Sends a message and returns its id. The outcome goes to the sink and, with the id, to `ended`, possibly before
+    /// this method returns; to neither if the message does not ask for it.
     package func send(
         _ order: MessageSubmission,
-        ended: @escaping @Sendable (MessageOutcome) -> Void = { _ in }
+        ended: @escaping @Sendable (String, MessageOutcome) -> Void = { _, _ in }
     ) throws(ClientError) -> String {
         let message = RandomID.make(prefix: "m")
         let relay = MessageRelay(client: id, message: message, sink: sink, ended: ended)
@@ -43,9 +44,14 @@ final class MessageRelay: ClientMessageDelegate {
     private let client: ClientID
     private let message: String
     private let sink: any PoolSink
-    private let ended: @Sendable (MessageOutcome) -> Void
+    private let ended: @Sendable (String, MessageOutcome) -> Void
 
-    init(client: ClientID, message: String, sink: any PoolSink, ended: @escaping @Sendable (MessageOutcome) -> Void) {
+    init(
+        client: ClientID,
+        message: String,
+        sink: any PoolSink,
+        ended: @escaping @Sendable (String, MessageOutcome) -> Void
+    ) {
         self.client = client
         self.message = message
         self.sink = sink
@@ -54,7 +60,7 @@ final class MessageRelay: ClientMessageDelegate {
 
     private func finish(_ outcome: MessageOutcome) {
         sink.client(client, message: message, ended: outcome)
-        ended(outcome)
+        ended(message, outcome)
     }
 
     func client(_ client: LightstreamerClient, didProcessMessage message: String, withResponse response: String) {

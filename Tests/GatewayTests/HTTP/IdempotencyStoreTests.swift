@@ -8,7 +8,7 @@ import Testing
 
     private func moment(_ seconds: Int64) -> Moment { Moment(nanoseconds: seconds * 1_000_000_000) }
 
-    private func word(_ verdict: IdempotencyStore.Verdict) -> String {
+    private func word(_ verdict: IdempotencyStore.Decision) -> String {
         switch verdict {
         case .perform: "perform"
         case .replay(let response): "replay \(response.status)"

@@ -11,7 +11,7 @@ struct ClientDetailsResource: Sendable {
         .response(response(try services.controlledClient(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
     }
 
-    /// `PATCH /v1/clients/{id}/details`. Validity is looked at first, then rights, then the client.
+    /// `PATCH /v1/clients/{id}/details`. Checks validity first, then rights, then the state of the client.
     func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
         let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
@@ -46,7 +46,7 @@ struct ClientDetailsResource: Sendable {
         .json { DetailsView.write(client.core.connectionDetails, to: &$0) }
     }
 
-    /// A list of pins whose shape is right; nil where none is given.
+    /// The certificate pins; nil if they are missing or invalid.
     private func pins(_ reader: ObjectReader) -> [String]? {
         guard let value = reader.object["certificatePins"] else { return nil }
         if value.isNull { return [] }
@@ -60,8 +60,8 @@ struct ClientDetailsResource: Sendable {
             guard let pin = element.string,
                 (try? probe?.connectionDetails.setCertificatePins([pin])) != nil
             else {
-                let place = reader.path + ["certificatePins", "\(index)"]
-                reader.refusals.refuse(place, "sha256/ or sha1/ and the base64 digest of a public key are expected.")
+                let location = reader.path + ["certificatePins", "\(index)"]
+                reader.refusals.refuse(location, "sha256/ or sha1/ and the base64 digest of a public key are expected.")
                 continue
             }
             pins.append(pin)
@@ -69,7 +69,7 @@ struct ClientDetailsResource: Sendable {
         return pins
     }
 
-    /// A new address has to be on the list, unless it is the one that the upstream is configured with.
+    /// Rejects an address that is neither allowed by the configuration nor that of the upstream.
     private func checkAllowed(_ address: String??, _ client: PooledClient) throws(PoolError) {
         guard case .some(.some(let address)) = address else { return }
         let configured = client.upstream.flatMap { services.pool.upstream($0) }?.serverAddress
@@ -78,7 +78,7 @@ struct ClientDetailsResource: Sendable {
     }
 }
 
-/// Connection details as REST shows them: never the password.
+/// The JSON form of connection details, without the password.
 enum DetailsView {
     /// All details of a client.
     static func write(_ details: ConnectionDetails, to json: inout JSONBytes) {
@@ -91,7 +91,7 @@ enum DetailsView {
         json.endObject()
     }
 
-    /// The four that the session brings.
+    /// The four details of the session.
     static func writeSession(_ details: ConnectionDetails, to json: inout JSONBytes) {
         json.member("sessionId", details.sessionId)
         json.member("serverInstanceAddress", details.serverInstanceAddress)
@@ -99,7 +99,7 @@ enum DetailsView {
         json.member("clientIp", details.clientIp)
     }
 
-    /// Writes the value of one detail; false for a name that is none, or is never shown.
+    /// Writes the value of one detail; false for an unknown name and for the password.
     static func write(_ name: String, of details: ConnectionDetails, to json: inout JSONBytes) -> Bool {
         switch name {
         case "serverAddress": json.string(details.serverAddress)

@@ -2,9 +2,9 @@ internal import JSONText
 internal import LightstreamerClient
 internal import SessionPool
 
-/// A client as REST shows it.
+/// The JSON form of a client.
 enum ClientView {
-    /// Writes a client; `subscriptions` are the ids of those that it carries.
+    /// Writes a client; `subscriptions` are the ids of its subscriptions.
     static func write(_ client: PooledClient, subscriptions: [String], to json: inout JSONBytes) {
         let situation = client.situation
         let counters = client.counters
@@ -31,7 +31,7 @@ enum ClientView {
 }
 
 extension ClientStatus {
-    /// The transport that the status tells of; nil while none is chosen.
+    /// The transport that the status implies; nil while there is none.
     var transport: String? {
         switch self {
         case .connectedWSStreaming: "WS-STREAMING"
@@ -45,7 +45,7 @@ extension ClientStatus {
     }
 }
 
-/// The present value of a connection property, in the form in which REST shows it.
+/// The current value of a connection property, in the form of the REST views.
 enum ClientPropertyValue {
     /// The value; nil for the password, and for a name that is no property.
     static func json(of property: String, client: LightstreamerClient) -> JSONValue? {

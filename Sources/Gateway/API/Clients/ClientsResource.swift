@@ -2,7 +2,7 @@ internal import JSONText
 internal import LightstreamerClient
 internal import SessionPool
 
-/// `/v1/clients`: the sessions with the servers.
+/// `/v1/clients`: upstream sessions.
 struct ClientsResource: Sendable {
     let services: Services
 
@@ -25,16 +25,16 @@ struct ClientsResource: Sendable {
     func create(_ call: Call) throws -> OperationResult {
         let refusals = Refusals()
         let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
-        let order = order(reader)
+        let specification = specification(reader)
         let connects = reader.bool("connect") ?? true
-        let options = reader.object("options").map { OptionsPatch($0, defaults: defaults(order)) }
+        let options = reader.object("options").map { OptionsPatch($0, defaults: defaults(specification)) }
         try refusals.finish()
-        guard let order else { throw Problem(.invalidValue) }
-        switch order.target {
+        guard let specification else { throw Problem(.invalidValue) }
+        switch specification.target {
         case .upstream(let name): try services.permissions(call).check(upstream: name)
         case .address: try services.permissions(call).checkAddress()
         }
-        let client = try services.pool.createClient(order) { core in
+        let client = try services.pool.createClient(specification) { core in
             try options?.apply(to: core.connectionOptions)
         }
         services.access.owners.note(client.id, madeBy: call.caller)
@@ -53,7 +53,7 @@ struct ClientsResource: Sendable {
             within: wait,
             connected: { created(client) },
             refused: { try? services.pool.deleteClient(client.id) },
-            otherwise: { created(client) }
+            timedOut: { created(client) }
         )
     }
 
@@ -73,14 +73,14 @@ struct ClientsResource: Sendable {
         services.clientResponse(client, status: 201).with("Location", "/v1/clients/\(client.id.rawValue)")
     }
 
-    private func order(_ reader: ObjectReader) -> ClientSpecification? {
+    private func specification(_ reader: ObjectReader) -> ClientSpecification? {
         if reader.has("upstream") {
             reader.allow(only: ["upstream", "options", "connect"])
             return reader.name("upstream").map { ClientSpecification(target: .upstream($0)) }
         }
         reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "options", "connect"])
         guard reader.has("serverAddress") else {
-            reader.miss("upstream", "upstream or serverAddress has to be there.")
+            reader.missing("upstream", "upstream or serverAddress is required.")
             return nil
         }
         guard let address = reader.string("serverAddress") else { return nil }
@@ -88,16 +88,16 @@ struct ClientsResource: Sendable {
             reader.refuse("serverAddress", ServerAddressRule.sentence)
             return nil
         }
-        var order = ClientSpecification(target: .address(address))
-        order.adapterSet = reader.optionalString("adapterSet") ?? nil
-        order.user = reader.optionalString("user") ?? nil
-        order.password = reader.optionalString("password") ?? nil
-        return order
+        var specification = ClientSpecification(target: .address(address))
+        specification.adapterSet = reader.optionalString("adapterSet") ?? nil
+        specification.user = reader.optionalString("user") ?? nil
+        specification.password = reader.optionalString("password") ?? nil
+        return specification
     }
 
-    /// What null restores in the options of a client that is being made.
-    private func defaults(_ order: ClientSpecification?) -> ConnectionOptionValues {
-        if case .upstream(let name) = order?.target, let upstream = services.pool.upstream(name) {
+    /// The option values that null restores in a new client.
+    private func defaults(_ specification: ClientSpecification?) -> ConnectionOptionValues {
+        if case .upstream(let name) = specification?.target, let upstream = services.pool.upstream(name) {
             return upstream.options
         }
         return services.defaultOptions

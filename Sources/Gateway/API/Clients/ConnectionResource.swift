@@ -18,7 +18,7 @@ struct ConnectionResource: Sendable {
             within: wait,
             connected: { services.clientResponse(client) },
             refused: {},
-            otherwise: { services.clientResponse(client, status: 202) }
+            timedOut: { services.clientResponse(client, status: 202) }
         )
     }
 
@@ -31,31 +31,31 @@ struct ConnectionResource: Sendable {
             return .response(services.clientResponse(client, status: 202))
         }
         let services = services
-        return client.watchers.reply(
-            within: wait,
-            port: call.port,
-            deadlines: services.deadlines,
+        return services.wait(
+            call,
+            upTo: wait,
+            on: client.watchers,
             present: { client.situation },
             decide: { situation in
                 situation.status == .disconnected ? services.clientResponse(client).waited(wait) : nil
             },
-            otherwise: { services.clientResponse(client, status: 202) }
+            timedOut: { services.clientResponse(client, status: 202) }
         )
     }
 
-    /// Waits until a client has a transport or the server has refused it.
+    /// Waits until the client is connected or the server has rejected the session.
     func outcome(
         of client: PooledClient,
         _ call: Call,
         within seconds: Int,
         connected: @escaping @Sendable () -> Response,
         refused: @escaping @Sendable () -> Void,
-        otherwise: @escaping @Sendable () -> Response
+        timedOut: @escaping @Sendable () -> Response
     ) -> OperationResult {
-        client.watchers.reply(
-            within: seconds,
-            port: call.port,
-            deadlines: services.deadlines,
+        services.wait(
+            call,
+            upTo: seconds,
+            on: client.watchers,
             present: { client.situation },
             decide: { situation in
                 if situation.status.isConnected, situation.status != .connectedStreamSensing {
@@ -66,7 +66,7 @@ struct ConnectionResource: Sendable {
                 refused()
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
             },
-            otherwise: otherwise
+            timedOut: timedOut
         )
     }
 }

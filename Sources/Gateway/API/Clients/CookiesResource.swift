@@ -3,7 +3,7 @@ internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
 
-/// `/v1/clients/{id}/cookies`: the client's own jar.
+/// `/v1/clients/{id}/cookies`: the cookie jar of a client.
 struct CookiesResource: Sendable {
     let services: Services
 
@@ -59,7 +59,7 @@ struct CookiesResource: Sendable {
     }
 
     private func host(_ reader: ObjectReader) -> String? {
-        if !reader.has("url") { reader.miss("url") }
+        if !reader.has("url") { reader.missing("url") }
         guard let url = reader.string("url") else { return nil }
         guard ServerAddressRule.admits(url), let address = ServerAddress(url) else {
             reader.refuse("url", ServerAddressRule.sentence)
@@ -70,7 +70,7 @@ struct CookiesResource: Sendable {
 
     private func cookies(_ reader: ObjectReader, host: String) -> [Cookie] {
         guard let value = reader.object["cookies"] else {
-            reader.miss("cookies")
+            reader.missing("cookies")
             return []
         }
         guard let elements = value.array, !elements.isEmpty, elements.count <= 100 else {
@@ -78,22 +78,22 @@ struct CookiesResource: Sendable {
             return []
         }
         return elements.enumerated().compactMap { index, element in
-            let place = reader.path + ["cookies", "\(index)"]
+            let location = reader.path + ["cookies", "\(index)"]
             guard let object = element.object else {
-                reader.refusals.refuse(place, "A cookie is expected.")
+                reader.refusals.refuse(location, "A cookie is expected.")
                 return nil
             }
-            return cookie(ObjectReader(object, at: place, reader.refusals), host: host)
+            return cookie(ObjectReader(object, at: location, reader.refusals), host: host)
         }
     }
 
     private func cookie(_ reader: ObjectReader, host: String) -> Cookie? {
         reader.allow(only: ["name", "value", "path", "secure", "maxAge"])
-        for name in ["name", "value"] where !reader.has(name) { reader.miss(name) }
+        for name in ["name", "value"] where !reader.has(name) { reader.missing(name) }
         let name = reader.string("name")
         let value = reader.string("value")
         let path = reader.string("path") ?? "/"
-        if let name, !Self.isToken(name) { reader.refuse("name", "A cookie name is expected: a token of HTTP.") }
+        if let name, !Self.isToken(name) { reader.refuse("name", "A cookie name is expected: an HTTP token.") }
         if let value, !Self.isValue(value) { reader.refuse("value", "A cookie value is expected, without quotes.") }
         if !Self.isPath(path) { reader.refuse("path", "A path is expected, without a semicolon.") }
         let isSecure = reader.bool("secure") ?? false

@@ -1,7 +1,6 @@
 internal import JSONText
 internal import SessionCore
 internal import SessionPool
-internal import Synchronization
 
 /// `/v1/clients/{id}/messages`.
 struct MessagesResource: Sendable {
@@ -10,15 +9,15 @@ struct MessagesResource: Sendable {
     /// `POST /v1/clients/{id}/messages`.
     func send(_ call: Call) throws -> OperationResult {
         let client = try services.client(call)
-        let order = try order(RequestBody.object(of: call.request))
-        guard order.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
-            return .response(accepted(try client.send(order)))
+        let message = try message(RequestBody.object(of: call.request))
+        guard message.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
+            return .response(accepted(try client.send(message)))
         }
-        // The outcome may come before `send` has told the id; then it waits here for it.
-        let pending = PendingMessage(Settlement(call.port))
-        let id = try client.send(order) { pending.ended($0, wait: wait) }
-        pending.named(id, wait: wait)
-        pending.settlement.settle(after: .seconds(wait), by: services.deadlines) { accepted(id) }
+        let pending = PendingResponse(call.respond)
+        let id = try client.send(message) { id, outcome in
+            pending.complete { Response.json { $0.write(outcome, of: id) }.waited(wait) }
+        }
+        pending.complete(after: .seconds(wait), by: services.timers) { accepted(id) }
         return .deferred
     }
 
@@ -30,28 +29,28 @@ struct MessagesResource: Sendable {
         }
     }
 
-    private func order(_ object: JSONObject) throws(Problem) -> MessageSubmission {
+    private func message(_ object: JSONObject) throws(Problem) -> MessageSubmission {
         let refusals = Refusals()
         let reader = ObjectReader(object, refusals)
         reader.allow(only: ["text", "sequence", "delayTimeout", "enqueueWhileDisconnected", "outcome"])
-        if !reader.has("text") { reader.miss("text") }
-        var order = MessageSubmission(text: reader.string("text") ?? "")
+        if !reader.has("text") { reader.missing("text") }
+        var message = MessageSubmission(text: reader.string("text") ?? "")
         if let sequence = reader.optionalString("sequence") {
-            order.sequence = sequence
+            message.sequence = sequence
             if let sequence, !Self.isSequence(sequence) {
                 reader.refuse("sequence", "Letters, digits and underscores are expected, 200 at most.")
             }
         }
         if let value = reader.object["delayTimeout"], !value.isNull {
-            order.delayTimeout = value.number?.doubleValue.flatMap { (0...Decimals.bound).contains($0) ? $0 : nil }
-            if order.delayTimeout == nil {
+            message.delayTimeout = value.number?.doubleValue.flatMap { (0...Decimals.bound).contains($0) ? $0 : nil }
+            if message.delayTimeout == nil {
                 reader.refuse("delayTimeout", "A number of seconds not less than 0 is expected.")
             }
         }
-        order.enqueueWhileDisconnected = reader.bool("enqueueWhileDisconnected") ?? false
-        order.wantsOutcome = reader.bool("outcome") ?? true
+        message.enqueueWhileDisconnected = reader.bool("enqueueWhileDisconnected") ?? false
+        message.wantsOutcome = reader.bool("outcome") ?? true
         try refusals.finish()
-        return order
+        return message
     }
 
     private static func isSequence(_ text: String) -> Bool {
@@ -63,41 +62,8 @@ struct MessagesResource: Sendable {
     }
 }
 
-/// Brings the id and the outcome of a message together, whichever comes first.
-private final class PendingMessage: Sendable {
-    let settlement: Settlement
-    private let parts = Mutex<(id: String?, outcome: MessageOutcome?)>((nil, nil))
-
-    init(_ settlement: Settlement) { self.settlement = settlement }
-
-    func ended(_ outcome: MessageOutcome, wait: Int) {
-        finish(
-            wait,
-            with: parts.withLock { parts in
-                parts.outcome = outcome
-                return parts
-            }
-        )
-    }
-
-    func named(_ id: String, wait: Int) {
-        finish(
-            wait,
-            with: parts.withLock { parts in
-                parts.id = id
-                return parts
-            }
-        )
-    }
-
-    private func finish(_ wait: Int, with parts: (id: String?, outcome: MessageOutcome?)) {
-        guard let id = parts.id, let outcome = parts.outcome else { return }
-        settlement.settle { Response.json { $0.write(outcome, of: id) }.waited(wait) }
-    }
-}
-
 extension JSONBytes {
-    /// The members of the event `message-outcome`, but for the client.
+    /// The members of the event `message-outcome`, without `client`.
     fileprivate mutating func write(_ outcome: MessageOutcome, of message: String) {
         beginObject()
         member("message", message)

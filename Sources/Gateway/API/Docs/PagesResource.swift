@@ -15,7 +15,7 @@ struct PagesResource: Sendable {
 
     /// `GET /docs`.
     func docs(_ call: Call) throws -> OperationResult {
-        let bytes = services.docs.html { call.port.response(docs($0, call)) }
+        let bytes = services.docs.html { call.respond(docs($0, call)) }
         return bytes.map { .response(docs($0, call)) } ?? .deferred
     }
 

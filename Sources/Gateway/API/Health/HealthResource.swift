@@ -12,11 +12,11 @@ struct HealthResource: Sendable {
 
     /// `GET /health/ready`.
     func ready(_ call: Call) throws -> OperationResult {
-        if services.lifetime.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
+        if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         let missing = unconnected
         guard missing.isEmpty else {
             let names = missing.joined(separator: ", ")
-            throw Problem(.unavailable, detail: "Sessions are not connected: \(names).")
+            throw Problem(.unavailable, detail: "Some sessions are not connected: \(names).")
         }
         return .response(status("ready"))
     }
@@ -28,9 +28,9 @@ struct HealthResource: Sendable {
         return .response(
             .json { json in
                 json.beginObject()
-                json.member("status", services.lifetime.isStopping ? "stopping" : isReady ? "ready" : "not-ready")
+                json.member("status", services.process.isStopping ? "stopping" : isReady ? "ready" : "not-ready")
                 json.member("version", GatewayVersion.text)
-                json.member("uptime", (services.clock() - services.lifetime.startedAt).roundedSeconds)
+                json.member("uptime", (services.clock() - services.process.startedAt).roundedSeconds)
                 json.member("clients", clients.count)
                 json.member("subscriptions", services.pool.resources().count)
                 json.member("streams", services.streams.count)
@@ -45,7 +45,7 @@ struct HealthResource: Sendable {
         )
     }
 
-    /// The upstreams whose pooled sessions readiness waits for, as configured.
+    /// The upstreams with pooled sessions that are not connected, if the configuration makes readiness depend on them.
     private var unconnected: [String] {
         guard services.configuration.readiness == .connected else { return [] }
         let missing = services.pool.clients().filter { !$0.isDedicated && !$0.core.status.isConnected }
@@ -71,18 +71,18 @@ struct HealthResource: Sendable {
     }
 }
 
-/// What health tells of the process itself.
+/// The state of the process.
 final class ProcessState: Sendable {
-    /// When it began.
+    /// When the process started.
     let startedAt: Moment
     private let stopping = Atomic<Bool>(false)
 
-    /// A process that begins now.
+    /// A process that has started.
     init(startedAt: Moment) { self.startedAt = startedAt }
 
-    /// Whether the stop has begun.
+    /// Whether the process is stopping.
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
-    /// The stop begins.
+    /// Marks the process as stopping.
     func stop() { stopping.store(true, ordering: .relaxed) }
 }

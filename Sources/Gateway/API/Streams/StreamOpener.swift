@@ -3,60 +3,60 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
 
-/// How streams come to their sources, open, and give back what they hold.
+/// Opens streams: acquires their sources and releases them at the end.
 struct StreamOpener: Sendable {
-    /// How long a prepared stream is kept while nobody reads it.
-    static let patience = Duration.seconds(60)
+    /// How long a prepared stream is kept while it is not open.
+    static let preparedLifetime = Duration.seconds(60)
 
     let services: Services
 
-    /// Sources, and what has to be given back for them.
-    struct Holding {
+    /// Sources, and the resources to release when a stream no longer needs them.
+    struct AcquiredSources {
         var sources: [StreamSource] = []
         var joined: [String: SubscriptionResource] = [:]
         var clients: [StreamSource: ClientID] = [:]
     }
 
-    /// Finds, and where necessary joins, the sources that a caller names: all or none.
-    func hold(_ orders: [SourceSelector], for call: Call) throws -> Holding {
-        for order in orders { try check(order, call) }
-        var holding = Holding()
+    /// Finds or joins the sources that a caller names: all or none.
+    func acquire(_ selectors: [SourceSelector], for call: Call) throws -> AcquiredSources {
+        for selector in selectors { try check(selector, call) }
+        var acquired = AcquiredSources()
         do {
-            for order in orders { try hold(order, in: &holding) }
+            for selector in selectors { try acquire(selector, in: &acquired) }
         } catch {
-            release(holding.joined, [:])
+            release(acquired.joined, [:])
             throw error
         }
-        return holding
+        return acquired
     }
 
-    /// Gives back what a stream held.
+    /// Releases the sources of a stream.
     func release(_ joined: [String: SubscriptionResource], _ clients: [StreamSource: ClientID]) {
         for resource in joined.values { services.pool.leaveImplicit(resource) }
         for client in clients.values { services.pool.streamClosed(on: client) }
     }
 
-    /// Opens a stream in one line.
-    func open(_ request: StreamRequest, _ orders: [SourceSelector], _ call: Call) throws -> OperationResult {
+    /// Opens a stream that was not prepared.
+    func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> OperationResult {
         if call.isHead {
-            for order in orders { try check(order, call) }
+            for selector in selectors { try check(selector, call) }
             return .stream(StreamRegistry.head(for: request), HeadOnly())
         }
         if let refusal = try refusal(call) { return .response(refusal) }
-        let holding = try hold(orders, for: call)
+        let acquired = try acquire(selectors, for: call)
         let id = RandomID.make(prefix: "t")
         var request = request
-        request.sources = holding.sources
+        request.sources = acquired.sources
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
-        entry.joined = holding.joined
-        entry.clients = holding.clients
+        entry.joined = acquired.joined
+        entry.clients = acquired.clients
         services.streamResources.add(id, entry)
-        for client in holding.clients.values { services.pool.streamOpened(on: client) }
+        for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         return try start(id, request, call)
     }
 
-    /// Opens a stream that was prepared.
+    /// Opens a prepared stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
         guard let prepared = try services.stream(call).prepared else { throw HubError.unknownStream(id) }
         var request = prepared
@@ -76,9 +76,9 @@ struct StreamOpener: Sendable {
         return try start(id, request, call)
     }
 
-    /// Forgets a prepared stream that nobody opened in time.
+    /// Removes a prepared stream that is not opened in time.
     func expire(_ id: String, generation: UInt64) {
-        services.deadlines.after(Self.patience) {
+        services.timers.schedule(after: Self.preparedLifetime) {
             let entry = services.streamResources.remove(id) { !$0.isOpen && $0.generation == generation }
             if let entry { release(entry.joined, entry.clients) }
         }
@@ -95,7 +95,7 @@ struct StreamOpener: Sendable {
         }
         let expiry = closeAtExpiry(id, caller)
         let leave: @Sendable () -> Void = {
-            if let expiry { services.deadlines.cancel(expiry) }
+            if let expiry { services.timers.cancel(expiry) }
             services.access.openStreams.remove(caller)
             ended(id)
         }
@@ -109,9 +109,9 @@ struct StreamOpener: Sendable {
     }
 
     /// A stream does not outlive the token that opened it.
-    private func closeAtExpiry(_ id: String, _ caller: Caller) -> DeadlineID? {
+    private func closeAtExpiry(_ id: String, _ caller: Caller) -> TimerID? {
         services.access.remaining(of: caller).flatMap { time in
-            services.deadlines.after(time) { services.streams.close(id, reason: "token-expired") }
+            services.timers.schedule(after: time) { services.streams.close(id, reason: "token-expired") }
         }
     }
 
@@ -128,10 +128,10 @@ struct StreamOpener: Sendable {
         }
     }
 
-    /// What a caller is told where no stream can be opened. An `EventSource` would give up for ever on any status but
-    /// 200, so it gets a stream that ends at once and says why.
+    /// The response if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
+    /// gets a stream with one `closing` event.
     private func refusal(_ call: Call) throws(Problem) -> Response? {
-        if services.lifetime.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
+        if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         let limit = services.configuration.maxStreams
         return services.streams.count >= limit ? try overLimit(limit, "of all callers", call) : nil
     }
@@ -146,30 +146,30 @@ struct StreamOpener: Sendable {
             .with("Cache-Control", "no-store, no-transform")
     }
 
-    private func check(_ order: SourceSelector, _ call: Call) throws {
-        try services.permissions(call).check(order)
-        if case .join(let upstream, _) = order { _ = try services.sessionKey(upstream: upstream) }
+    private func check(_ selector: SourceSelector, _ call: Call) throws {
+        try services.permissions(call).check(selector)
+        if case .join(let upstream, _) = selector { _ = try services.sessionKey(upstream: upstream) }
     }
 
-    private func hold(_ order: SourceSelector, in holding: inout Holding) throws {
+    private func acquire(_ selector: SourceSelector, in acquired: inout AcquiredSources) throws {
         let source: StreamSource
-        switch order {
+        switch selector {
         case .existing(let existing):
             source = existing
-            if let client = client(of: existing) { holding.clients[existing] = client }
+            if let client = client(of: existing) { acquired.clients[existing] = client }
         case .join(let upstream, let properties):
             let session = try services.sessionKey(upstream: upstream)
             let resource = try services.pool.joinImplicit(SharedKey(session: session, properties: properties))
             let id = resource.id.rawValue
-            // Named twice, it is joined once.
-            if holding.joined[id] != nil { services.pool.leaveImplicit(resource) }
-            holding.joined[id] = resource
+            // A source that is named twice is joined once.
+            if acquired.joined[id] != nil { services.pool.leaveImplicit(resource) }
+            acquired.joined[id] = resource
             source = .subscription(id)
         }
-        if !holding.sources.contains(source) { holding.sources.append(source) }
+        if !acquired.sources.contains(source) { acquired.sources.append(source) }
     }
 
-    /// The dedicated client that a source keeps in use.
+    /// The dedicated client that an open source keeps in use.
     private func client(of source: StreamSource) -> ClientID? {
         switch source {
         case .client(let id, _): return ClientID(id)
@@ -180,8 +180,7 @@ struct StreamOpener: Sendable {
     }
 }
 
-/// The content of a stream that only its head is asked for: the front end sends that, without a length, and never opens
-/// anything.
+/// The content of a response to `HEAD`: the HTTP server sends the head without a length and never opens the stream.
 private final class HeadOnly: StreamContent {
     func opened(_ opening: StreamOpening) {}
     func fill(_ batch: inout StreamBatch, now: StreamTime) -> StreamProgress { .finish }

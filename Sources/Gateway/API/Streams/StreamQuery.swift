@@ -2,21 +2,21 @@ internal import EventHub
 internal import JSONText
 internal import SessionCore
 
-/// Reads what the query of a stream asks for.
+/// Reads the query of a stream.
 enum StreamQuery {
     /// The parameters of every stream.
     static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId"]
-    /// The parameters of the one-liner beside them.
+    /// The further parameters of `GET /v1/stream`.
     static let join = [
         "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter", "selector",
         "requestedSnapshot", "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields",
         "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
     ]
 
-    /// How often a parameter that may be repeated may be.
+    /// How often a parameter may be repeated.
     static let mostRepeated = 100
 
-    /// The settings of a stream; the sources are still missing.
+    /// The settings of a stream, without its sources.
     static func request(_ call: Call, conflates: Bool = true) throws(Problem) -> StreamRequest {
         var reader = QueryReader(call.query)
         var request = StreamRequest(sources: [])
@@ -32,7 +32,7 @@ enum StreamQuery {
         return request
     }
 
-    /// The format: as the query names it, else as `Accept` prefers it.
+    /// The format that the query names, else the one that `Accept` prefers.
     static func format(_ call: Call, named name: String?) throws(Problem) -> EventFormat {
         switch name {
         case "sse": return .serverSentEvents
@@ -44,30 +44,32 @@ enum StreamQuery {
         }
     }
 
-    /// The sources that the one-liner names.
+    /// The sources that the query of `GET /v1/stream` names.
     static func sources(_ query: Query) throws(Problem) -> [SourceSelector] {
         let refusals = Refusals(.query)
         let existing =
             query.values("subscription").map { SourceSelector.existing(.subscription($0)) }
             + query.values("client").map { .existing(.client($0, withSubscriptions: false)) }
         let isJoin = join.contains { query.has($0) }
-        var orders = existing
+        var selectors = existing
         if isJoin {
             if !existing.isEmpty {
                 refusals.refuse(["upstream"], "Either upstream or subscription and client are expected, not both.")
             }
-            if let order = SourceReader.join(ObjectReader(object(query, refusals), refusals)) { orders.append(order) }
+            if let selector = SourceReader.join(ObjectReader(object(query, refusals), refusals)) {
+                selectors.append(selector)
+            }
         } else if existing.isEmpty {
-            refusals.refuse(["upstream"], as: .missingMember, "upstream, subscription or client has to be given.")
+            refusals.refuse(["upstream"], as: .missingMember, "upstream, subscription or client is required.")
         }
         for name in ["subscription", "client", "item", "field"] where query.values(name).count > mostRepeated {
-            refusals.refuse([name], "It may be given \(mostRepeated) times; longer lists go to POST /v1/streams.")
+            refusals.refuse([name], "It may be given \(mostRepeated) times; use POST /v1/streams for longer lists.")
         }
         try refusals.finish()
-        return orders
+        return selectors
     }
 
-    /// The query as the JSON object that a body would have.
+    /// The query as a JSON object, as in a body.
     private static func object(_ query: Query, _ refusals: Refusals) -> JSONObject {
         var object = JSONObject()
         for (list, single) in [("items", "item"), ("fields", "field"), ("commandSecondLevelFields", "")] {
@@ -78,18 +80,18 @@ enum StreamQuery {
         let texts = join.filter { !["items", "item", "fields", "field", "commandSecondLevelFields"].contains($0) }
         for name in texts {
             let values = query.values(name)
-            if values.count > 1 { refusals.refuse([name], "It may be given once only.") }
+            if values.count > 1 { refusals.refuse([name], "It may be given only once.") }
             if let value = values.first { object[name] = .string(value) }
         }
         return object
     }
 }
 
-/// What a caller names as the source of a stream.
+/// A source as a request names it.
 enum SourceSelector: Sendable, Equatable {
-    /// A source that exists.
+    /// An existing source.
     case existing(StreamSource)
-    /// A shared subscription, to be joined.
+    /// A shared subscription to join.
     case join(upstream: String, SubscriptionProperties)
 }
 
@@ -105,16 +107,16 @@ enum SourceReader {
             return nil
         }
         if elements.count > 10_000 {
-            reader.refuse(name, "10000 sources at most are expected.")
+            reader.refuse(name, "At most 10000 sources are expected.")
             return nil
         }
         return elements.enumerated().compactMap { index, element in
-            let place = reader.path + [name, "\(index)"]
+            let location = reader.path + [name, "\(index)"]
             guard let object = element.object else {
-                reader.refusals.refuse(place, "A source is expected.")
+                reader.refusals.refuse(location, "A source is expected.")
                 return nil
             }
-            return source(ObjectReader(object, at: place, reader.refusals), mayJoin: mayJoin)
+            return source(ObjectReader(object, at: location, reader.refusals), mayJoin: mayJoin)
         }
     }
 
@@ -122,7 +124,7 @@ enum SourceReader {
     static func join(_ reader: ObjectReader, others: Set<String> = []) -> SourceSelector? {
         reader.allow(only: joinMembers.union(others))
         let upstream = reader.name("upstream")
-        if !reader.has("upstream") { reader.miss("upstream") }
+        if !reader.has("upstream") { reader.missing("upstream") }
         guard let properties = SubscriptionReader(reader).properties(), let upstream else { return nil }
         return .join(upstream: upstream, properties)
     }
@@ -139,7 +141,7 @@ enum SourceReader {
         }
         if mayJoin, reader.has("upstream") { return join(reader) }
         reader.allow(only: [])
-        reader.miss("subscription", "A subscription or a client has to be named.")
+        reader.missing("subscription", "A subscription or a client is required.")
         return nil
     }
 }

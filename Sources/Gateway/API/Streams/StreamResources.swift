@@ -3,8 +3,8 @@ internal import SessionCore
 internal import SessionPool
 internal import Synchronization
 
-/// What the streams that REST made hold: the shared subscriptions that they joined, the dedicated clients that they keep
-/// in use, and, of those that were prepared, what was asked.
+/// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined, dedicated
+/// clients that they keep in use, and the requests of prepared streams.
 final class StreamResources: Sendable {
     /// One stream.
     struct Entry: Sendable {
@@ -12,20 +12,20 @@ final class StreamResources: Sendable {
         var joined: [String: SubscriptionResource] = [:]
         /// The clients that it keeps in use, one entry for each source.
         var clients: [StreamSource: ClientID] = [:]
-        /// What was asked of a prepared stream; nil for one that was opened in one line.
+        /// The request of a prepared stream; nil for a stream that was opened directly.
         var prepared: StreamRequest?
-        /// Whether somebody reads it.
+        /// Whether it is open.
         var isOpen = false
-        /// Counts openings and endings, so that a late timer finds out that it is not meant.
+        /// Counts openings and endings, so that an outdated timer has no effect.
         var generation: UInt64 = 0
-        /// When it was made.
+        /// When it was created.
         var madeAt: Moment
-        /// The identity of whoever made it; nil where nobody has to say who they are.
+        /// The identity of its creator; nil without authentication.
         var owner: String?
-        /// Its place among all streams, by the time of their making.
+        /// Its position in the order of creation.
         fileprivate var ordinal: UInt64 = 0
 
-        /// An entry that holds nothing yet.
+        /// An entry without resources.
         init(prepared: StreamRequest? = nil, madeAt: Moment, owner: String? = nil) {
             self.prepared = prepared
             self.madeAt = madeAt
@@ -33,58 +33,58 @@ final class StreamResources: Sendable {
         }
     }
 
-    private struct Body {
+    private struct State {
         var entries: [String: Entry] = [:]
         var nextOrdinal: UInt64 = 1
     }
 
-    private let body = Mutex(Body())
+    private let state = Mutex(State())
 
-    /// A book without entries.
+    /// An empty table.
     init() {}
 
-    /// The number of streams that were prepared and are not open.
-    var waiting: Int { body.withLock { $0.entries.values.count { $0.prepared != nil && !$0.isOpen } } }
+    /// The number of prepared streams that are not open.
+    var waiting: Int { state.withLock { $0.entries.values.count { $0.prepared != nil && !$0.isOpen } } }
 
-    /// The number of those that somebody made.
+    /// The number of prepared streams of one caller that are not open.
     func waiting(of owner: String) -> Int {
-        body.withLock { $0.entries.values.count { $0.owner == owner && $0.prepared != nil && !$0.isOpen } }
+        state.withLock { $0.entries.values.count { $0.owner == owner && $0.prepared != nil && !$0.isOpen } }
     }
 
     /// The entry of a stream.
-    func entry(_ id: String) -> Entry? { body.withLock { $0.entries[id] } }
+    func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id] } }
 
     /// The ids of all streams, oldest first.
     var ids: [String] {
-        let entries = body.withLock { $0.entries }
+        let entries = state.withLock { $0.entries }
         return entries.sorted { $0.value.ordinal < $1.value.ordinal }.map(\.key)
     }
 
-    /// Notes a stream.
+    /// Adds a stream.
     func add(_ id: String, _ entry: Entry) {
-        body.withLock { body in
+        state.withLock { state in
             var entry = entry
-            entry.ordinal = body.nextOrdinal
-            body.nextOrdinal += 1
-            body.entries[id] = entry
+            entry.ordinal = state.nextOrdinal
+            state.nextOrdinal += 1
+            state.entries[id] = entry
         }
     }
 
     /// Changes an entry; nil if there is none.
     func change<Result: Sendable>(_ id: String, _ change: (inout Entry) -> Result) -> Result? {
-        body.withLock { body -> Result? in
-            guard var entry = body.entries[id] else { return nil }
+        state.withLock { state -> Result? in
+            guard var entry = state.entries[id] else { return nil }
             let result = change(&entry)
-            body.entries[id] = entry
+            state.entries[id] = entry
             return result
         }
     }
 
-    /// Strikes a stream out, if a condition holds; gives what it held.
+    /// Removes a stream if a condition holds, and returns its entry.
     func remove(_ id: String, if condition: (Entry) -> Bool = { _ in true }) -> Entry? {
-        body.withLock { body in
-            guard let entry = body.entries[id], condition(entry) else { return nil }
-            body.entries[id] = nil
+        state.withLock { state in
+            guard let entry = state.entries[id], condition(entry) else { return nil }
+            state.entries[id] = nil
             return entry
         }
     }

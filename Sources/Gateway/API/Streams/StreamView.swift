@@ -3,17 +3,17 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// A stream as REST shows it.
+/// The JSON form of a stream.
 struct StreamView {
     /// Its id.
     let id: String
-    /// What REST knows of it.
+    /// Its resources.
     let entry: StreamResources.Entry?
-    /// What is true of it while it is open.
+    /// Its state while it is open.
     let listing: StreamListing?
-    /// The time to which its age is told.
+    /// The time that its age refers to.
     let now: Moment
-    /// Where the state of its sources is looked up.
+    /// Where the state of its sources is found.
     let pool: SessionPool
 
     /// Writes it.
@@ -31,7 +31,7 @@ struct StreamView {
         json.endObject()
     }
 
-    /// The tag of the stream: over its settings and its sources with their states, not over its figures.
+    /// The tag of the stream: over its settings and its sources with their states, without its counters.
     var tag: EntityTag {
         var json = JSONBytes()
         json.beginObject()

@@ -11,10 +11,10 @@ struct StreamsResource: Sendable {
 
     // MARK: - Opening
 
-    /// `GET /v1/stream`: the one-liner.
+    /// `GET /v1/stream`.
     func oneLiner(_ call: Call) throws -> OperationResult {
-        let orders = try StreamQuery.sources(call.query)
-        return try opener.open(try StreamQuery.request(call), orders, call)
+        let selectors = try StreamQuery.sources(call.query)
+        return try opener.open(try StreamQuery.request(call), selectors, call)
     }
 
     /// `GET /v1/clients/{id}/events`.
@@ -62,26 +62,26 @@ struct StreamsResource: Sendable {
     func create(_ call: Call) throws -> OperationResult {
         let reader = ObjectReader(try RequestBody.object(of: call.request), Refusals())
         var request = settings(reader)
-        let orders = orders(reader)
+        let selectors = selectors(reader)
         try reader.refusals.finish()
         guard services.streams.count + services.streamResources.waiting < services.configuration.maxStreams else {
-            throw Problem(.unavailable, detail: "The maximum of streams is open or prepared.")
+            throw Problem(.unavailable, detail: "The maximum number of streams is open or prepared.")
         }
         try checkPrepared(call)
-        let holding = try opener.hold(orders, for: call)
-        request.sources = holding.sources
+        let acquired = try opener.acquire(selectors, for: call)
+        request.sources = acquired.sources
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
-        entry.joined = holding.joined
-        entry.clients = holding.clients
+        entry.joined = acquired.joined
+        entry.clients = acquired.clients
         entry.prepared = request
         let id = RandomID.make(prefix: "t")
         services.streamResources.add(id, entry)
-        for client in holding.clients.values { services.pool.streamOpened(on: client) }
+        for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         opener.expire(id, generation: entry.generation)
         return .response(response(try view(id), status: 201).with("Location", "/v1/streams/\(id)"))
     }
 
-    /// `PATCH /v1/streams/{id}`: other sources for a live stream.
+    /// `PATCH /v1/streams/{id}`: adds and removes sources of an open stream.
     func patch(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         _ = try services.stream(call)
@@ -101,7 +101,7 @@ struct StreamsResource: Sendable {
     func delete(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         _ = try services.stream(call)
-        // No longer prepared, an open stream is struck out at its end, a waiting one now.
+        // An open stream is removed when it ends, a prepared one now.
         _ = services.streamResources.change(id) { $0.prepared = nil }
         if !services.streams.close(id, reason: "deleted"), let entry = services.streamResources.remove(id) {
             opener.release(entry.joined, entry.clients)
@@ -109,35 +109,35 @@ struct StreamsResource: Sendable {
         return .response(Response(status: 204))
     }
 
-    /// No caller prepares more streams than it may open.
+    /// Rejects more prepared streams than the caller may open.
     private func checkPrepared(_ call: Call) throws(Problem) {
         guard let owner = call.caller.identity, let limit = call.caller.rights.streams else { return }
         guard services.streamResources.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit
         else {
             throw Problem(
                 .unavailable,
-                detail: "The maximum of \(limit) streams for these credentials is open or prepared."
+                detail: "The maximum number of \(limit) streams for these credentials is open or prepared."
             )
         }
     }
 
     private func change(_ id: String, add: [SourceSelector], remove: [SourceSelector], _ call: Call) throws {
-        let removed = remove.compactMap { order in
-            if case .existing(let source) = order { source } else { nil }
+        let removed = remove.compactMap { selector in
+            if case .existing(let source) = selector { source } else { nil }
         }
-        let holding = try opener.hold(add, for: call)
+        let acquired = try opener.acquire(add, for: call)
         let isOpen = services.streamResources.entry(id)?.isOpen ?? false
         do {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = removed.flatMap { source in present.filter { $0.topic == source.topic } }
-            if isOpen { try services.streams.patch(id, add: holding.sources, remove: gone) }
+            if isOpen { try services.streams.patch(id, add: acquired.sources, remove: gone) }
         } catch {
-            opener.release(holding.joined, [:])
+            opener.release(acquired.joined, [:])
             throw error
         }
         let topics = removed.map(\.topic)
-        for client in holding.clients.values { services.pool.streamOpened(on: client) }
-        let freed = services.streamResources.change(id) { $0.exchange(adding: holding, removing: topics) }
+        for client in acquired.clients.values { services.pool.streamOpened(on: client) }
+        let freed = services.streamResources.change(id) { $0.exchange(adding: acquired, removing: topics) }
         if let freed {
             for resource in freed.resources { services.pool.leaveImplicit(resource) }
             for client in freed.clients { services.pool.streamClosed(on: client) }
@@ -163,13 +163,13 @@ struct StreamsResource: Sendable {
         return request
     }
 
-    private func orders(_ reader: ObjectReader) -> [SourceSelector] {
+    private func selectors(_ reader: ObjectReader) -> [SourceSelector] {
         let settings: Set<String> = ["conflate", "maxFrequency", "fieldsSent", "legacy"]
         if reader.has("sources") {
             reader.allow(only: settings.union(["sources"]))
-            let orders = SourceReader.list("sources", of: reader, mayJoin: true) ?? []
-            if orders.isEmpty { reader.refuse("sources", "At least one source is expected.") }
-            return orders
+            let selectors = SourceReader.list("sources", of: reader, mayJoin: true) ?? []
+            if selectors.isEmpty { reader.refuse("sources", "At least one source is expected.") }
+            return selectors
         }
         return SourceReader.join(reader, others: settings).map { [$0] } ?? []
     }
@@ -178,7 +178,7 @@ struct StreamsResource: Sendable {
 
     private func response(_ view: StreamView, status: Int = 200) -> Response { .json(status) { view.write(to: &$0) } }
 
-    /// What a stream shows; throws `unknownStream`.
+    /// The view of a stream. Throws `unknownStream`.
     private func view(_ id: String) throws(HubError) -> StreamView {
         guard let entry = services.streamResources.entry(id) else { throw .unknownStream(id) }
         return view(id, entry)
@@ -191,9 +191,9 @@ struct StreamsResource: Sendable {
 }
 
 extension StreamResources.Entry {
-    /// Takes over new holdings and gives those of removed topics, to be given back.
+    /// Adds acquired sources, removes topics, and returns the resources to release.
     fileprivate mutating func exchange(
-        adding holding: StreamOpener.Holding,
+        adding acquired: StreamOpener.AcquiredSources,
         removing topics: [TopicID]
     ) -> (resources: [SubscriptionResource], clients: [ClientID]) {
         var resources: [SubscriptionResource] = []
@@ -206,15 +206,15 @@ extension StreamResources.Entry {
                 if let client = self.clients.removeValue(forKey: source) { clients.append(client) }
             }
         }
-        for (id, resource) in holding.joined {
-            // A second join of what the stream has already is given back at once.
+        for (id, resource) in acquired.joined {
+            // A source that the stream already has is released at once.
             if joined.updateValue(resource, forKey: id) != nil { resources.append(resource) }
         }
-        for (source, client) in holding.clients {
+        for (source, client) in acquired.clients {
             if let present = self.clients.updateValue(client, forKey: source) { clients.append(present) }
         }
         prepared?.sources.removeAll { topics.contains($0.topic) }
-        for source in holding.sources where !(prepared?.sources.contains(source) ?? true) {
+        for source in acquired.sources where !(prepared?.sources.contains(source) ?? true) {
             prepared?.sources.append(source)
         }
         return (resources, clients)

@@ -1,7 +1,7 @@
 internal import JSONText
 internal import SessionCore
 
-/// Reads the properties of a subscription from a JSON object; a query is read as one, too.
+/// Reads the properties of a subscription from a JSON object, or from a query in that form.
 struct SubscriptionReader {
     /// The members that are properties.
     static let members: Set<String> = [
@@ -15,7 +15,7 @@ struct SubscriptionReader {
     /// A reader of an object.
     init(_ reader: ObjectReader) { self.reader = reader }
 
-    /// The properties; nil if something was refused.
+    /// The properties; nil after an error.
     func properties() -> SubscriptionProperties? {
         let mode = mode()
         let items = source(list: "items", group: "itemGroup", .item, isNeeded: true)
@@ -38,7 +38,7 @@ struct SubscriptionReader {
         return reader.refusals.entries.isEmpty ? properties : nil
     }
 
-    /// Reads the members that have nothing to do with each other, those that are there.
+    /// Reads the members that do not depend on each other.
     func apply(to properties: inout SubscriptionProperties) {
         if let name = reader.optionalString("dataAdapter", mayBeEmpty: false) { properties.dataAdapter = name }
         if let name = reader.optionalString("selector", mayBeEmpty: false) { properties.selector = name }
@@ -50,7 +50,7 @@ struct SubscriptionReader {
         if let value = value("requestedBufferSize", LimitText.buffer) { properties.requestedBufferSize = value }
     }
 
-    /// One of a pair of members; refuses both of them, and where it is needed none.
+    /// One of a pair of members. Rejects both together and, if one is needed, none.
     func source(list: String, group: String, _ rule: NameRule, isNeeded: Bool) -> NameSource? {
         if reader.has(list), reader.has(group) {
             reader.refuse(group, "Either \(list) or \(group) is expected, not both.")
@@ -58,13 +58,13 @@ struct SubscriptionReader {
         }
         if reader.has(list) { return reader.strings(list, rule).map { .list($0) } }
         if reader.has(group) { return reader.name(group).map { .group($0) } }
-        if isNeeded { reader.miss(list, "\(list) or \(group) has to be there.") }
+        if isNeeded { reader.missing(list, "\(list) or \(group) is required.") }
         return nil
     }
 
     private func mode() -> SubscriptionMode? {
         guard reader.has("mode") else {
-            reader.miss("mode")
+            reader.missing("mode")
             return nil
         }
         if let mode = reader.object["mode"]?.string.flatMap(SubscriptionMode.init(rawValue:)) { return mode }
@@ -90,7 +90,7 @@ struct SubscriptionReader {
     }
 }
 
-/// A property that the mode does not admit, whatever its own value.
+/// A property that the mode does not allow, whatever its value.
 struct ModeConflict: Equatable {
     /// The property.
     let property: String
@@ -172,8 +172,8 @@ struct SubscriptionPatch {
         try refusals.finish()
     }
 
-    /// The properties after the patch. Throws a 409 problem for what their mode does not admit: the patch is legal,
-    /// but not for this subscription.
+    /// The properties after the patch. Throws a 409 problem for a property that the mode does not allow: the patch is
+    /// valid, but not for this subscription.
     func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
         var result = properties
         apply(to: &result)
@@ -196,7 +196,7 @@ struct SubscriptionPatch {
         SubscriptionReader(reader).apply(to: &properties)
     }
 
-    /// One of a pair. Outer nil: neither is there; inner nil: cleared.
+    /// One of a pair. Outer nil: both are missing; inner nil: cleared.
     private func pair(_ list: String, _ group: String, _ rule: NameRule) -> NameSource?? {
         guard reader.has(list) || reader.has(group) else { return nil }
         let values = [reader.object[list], reader.object[group]].compactMap { $0 }

@@ -2,7 +2,7 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// A subscription as REST shows it.
+/// The JSON form of a subscription.
 enum SubscriptionView {
     /// Writes a subscription.
     static func write(_ resource: SubscriptionResource, of pool: SessionPool, to json: inout JSONBytes) {
@@ -19,7 +19,7 @@ enum SubscriptionView {
         json.endObject()
     }
 
-    /// The tag of a subscription: over everything but the counters.
+    /// The tag of a subscription: over all members but the counters.
     static func tag(of resource: SubscriptionResource, in pool: SessionPool) -> EntityTag {
         var json = JSONBytes()
         json.beginObject()
@@ -85,7 +85,7 @@ enum SubscriptionView {
 }
 
 extension NameSource {
-    /// The names of a list that has any.
+    /// The names of a list; nil if it is empty.
     var shownNames: [String]? { names.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The name of a group.
@@ -93,6 +93,6 @@ extension NameSource {
         if case .group(let name) = self { name } else { nil }
     }
 
-    /// Whether nothing is named: a list without names.
+    /// Whether it is an empty list.
     var isUnset: Bool { names?.isEmpty ?? false }
 }

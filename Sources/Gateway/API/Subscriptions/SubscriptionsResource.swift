@@ -2,7 +2,7 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// `/v1/subscriptions`: subscriptions and their life.
+/// `/v1/subscriptions`: subscriptions and their lifecycle.
 struct SubscriptionsResource: Sendable {
     let services: Services
 
@@ -42,7 +42,7 @@ struct SubscriptionsResource: Sendable {
             within: wait,
             subscribed: { created(resource) },
             refused: { try? pool.delete(resource.id) },
-            otherwise: { created(resource) }
+            timedOut: { created(resource) }
         )
     }
 
@@ -85,7 +85,7 @@ struct SubscriptionsResource: Sendable {
         try RequestBody.none(of: call.request)
         let properties = resource.properties
         guard !properties.items.isUnset, !properties.fields.isUnset else {
-            throw Problem(.lifecycle, detail: "The subscription has no items, or no fields, yet.")
+            throw Problem(.lifecycle, detail: "The subscription has no items or no fields yet.")
         }
         try services.pool.activate(resource)
         let services = services
@@ -98,7 +98,7 @@ struct SubscriptionsResource: Sendable {
             within: wait,
             subscribed: { services.subscriptionResponse(resource) },
             refused: {},
-            otherwise: { services.subscriptionResponse(resource, status: 202) }
+            timedOut: { services.subscriptionResponse(resource, status: 202) }
         )
     }
 
@@ -112,7 +112,7 @@ struct SubscriptionsResource: Sendable {
 
     // MARK: - Carriers
 
-    /// What a request names to carry a subscription.
+    /// The upstream or client that a request names.
     private enum Carrier {
         case upstream(String)
         case client(String)
@@ -126,7 +126,7 @@ struct SubscriptionsResource: Sendable {
         case (true, false): return reader.name("upstream").map { .upstream($0) }
         case (false, true): return reader.name("client").map { .client($0) }
         case (false, false):
-            reader.miss("upstream", "upstream or client is required.")
+            reader.missing("upstream", "upstream or client is required.")
             return nil
         }
     }
@@ -153,19 +153,19 @@ struct SubscriptionsResource: Sendable {
             .with("ETag", SubscriptionView.tag(of: resource, in: services.pool).description)
     }
 
-    /// Waits until the server has accepted or refused an active subscription.
+    /// Waits until the server has accepted or rejected an active subscription.
     private func outcome(
         of resource: SubscriptionResource,
         _ call: Call,
         within seconds: Int,
         subscribed: @escaping @Sendable () -> Response,
         refused: @escaping @Sendable () -> Void,
-        otherwise: @escaping @Sendable () -> Response
+        timedOut: @escaping @Sendable () -> Response
     ) -> OperationResult {
-        resource.watchers.reply(
-            within: seconds,
-            port: call.port,
-            deadlines: services.deadlines,
+        services.wait(
+            call,
+            upTo: seconds,
+            on: resource.watchers,
             present: { resource.state },
             decide: { state in
                 if state.isSubscribed { return subscribed().waited(seconds) }
@@ -174,14 +174,13 @@ struct SubscriptionsResource: Sendable {
                 refused()
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
             },
-            otherwise: otherwise
+            timedOut: timedOut
         )
     }
 }
 
 extension Services {
-    /// The key of the pool's sessions of an upstream, with the credentials that it is configured with. Throws
-    /// `unknownUpstream`.
+    /// The key of the pooled sessions of an upstream with its configured credentials. Throws `unknownUpstream`.
     func sessionKey(upstream name: String) throws(PoolError) -> SessionKey {
         guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
         return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password)

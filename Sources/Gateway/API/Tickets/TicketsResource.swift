@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// `/v1/tickets`: what an `EventSource`, which cannot send headers, shows instead of a key or token.
+/// `/v1/tickets`: credentials for an `EventSource`, which cannot send an `Authorization` header.
 struct TicketsResource: Sendable {
     let services: Services
 
@@ -8,7 +8,7 @@ struct TicketsResource: Sendable {
     func create(_ call: Call) throws -> OperationResult {
         try RequestBody.none(of: call.request)
         guard let ticket = services.access.ticket(for: call.caller) else {
-            throw Problem(.overQuota, detail: "Too many tickets wait to be used.")
+            throw Problem(.overQuota, detail: "Too many tickets are unused.")
         }
         let response = Response.json(201) { json in
             json.beginObject()

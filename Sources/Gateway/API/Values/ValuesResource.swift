@@ -2,11 +2,11 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// `/v1/subscriptions/{id}/values` and what lies under it.
+/// `/v1/subscriptions/{id}/values` and the paths below it.
 struct ValuesResource: Sendable {
     let services: Services
 
-    /// What a request asks for.
+    /// The part of the values that a request asks for.
     private enum Target: Sendable {
         case table
         case item(Int)
@@ -15,19 +15,19 @@ struct ValuesResource: Sendable {
         case value(Int, field: Int, key: String?)
     }
 
-    /// Finds out what is asked for; throws where it does not exist.
-    private typealias Finder = @Sendable (ValuesView) throws -> Target
+    /// Finds the target in a view; throws if it does not exist.
+    private typealias Selection = @Sendable (ValuesView) throws -> Target
 
     /// `GET …/values`, with or without a query.
     func query(_ call: Call) throws -> OperationResult {
         var reader = QueryReader(call.query)
-        let item = place(&reader, "item", "itemPos")
-        let field = place(&reader, "field", "fieldPos")
+        let item = selector(&reader, "item", "itemPos")
+        let field = selector(&reader, "field", "fieldPos")
         let key = reader.text("key")
         try reader.finish()
         guard let item else {
             guard field == nil, key == nil else {
-                throw Problem(.unknownItem, detail: "A field or a key is that of an item, which has to be named.")
+                throw Problem(.unknownItem, detail: "A field or key needs an item: item or itemPos is required.")
             }
             return try reply(call) { _ in .table }
         }
@@ -90,10 +90,10 @@ struct ValuesResource: Sendable {
         }
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
-    /// Answers, at once or, in a long poll, when the tag is another one.
-    private func reply(_ call: Call, _ find: @escaping Finder) throws -> OperationResult {
+    /// Responds at once or, in a long poll, when the tag changes.
+    private func reply(_ call: Call, _ find: @escaping Selection) throws -> OperationResult {
         let resource = try services.subscription(call)
         let ifNoneMatch = call.header("If-None-Match")
         let present = try response(resource, call, find)
@@ -110,17 +110,17 @@ struct ValuesResource: Sendable {
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(wait)
             }
         }
-        return resource.watchers.reply(
-            within: wait,
-            port: call.port,
-            deadlines: services.deadlines,
+        return services.wait(
+            call,
+            upTo: wait,
+            on: resource.watchers,
             present: { resource.state },
             decide: { _ in changed() },
-            otherwise: { present.waited(wait) }
+            timedOut: { present.waited(wait) }
         )
     }
 
-    private func response(_ resource: SubscriptionResource, _ call: Call, _ find: Finder) throws -> Response {
+    private func response(_ resource: SubscriptionResource, _ call: Call, _ find: Selection) throws -> Response {
         let view = ValuesView(resource, now: services.clock())
         let target = try find(view)
         let acceptance = AcceptHeader(call.header("Accept"))
@@ -152,8 +152,8 @@ struct ValuesResource: Sendable {
         }
     }
 
-    /// The tag of what is asked for. Of the whole table the version of the subscription does; of a part the part itself,
-    /// so that a long poll on it is not ended by the other items. Weak: ages differ between equal states.
+    /// The tag of a target: of the whole table the version of the subscription, of a part a hash of that part, so that
+    /// changes of other items do not end a long poll. Weak, because ages differ between equal states.
     private func tag(of target: Target, in view: ValuesView) -> EntityTag {
         let staleness = view.reading.isStale ? "s" : "f"
         if case .table = target {
@@ -164,35 +164,38 @@ struct ValuesResource: Sendable {
         return EntityTag("\(EntityTag(of: json.bytes).opaque)-\(staleness)", isWeak: true)
     }
 
-    // MARK: - The query form
+    // MARK: - Selection by query
 
-    /// An item or field as the query names it: by name, by position, or by both, which then have to agree.
-    private struct Place: Sendable {
+    /// An item or field by name, by position, or by both, which must agree.
+    private struct NameOrPosition: Sendable {
         let name: String?
-        let number: Int?
+        let position: Int?
 
         func item(in view: ValuesView) throws(Problem) -> Int {
             let named = try name.map { name throws(Problem) in try view.item(name) }
-            if let number { try view.check(item: number) }
-            guard let position = named ?? number, position == number ?? position else {
-                throw Problem(.unknownItem, detail: "No item has both that name and that position.")
-            }
-            return position
+            if let position { try view.check(item: position) }
+            return try agreed(named, or: .unknownItem)
         }
 
         func field(in view: ValuesView) throws(Problem) -> Int {
             let named = try name.map { name throws(Problem) in try view.field(name) }
-            if let number { try view.check(field: number) }
-            guard let position = named ?? number, position == number ?? position else {
-                throw Problem(.unknownField, detail: "No field has both that name and that position.")
+            if let position { try view.check(field: position) }
+            return try agreed(named, or: .unknownField)
+        }
+
+        private func agreed(_ named: Int?, or code: ProblemCode) throws(Problem) -> Int {
+            guard let result = named ?? position, result == position ?? result else {
+                throw Problem(code, detail: "The name and the position do not agree.")
             }
-            return position
+            return result
         }
     }
 
-    private func place(_ reader: inout QueryReader, _ name: String, _ position: String) -> Place? {
-        let named = reader.name(name)
-        let number = reader.integer(position, in: 1...Int(Int32.max))
-        return named == nil && number == nil ? nil : Place(name: named, number: number)
+    private func selector(_ reader: inout QueryReader, _ name: String, _ position: String) -> NameOrPosition? {
+        let selector = NameOrPosition(
+            name: reader.name(name),
+            position: reader.integer(position, in: 1...Int(Int32.max))
+        )
+        return selector.name == nil && selector.position == nil ? nil : selector
     }
 }

@@ -2,13 +2,13 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// The present values of a subscription, at one moment, as REST shows them.
+/// The JSON forms of the values of a subscription at one moment.
 struct ValuesView {
     /// The id of the subscription.
     let subscription: String
     /// The values.
     let reading: SubscriptionReading
-    /// The time to which ages are told.
+    /// The time that ages refer to.
     let now: Moment
 
     private let labels: FieldLabels
@@ -28,7 +28,7 @@ struct ValuesView {
         labels = FieldLabels(reading.table.properties)
     }
 
-    /// The same, but ages and staleness are left out: what a tag is made over.
+    /// A copy without ages and staleness, for entity tags.
     var ageless: ValuesView {
         var view = self
         view.showsAges = false
@@ -40,14 +40,14 @@ struct ValuesView {
 
     // MARK: - Names and positions
 
-    /// Refuses a position beyond the items. Throws `unknown-item`.
+    /// Rejects a position beyond the items. Throws `unknown-item`.
     func check(item position: Int) throws(Problem) {
         if position > table.itemBound ?? .max {
             throw Problem(.unknownItem, detail: "The subscription has no item \(position).")
         }
     }
 
-    /// Refuses a position beyond the fields. Throws `unknown-field`.
+    /// Rejects a position beyond the fields. Throws `unknown-field`.
     func check(field position: Int) throws(Problem) {
         if position > table.fieldBound ?? .max {
             throw Problem(.unknownField, detail: "The subscription has no field \(position).")
@@ -68,7 +68,7 @@ struct ValuesView {
         throw Problem(.unknownField, detail: "The subscription has no field \"\(text)\".")
     }
 
-    /// Refuses a key that the item does not have, and everything about keys in other modes than COMMAND.
+    /// Rejects an unknown key of an item, and any key in other modes than COMMAND.
     func check(key: String, item: Int) throws(Problem) {
         try checkCommand()
         guard table.row(item: item, key: key) != nil else {
@@ -76,7 +76,7 @@ struct ValuesView {
         }
     }
 
-    /// Refuses other modes than COMMAND.
+    /// Rejects other modes than COMMAND.
     func checkCommand() throws(Problem) {
         guard isCommand else {
             throw Problem(.notCommandMode, detail: "The mode is \(table.properties.mode.rawValue); it has no keys.")
@@ -92,7 +92,7 @@ struct ValuesView {
 
     // MARK: - Values
 
-    /// One value; nil where nothing came.
+    /// One value; nil if there is none.
     func value(item: Int, field: Int, key: String? = nil) -> String? {
         guard let key else { return table.value(item: item, field: field) }
         return table.value(item: item, key: key, field: field)
@@ -199,8 +199,8 @@ extension Duration {
     }
 }
 
-/// The keys under which the fields of a subscription are shown: names if every level has a list and no name stands twice
-/// in both lists together, else positions as decimal strings. Streams follow the same rule.
+/// The keys of fields in JSON: names if both levels have lists and no name occurs twice in both lists together, else
+/// positions as decimal strings. Streams follow the same rule.
 struct FieldLabels: Sendable {
     private let names: [String]?
 

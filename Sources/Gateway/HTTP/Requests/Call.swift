@@ -2,85 +2,85 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import Synchronization
 
-/// One request on its way to its operation.
+/// A request with what the gateway found out about it.
 struct Call: Sendable {
-    /// The request as it came.
+    /// The request.
     let request: HTTPRequest
     /// The values of the path parameters.
     var parameters: [String: String] = [:]
     /// The query, decoded.
     var query = Query()
-    /// Who makes it.
+    /// The caller.
     var caller = Caller()
-    /// The id that the response and the logs carry.
+    /// The id of the request, in the response and in the log.
     var requestID = ""
-    /// What is noted for the response and for the figures.
+    /// Facts for the response and the metrics.
     var record = CallRecord(since: .zero)
-    /// The way to respond later.
-    var port: ResponseSender
+    /// Sends a deferred response.
+    var respond: PendingResponse.Send
 
-    /// Whether only the head of the response is wanted.
+    /// Whether the request asks for the head of the response only.
     var isHead: Bool { request.method == "HEAD" }
 
-    /// The value of a path parameter; the router has seen to it that it is there.
+    /// The value of a path parameter of the operation.
     func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
-    /// The values of a header, all lines of it, joined by commas; nil if there is none.
+    /// The values of all lines of a header, joined by commas; nil without the header.
     func header(_ name: String) -> String? {
         let values = request.headers.values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 }
 
-/// What an operation decides.
+/// The result of a handler.
 enum OperationResult {
-    /// This, now.
+    /// A complete response.
     case response(Response)
-    /// The call's port will be used, once.
+    /// The handler sends the response later, by `Call.respond`.
     case deferred
-    /// An open response.
+    /// A stream.
     case stream(HTTPStreamHead, any StreamContent)
 }
 
-/// What is noted of a request on its way, for its response and for the figures, however late the response comes.
+/// Facts about a request that its response and the metrics need, however late the response is.
 final class CallRecord: Sendable {
     private struct State {
         var headers = HTTPFields()
         var operation: String?
     }
 
-    /// When the request came.
+    /// When the request arrived.
     let since: Moment
     private let state = Mutex(State())
 
-    /// Nothing noted yet.
+    /// A request without facts.
     init(since: Moment) { self.since = since }
 
-    /// The name of the operation; nil while it is not found.
+    /// The name of the operation; nil before it is found.
     var operation: String? {
         get { state.withLock { $0.operation } }
         set { state.withLock { $0.operation = newValue } }
     }
 
-    /// The headers that the response gets.
+    /// Further headers of the response.
     var headers: HTTPFields { state.withLock { $0.headers } }
 
     /// Adds a header to the response.
     func add(_ name: String, _ value: String) { state.withLock { $0.headers.append(name, value) } }
 }
 
-/// The id of a request: the caller's, where it is harmless, or a new one.
+/// The id of a request: that of `X-Request-Id` if it is safe to log, or a new one.
 enum RequestIdentity {
     /// The id of a request.
     static func id(of request: HTTPRequest) -> String {
-        if let given = request.headers["X-Request-Id"], isHarmless(given) { return given }
+        if let given = request.headers["X-Request-Id"], isSafe(given) { return given }
         return make()
     }
 
     /// A new id.
     static func make() -> String { "r" + String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// The trace id of a `traceparent` (W3C Trace Context); nil without one that makes sense.
+    /// The trace id of a `traceparent` (W3C Trace Context); nil without a valid one.
     static func trace(of request: HTTPRequest) -> String? {
         guard let header = request.headers["traceparent"] else { return nil }
         let parts = header.split(separator: "-", omittingEmptySubsequences: false)
@@ -92,8 +92,8 @@ enum RequestIdentity {
         return String(parts[1])
     }
 
-    /// Up to 128 visible characters that mean nothing in a log line or a header.
-    private static func isHarmless(_ id: String) -> Bool {
+    /// Whether an id has 1 to 128 characters that are safe in log lines and headers.
+    private static func isSafe(_ id: String) -> Bool {
         (1...128).contains(id.utf8.count)
             && id.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)

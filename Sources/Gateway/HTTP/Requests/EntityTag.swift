@@ -1,8 +1,8 @@
 /// A tag of a representation, and its comparison with `If-None-Match` and `If-Match` (RFC 9110 section 13.1).
 struct EntityTag: Sendable, Hashable, CustomStringConvertible {
-    /// What stands between the quotes.
+    /// The text between the quotes.
     let opaque: String
-    /// Whether equal tags promise equal meaning only, not equal bytes.
+    /// Whether equal tags mean equivalent, not identical, representations.
     let isWeak: Bool
 
     /// A tag; `opaque` consists of letters, digits and hyphens.
@@ -16,7 +16,7 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         self.init(String(Self.hash(bytes), radix: 16), isWeak: isWeak)
     }
 
-    /// The tag as a header carries it.
+    /// The tag as in a header.
     var description: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
 
     /// Whether an `If-None-Match` names this tag: weak comparison.

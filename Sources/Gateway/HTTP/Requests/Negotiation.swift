@@ -9,7 +9,7 @@ struct AcceptHeader: Sendable {
 
     private let ranges: [Range]
 
-    /// Reads an `Accept`; nil, and a header without anything in it, accept everything.
+    /// Reads an `Accept` header; nil and an empty header accept everything.
     init(_ header: String?) {
         ranges = (header ?? "").split(separator: ",").compactMap { part in
             let pieces = part.split(separator: ";").map { $0.trimmed.lowercased()[...] }
@@ -19,7 +19,7 @@ struct AcceptHeader: Sendable {
         }
     }
 
-    /// Whether a media type is named as it stands, and not by a wildcard only.
+    /// Whether a media type is named explicitly, not by a wildcard.
     func names(_ mediaType: String) -> Bool {
         ranges.contains { $0.precision == 2 && "\($0.type)/\($0.subtype)" == mediaType && $0.quality > 0 }
     }
@@ -38,7 +38,7 @@ struct AcceptHeader: Sendable {
     /// The best of some media types. Throws a 406 problem if none is acceptable.
     func choose(_ offers: [String]) throws(Problem) -> String {
         guard let best = best(of: offers) else {
-            throw Problem(.notAcceptable, detail: "This can be given as \(offers.joined(separator: " or ")) only.")
+            throw Problem(.notAcceptable, detail: "The available media types are \(offers.joined(separator: ", ")).")
         }
         return best
     }
@@ -63,15 +63,15 @@ extension Substring {
     }
 }
 
-/// What `Prefer` asks for (RFC 7240), as far as the gateway knows it.
+/// The preferences of `Prefer` (RFC 7240) that the gateway supports.
 struct PreferHeader: Sendable, Equatable {
-    /// The longest wait that is honoured, in seconds; longer ones are cut to it.
+    /// The longest wait, in seconds; longer ones are reduced to it.
     static let longestWait = 300
 
-    /// How many seconds the caller is ready to wait for the outcome; nil: not at all.
+    /// How many seconds the response may wait for the outcome; nil: not at all.
     let wait: Int?
 
-    /// Reads a `Prefer`. What is not understood is passed over, as the RFC wants it.
+    /// Reads a `Prefer` header. Unknown preferences are ignored, as the RFC demands.
     init(_ header: String?) {
         var wait: Int?
         for part in (header ?? "").split(separator: ",") {

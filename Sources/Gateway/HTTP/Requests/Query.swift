@@ -16,7 +16,7 @@ struct Query: Sendable, Equatable {
     /// An empty query.
     init() {}
 
-    /// Takes a raw query apart. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
+    /// Parses a raw query. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
     init(raw: String?) throws(Problem) {
         guard let raw else { return }
         for part in raw.utf8.split(separator: UInt8(ascii: "&")) {
@@ -34,42 +34,42 @@ struct Query: Sendable, Equatable {
     /// All values of a name, in order.
     func values(_ name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 
-    /// Takes out all values of a name.
+    /// Removes all values of a name.
     mutating func remove(_ name: String) { pairs.removeAll { $0.name == name } }
 
     /// Whether a name occurs.
     func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }
 
-    /// Refuses every name that is not among those given. Throws a 422 problem with one entry for each, up to a bound.
+    /// Rejects unknown names with a 422 problem that has one entry for each, up to a limit.
     func allow(only names: [String]) throws(Problem) {
         var unknown: [String] = []
         for pair in pairs where !names.contains(pair.name) && !unknown.contains(pair.name) {
             unknown.append(pair.name)
-            // A query of thousands of names must not become a response of thousands of entries.
+            // A query with thousands of names does not produce a response with thousands of entries.
             if unknown.count == Refusals.mostEntries { break }
         }
         guard !unknown.isEmpty else { return }
         throw Problem(
             .unknownParameter,
-            detail: "This operation knows no query parameter \(unknown.map { "\"\($0)\"" }.joined(separator: ", ")).",
+            detail: "This operation has no query parameter \(unknown.map { "\"\($0)\"" }.joined(separator: ", ")).",
             entries: unknown.map {
-                ProblemEntry(.parameter($0), .unknownParameter, "This operation knows no such parameter.")
+                ProblemEntry(.parameter($0), .unknownParameter, "This operation has no such parameter.")
             }
         )
     }
 }
 
-/// Reads typed values out of a query and gathers every refusal.
+/// Reads typed values from a query and collects every error.
 struct QueryReader {
     /// The query.
     let query: Query
-    /// What was refused so far.
+    /// The errors so far.
     private(set) var refusals: [ProblemEntry] = []
 
     /// A reader.
     init(_ query: Query) { self.query = query }
 
-    /// Notes a refusal.
+    /// Adds an error.
     mutating func refuse(_ name: String, _ rule: String) {
         refusals.append(ProblemEntry(.parameter(name), .invalidValue, rule))
     }
@@ -77,7 +77,7 @@ struct QueryReader {
     /// The one value of a name; nil if it does not occur, or more than once.
     mutating func text(_ name: String) -> String? {
         let values = query.values(name)
-        if values.count > 1 { refuse(name, "It may be given once only.") }
+        if values.count > 1 { refuse(name, "It may be given only once.") }
         return values.count == 1 ? values[0] : nil
     }
 
@@ -128,7 +128,7 @@ struct QueryReader {
         return nil
     }
 
-    /// Throws what was refused, if anything was.
+    /// Throws the collected errors, if there are any.
     func finish() throws(Problem) {
         if !refusals.isEmpty { throw Problem(refusing: refusals) }
     }
@@ -143,11 +143,11 @@ extension JSONNumber {
     }
 }
 
-/// Percent-decoding of URLs (RFC 3986 section 2.1), strict: what cannot be decoded is refused, never guessed.
+/// Percent-decoding of URLs (RFC 3986 section 2.1), strict: text that cannot be decoded is rejected.
 enum PercentDecoding {
     /// Decodes once. Nil for a `%` without two hex digits, and for bytes that are not UTF-8 afterwards.
     ///
-    /// - Parameter plusIsSpace: As in queries written by forms; in paths a plus is a plus.
+    /// - Parameter plusIsSpace: As in form-encoded queries; in paths a plus is a plus.
     static func decode(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

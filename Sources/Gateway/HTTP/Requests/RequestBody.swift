@@ -3,10 +3,10 @@ internal import MicroHTTPD
 
 /// Reads the JSON body of a request.
 enum RequestBody {
-    /// What a JSON merge patch may be sent as.
+    /// The media types of a JSON merge patch.
     static let patchTypes = ["application/merge-patch+json", "application/json"]
 
-    /// The body as a JSON object. Throws 415 for another media type, 400 for what is not a JSON object.
+    /// The body as a JSON object. Throws 415 for another media type, 400 if it is no JSON object.
     static func object(of request: HTTPRequest, types: [String] = ["application/json"]) throws(Problem) -> JSONObject {
         try check(request, types)
         let value: JSONValue
@@ -16,12 +16,12 @@ enum RequestBody {
             throw Problem(.malformed, detail: "The body is not JSON: \(error.description).")
         }
         guard let object = value.object else {
-            throw Problem(.malformed, detail: "The body has to be a JSON object.")
+            throw Problem(.malformed, detail: "The body must be a JSON object.")
         }
         return object
     }
 
-    /// Refuses a body on an operation that takes none; an empty JSON object passes.
+    /// Rejects a body where the operation takes none; an empty JSON object is allowed.
     static func none(of request: HTTPRequest) throws(Problem) {
         if request.body.isEmpty { return }
         let object = try object(of: request)
@@ -42,7 +42,7 @@ enum RequestBody {
         guard let type = pieces.first, types.contains(type), isUTF8 else {
             var problem = Problem(
                 .unsupportedMediaType,
-                detail: "The body has to be \(types.joined(separator: " or ")), in UTF-8."
+                detail: "The body must be \(types.joined(separator: " or ")), in UTF-8."
             )
             if types.count > 1 { problem.headers.append("Accept-Patch", types.joined(separator: ", ")) }
             throw problem
@@ -50,52 +50,52 @@ enum RequestBody {
     }
 }
 
-/// Gathers what is refused while input is read, so that one response tells all of it.
+/// Collects the errors in the input of a request, so that one response reports all of them.
 final class Refusals {
-    /// Where input comes from.
+    /// The part of the request.
     enum Origin: Sendable {
-        /// From the body: places are JSON pointers.
+        /// The body: locations are JSON pointers.
         case body
-        /// From the query: places are parameter names.
+        /// The query: locations are parameter names.
         case query
     }
 
-    /// How many refusals one response tells.
+    /// The most errors that one response reports.
     static let mostEntries = 100
 
-    /// Where the input comes from.
+    /// The part of the request that is read.
     let origin: Origin
-    /// What was refused so far.
+    /// The errors so far.
     private(set) var entries: [ProblemEntry] = []
 
-    /// Nothing refused yet.
+    /// No errors.
     init(_ origin: Origin = .body) { self.origin = origin }
 
-    /// Notes a refusal.
+    /// Adds an error.
     func refuse(_ path: [String], as code: ProblemCode = .invalidValue, _ rule: String) {
-        // A body of a million bad names must not become a response of a million entries.
+        // A body with a million bad names does not produce a response with a million entries.
         guard entries.count < Self.mostEntries else { return }
-        let place: ProblemEntry.Place =
+        let location: ProblemEntry.Location =
             switch origin {
             case .body: .body(JSONPointer(tokens: path))
             case .query: .parameter(path.first ?? "")
             }
-        entries.append(ProblemEntry(place, code, rule))
+        entries.append(ProblemEntry(location, code, rule))
     }
 
-    /// Throws what was refused, if anything was.
+    /// Throws the collected errors, if there are any.
     func finish() throws(Problem) {
         if !entries.isEmpty { throw Problem(refusing: entries) }
     }
 }
 
-/// Reads the members of a JSON object, each of which it has to know.
+/// Reads the members of a JSON object and rejects unknown ones.
 struct ObjectReader {
     /// The object.
     let object: JSONObject
-    /// Where it stands.
+    /// The path of the object in the body.
     let path: [String]
-    /// Where refusals go.
+    /// Collects the errors.
     let refusals: Refusals
 
     /// A reader of an object.
@@ -105,25 +105,25 @@ struct ObjectReader {
         self.refusals = refusals
     }
 
-    /// Refuses every member that is not among these.
+    /// Rejects every other member.
     func allow(only names: Set<String>) {
         for member in object where !names.contains(member.name) {
             refusals.refuse(path + [member.name], as: .unknownMember, "There is no such member.")
         }
     }
 
-    /// Whether a member is there, null or not.
+    /// Whether a member exists, null or not.
     func has(_ name: String) -> Bool { object[name] != nil }
 
-    /// Notes a refusal of a member.
+    /// Adds an error for a member.
     func refuse(_ name: String, _ rule: String) { refusals.refuse(path + [name], rule) }
 
-    /// Notes that a member is missing.
-    func miss(_ name: String, _ rule: String = "It has to be there.") {
+    /// Adds an error for a missing member.
+    func missing(_ name: String, _ rule: String = "It is required.") {
         refusals.refuse(path + [name], as: .missingMember, rule)
     }
 
-    /// A string; nil if it is missing, or refused.
+    /// A string; nil if it is missing or invalid.
     func string(_ name: String) -> String? {
         guard let value = object[name] else { return nil }
         if value.string == nil { refuse(name, "A string is expected.") }
@@ -137,7 +137,7 @@ struct ObjectReader {
         return text.isEmpty ? nil : text
     }
 
-    /// A string or null. Outer nil: missing or refused; inner nil: null.
+    /// A string or null. Outer nil: missing or invalid; inner nil: null.
     func optionalString(_ name: String, mayBeEmpty: Bool = true) -> String?? {
         guard let value = object[name] else { return nil }
         if value.isNull { return .some(nil) }
@@ -159,7 +159,7 @@ struct ObjectReader {
         return value.bool
     }
 
-    /// A list of strings, each of which obeys a rule; the rule is told where one does not.
+    /// A list of strings that obey a rule; nil if it is missing or invalid.
     func strings(_ name: String, _ rule: NameRule) -> [String]? {
         guard let value = object[name] else { return nil }
         guard let elements = value.array else {

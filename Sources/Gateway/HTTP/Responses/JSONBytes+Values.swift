@@ -2,7 +2,7 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// The values of the other rooms as REST shows them.
+/// JSON forms of values of the other modules.
 extension JSONBytes {
     /// A number, without a fraction where it has none.
     mutating func shortest(_ value: Double) {
@@ -38,7 +38,7 @@ extension JSONBytes {
         endArray()
     }
 
-    /// A refusal by the server.
+    /// An error code and message of the server, or null.
     mutating func write(_ refusal: UpstreamRefusal?) {
         guard let refusal else {
             null()

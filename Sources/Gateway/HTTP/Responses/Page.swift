@@ -1,10 +1,10 @@
 internal import JSONText
 internal import MicroHTTPD
 
-/// One page of a list: what `limit` and `cursor` cut out of it.
+/// One page of a list, selected by `limit` and `cursor`.
 ///
-/// A cursor is the index and the hash of the id of the last entry shown. The list goes on after that id; where it is gone, after
-/// the index, so that deletions while somebody pages neither end the paging nor repeat what was shown.
+/// A cursor holds the index of the last entry shown and the hash of its id. The next page starts after that id or, if the
+/// entry was deleted, after the index: deletions between two pages neither end the list early nor repeat entries.
 struct Page<Element> {
     /// The entries.
     let entries: ArraySlice<Element>
@@ -13,7 +13,7 @@ struct Page<Element> {
     /// The `Link` to the next page; nil on the last one.
     let link: String?
 
-    /// Cuts a page. Throws a 422 problem for a bad `limit` or `cursor`.
+    /// Selects a page. Throws a 422 problem for a bad `limit` or `cursor`.
     init(of list: [Element], for call: Call, id: (Element) -> String) throws(Problem) {
         var reader = QueryReader(call.query)
         let limit = reader.integer("limit", in: 1...1000) ?? 100
@@ -23,7 +23,7 @@ struct Page<Element> {
                 let index = list.firstIndex { Self.hash(id($0)) == place.hash } ?? place.index - 1
                 start = min(max(index + 1, 0), list.count)
             } else {
-                reader.refuse("cursor", "It is not a cursor of this list.")
+                reader.refuse("cursor", "A cursor of this list is expected.")
             }
         }
         try reader.finish()
@@ -50,7 +50,7 @@ struct Page<Element> {
         return (index, String(parts[1]))
     }
 
-    /// The response that shows the page as an object with the entries under a name.
+    /// The page as a JSON object, with the entries in the member `name`.
     func response(_ name: String, _ write: (inout JSONBytes, Element) -> Void) -> Response {
         let response = Response.json { json in
             json.beginObject()

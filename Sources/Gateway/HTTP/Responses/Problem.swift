@@ -2,50 +2,50 @@ internal import JSONText
 internal import MicroHTTPD
 internal import SessionPool
 
-/// One refused part of the input.
+/// One error in the input of a request.
 struct ProblemEntry: Sendable, Equatable {
-    /// Where it stands.
-    enum Place: Sendable, Equatable {
-        /// In the body.
+    /// The place of an error in the request.
+    enum Location: Sendable, Equatable {
+        /// A value of the body.
         case body(JSONPointer)
-        /// In the query.
+        /// A query parameter.
         case parameter(String)
     }
 
-    /// Where it stands.
-    let place: Place
-    /// What kind of refusal it is.
+    /// The place of the error.
+    let location: Location
+    /// The code.
     let code: ProblemCode
-    /// The rule, as a sentence.
+    /// The rule that is violated, as a sentence.
     let detail: String
 
     /// An entry.
-    init(_ place: Place, _ code: ProblemCode, _ detail: String) {
-        self.place = place
+    init(_ location: Location, _ code: ProblemCode, _ detail: String) {
+        self.location = location
         self.code = code
         self.detail = detail
     }
 
-    /// The name of the place as people read it.
-    var placeName: String {
-        switch place {
+    /// The name of the place in texts.
+    var locationName: String {
+        switch location {
         case .body(let pointer): pointer.tokens.isEmpty ? "the body" : pointer.tokens.joined(separator: "/")
         case .parameter(let name): name
         }
     }
 }
 
-/// An error on its way to becoming an RFC 9457 response.
+/// An error that is reported as problem details (RFC 9457).
 struct Problem: Error, Sendable {
-    /// What kind it is.
+    /// The code.
     let code: ProblemCode
-    /// What is wrong in this case; nil: the title says it all. Never holds a secret.
+    /// What is wrong in this case; nil: the title is sufficient. Never holds a secret.
     var detail: String?
-    /// The refused parts of the input.
+    /// The errors in the input.
     var entries: [ProblemEntry] = []
-    /// What the Lightstreamer server said.
+    /// The error that the Lightstreamer server sent.
     var upstream: UpstreamRefusal?
-    /// Headers that the response carries, such as `Allow`.
+    /// Further headers of the response, such as `Allow`.
     var headers = HTTPFields()
 
     /// A problem.
@@ -55,17 +55,17 @@ struct Problem: Error, Sendable {
         self.entries = entries
     }
 
-    /// The problem of refused input, of which there is at least one part.
+    /// The problem for one or more errors in the input.
     init(refusing entries: [ProblemEntry]) {
         self.init(
             entries.first?.code ?? .invalidValue,
-            detail: entries.first.map { "\($0.placeName): \($0.detail)" },
+            detail: entries.first.map { "\($0.locationName): \($0.detail)" },
             entries: entries
         )
     }
 }
 
-/// The kinds of problems, each with its word, its status and its title; openapi.yaml lists the words.
+/// The codes of problems, with status and title. openapi.yaml lists them.
 enum ProblemCode: String, Sendable, CaseIterable {
     case malformed
     case unauthorized
@@ -101,7 +101,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case upstreamRefused = "upstream-refused"
     case unavailable
 
-    /// The status that goes with it.
+    /// The HTTP status.
     var status: Int {
         switch self {
         case .malformed: 400
@@ -125,11 +125,11 @@ enum ProblemCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// What it is called, the same for every occurrence.
+    /// The title, the same for every occurrence.
     var title: String {
         switch self {
-        case .malformed: "The request cannot be read"
-        case .unauthorized: "Credentials are needed"
+        case .malformed: "Malformed request"
+        case .unauthorized: "Credentials are required"
         case .forbidden: "The credentials do not allow this"
         case .upstreamNotAllowed: "This server address is not allowed"
         case .notFound: "There is no such resource"
@@ -140,27 +140,27 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .unknownItem: "There is no such item"
         case .unknownField: "There is no such field"
         case .unknownKey: "There is no such key"
-        case .methodNotAllowed: "The path does not know this method"
-        case .notAcceptable: "No acceptable form"
-        case .lifecycle: "Not possible in the present state"
-        case .notCommandMode: "Only COMMAND mode has this"
-        case .notDedicated: "Only a dedicated client has this"
+        case .methodNotAllowed: "The path does not allow this method"
+        case .notAcceptable: "No acceptable media type"
+        case .lifecycle: "Not possible in the current state"
+        case .notCommandMode: "Available in COMMAND mode only"
+        case .notDedicated: "Available for dedicated clients only"
         case .tooManySessions: "Too many sessions with this server"
-        case .streamInUse: "Somebody reads this stream"
+        case .streamInUse: "The stream is already open"
         case .idempotencyConflict: "The idempotency key is in use"
         case .preconditionFailed: "The resource has changed"
         case .tooLarge: "The body is too large"
-        case .unsupportedMediaType: "This media type is not taken"
-        case .invalidValue: "A value is refused"
-        case .missingMember: "Something is missing"
-        case .unknownMember: "An unknown member"
-        case .unknownParameter: "An unknown query parameter"
-        case .overQuota: "A quota is used up"
+        case .unsupportedMediaType: "Unsupported media type"
+        case .invalidValue: "Invalid value"
+        case .missingMember: "A required value is missing"
+        case .unknownMember: "Unknown member"
+        case .unknownParameter: "Unknown query parameter"
+        case .overQuota: "Quota exceeded"
         case .rateLimited: "Too many requests"
         case .headerTooLarge: "The head of the request is too large"
-        case .internal: "Something went wrong in the gateway"
-        case .upstreamRefused: "The Lightstreamer server refused"
-        case .unavailable: "The gateway cannot serve this now"
+        case .internal: "Internal error"
+        case .upstreamRefused: "The Lightstreamer server rejected the request"
+        case .unavailable: "Temporarily unavailable"
         }
     }
 }

@@ -4,12 +4,12 @@ internal import LightstreamerClient
 internal import MicroHTTPD
 internal import SessionPool
 
-/// Errors to HTTP: the one place that knows which error becomes which response.
+/// Turns errors into problem responses (RFC 9457). No other place decides which status an error gets.
 enum ProblemDetails {
     /// The media type of problems.
     static let mediaType = "application/problem+json"
 
-    /// The problem that an error is. What is not foreseen becomes `internal` and says nothing of the inside.
+    /// The problem for an error. Unexpected errors become `internal`, without details.
     static func problem(for error: any Error) -> Problem {
         switch error {
         case let problem as Problem: problem
@@ -20,14 +20,14 @@ enum ProblemDetails {
         }
     }
 
-    /// The problem of a refusal by the Lightstreamer server.
+    /// The problem for an error that the Lightstreamer server sent.
     static func problem(for refusal: UpstreamRefusal) -> Problem {
-        var problem = Problem(.upstreamRefused, detail: "The server answered \(refusal.code): \(refusal.message)")
+        var problem = Problem(.upstreamRefused, detail: "The server responded with \(refusal.code): \(refusal.message)")
         problem.upstream = refusal
         return problem
     }
 
-    /// The problem of a request that the front end refuses.
+    /// The problem for a request that the HTTP server rejected.
     static func problem(for refusal: RequestRefusal) -> Problem {
         switch refusal {
         case .bodyTooLarge: Problem(.tooLarge, detail: refusal.explanation)
@@ -38,7 +38,7 @@ enum ProblemDetails {
         }
     }
 
-    /// The response that a problem is. `status` overrides that of the code where the front end has a finer one.
+    /// The response for a problem. `status` replaces the status of the code where the HTTP server has a more specific one.
     static func response(_ problem: Problem, requestID: String, status: Int? = nil) -> Response {
         let status = status ?? problem.code.status
         var json = JSONBytes()
@@ -74,7 +74,7 @@ enum ProblemDetails {
         json.beginArray()
         for entry in entries {
             json.beginObject()
-            switch entry.place {
+            switch entry.location {
             case .body(let pointer): json.member("pointer", pointer.description)
             case .parameter(let name): json.member("parameter", name)
             }
@@ -94,13 +94,13 @@ enum ProblemDetails {
     }
 }
 
-// MARK: - The errors of the other rooms
+// MARK: - Errors of other modules
 
 extension ProblemDetails {
     private static func problem(for error: PoolError) -> Problem {
         switch error {
         case .unknownUpstream(let name):
-            Problem(.unknownUpstream, detail: "No upstream is called \"\(name)\".")
+            Problem(.unknownUpstream, detail: "There is no upstream \"\(name)\".")
         case .unknownClient(let id):
             Problem(.unknownClient, detail: "No client has the id \"\(id)\".")
         case .unknownSubscription(let id):
@@ -147,8 +147,8 @@ extension ProblemDetails {
 
     private static func refusal(property: String?, rule: String) -> Problem {
         guard let property else { return Problem(.invalidValue, detail: sentence(rule)) }
-        let place = ProblemEntry.Place.body(JSONPointer(tokens: [property]))
-        return Problem(refusing: [ProblemEntry(place, .invalidValue, sentence(rule))])
+        let location = ProblemEntry.Location.body(JSONPointer(tokens: [property]))
+        return Problem(refusing: [ProblemEntry(location, .invalidValue, sentence(rule))])
     }
 
     private static func explanation(of quota: PoolQuota) -> String {
@@ -168,9 +168,9 @@ extension ProblemDetails {
         }
     }
 
-    /// A rule as the other rooms write it, with a capital letter and a full stop.
+    /// A rule as a sentence: with a capital letter and a full stop.
     private static func sentence(_ rule: String) -> String {
-        // A property keeps its name.
+        // A rule that begins with a property name keeps its spelling.
         let isProperty = rule.prefix { $0 != " " }.contains(where: \.isUppercase)
         let text = isProperty ? rule : rule.prefix(1).uppercased() + rule.dropFirst()
         return text.hasSuffix(".") ? text : text + "."

@@ -1,15 +1,15 @@
 internal import JSONText
 internal import MicroHTTPD
 
-/// A complete response of an operation, before it gets what all responses carry.
+/// The response of an operation, without the headers that all responses have.
 struct Response: Sendable {
     /// The status.
     var status: Int
-    /// Headers beside those that all responses carry.
+    /// Headers beside those that all responses have.
     var headers = HTTPFields()
     /// The body.
     var body: HTTPResponse.Body = .empty
-    /// What the response complains about, for the figures; nil: nothing.
+    /// The code of the problem that the response reports, for the metrics; nil: none.
     var problem: ProblemCode?
 
     /// A response without a body.
@@ -29,20 +29,20 @@ struct Response: Sendable {
         return Response(status: status, mediaType: "application/json", body: json.bytes)
     }
 
-    /// The same with one more header.
+    /// A copy with one more header.
     func with(_ name: String, _ value: String) -> Response {
         var response = self
         response.headers.append(name, value)
         return response
     }
 
-    /// The same, telling that `Prefer: wait` was honoured.
+    /// A copy that confirms `Prefer: wait`.
     func waited(_ seconds: Int) -> Response { with("Preference-Applied", "wait=\(seconds)") }
 
-    /// The same with its tag, or 304 where the caller has it already.
+    /// A copy with an `ETag`, or 304 if `If-None-Match` names that tag.
     func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Response {
         if tag.matches(ifNoneMatch: ifNoneMatch) {
-            // The body is not sent; it is there so that its length is told, as of the response with 200.
+            // The server omits the body; it determines `Content-Length`, which is that of the response with 200.
             var response = Response(status: 304).with("ETag", tag.description).with("Cache-Control", "no-cache")
             response.body = body
             return response
@@ -50,7 +50,7 @@ struct Response: Sendable {
         return with("ETag", tag.description).with("Cache-Control", "no-cache")
     }
 
-    /// The response for the front end.
+    /// The response for the HTTP server.
     var httpResponse: HTTPResponse { HTTPResponse(status: status, headers: headers, body: body) }
 }
 
@@ -63,30 +63,19 @@ extension Response {
         }
     }
 
-    /// The same with a tag over its body, or 304 where the caller has it already.
+    /// A copy with an `ETag` over the body, or 304 if `If-None-Match` names that tag.
     func tagged(ifNoneMatch: String?) -> Response { tagged(bodyTag, ifNoneMatch: ifNoneMatch) }
 
-    /// Refuses an `If-Match` that does not name the tag of this representation.
+    /// Rejects an `If-Match` that does not name the tag of the body.
     func check(ifMatch: String?) throws(Problem) { try bodyTag.check(ifMatch: ifMatch) }
 }
 
 extension EntityTag {
-    /// Refuses an `If-Match` that does not name this tag.
+    /// Rejects an `If-Match` that does not name this tag.
     func check(ifMatch: String?) throws(Problem) {
         if matches(ifMatch: ifMatch) { return }
         var problem = Problem(.preconditionFailed, detail: "The tag is now \(description).")
         problem.headers.append("ETag", description)
         throw problem
     }
-}
-
-/// The way in which an operation answers later: exactly once, from any thread; further answers are passed over.
-struct ResponseSender: Sendable {
-    private let send: @Sendable (Response) -> Void
-
-    /// A port.
-    init(_ send: @escaping @Sendable (Response) -> Void) { self.send = send }
-
-    /// Answers.
-    func response(_ response: Response) { send(response) }
 }

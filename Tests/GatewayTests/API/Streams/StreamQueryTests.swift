@@ -39,7 +39,7 @@ import Testing
             try sources(raw)
         } throws: { error in
             guard let problem = error as? Problem else { return false }
-            return problem.code.status == 422 && problem.entries.contains { $0.place == .parameter(parameter) }
+            return problem.code.status == 422 && problem.entries.contains { $0.location == .parameter(parameter) }
         }
     }
 }

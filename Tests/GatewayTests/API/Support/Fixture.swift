@@ -28,8 +28,8 @@ struct Fixture {
             pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
             streams: StreamRegistry(hub: hub),
             streamResources: StreamResources(),
-            deadlines: Deadlines(clock: Moment.monotonic),
-            lifetime: ProcessState(startedAt: .zero),
+            timers: TimerQueue(clock: Moment.monotonic),
+            process: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "" },
             clock: Moment.monotonic

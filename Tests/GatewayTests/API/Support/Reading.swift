@@ -11,7 +11,7 @@ extension Refusals {
     /// The pointers of all refusals.
     var pointers: [String] {
         entries.map { entry in
-            switch entry.place {
+            switch entry.location {
             case .body(let pointer): pointer.description
             case .parameter(let name): name
             }

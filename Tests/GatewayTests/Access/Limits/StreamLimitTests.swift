@@ -63,8 +63,8 @@ import Testing
         let id = fixture.makeSubscription(as: token)
         let (outcome, content) = fixture.open("GET", "/v1/subscriptions/\(id)/events", as: token)
         #expect(outcome.isStream)
-        #expect(fixture.services.deadlines.count == 1)
+        #expect(fixture.services.timers.count == 1)
         content?.ended(.neverOpened)
-        #expect(fixture.services.deadlines.count == 0)
+        #expect(fixture.services.timers.count == 0)
     }
 }

@@ -42,8 +42,8 @@ struct AccessFixture {
             pool: SessionPool(configuration: configuration.pool, sink: sink, logger: logger),
             streams: StreamRegistry(hub: hub),
             streamResources: StreamResources(),
-            deadlines: Deadlines(clock: { time.moment }),
-            lifetime: ProcessState(startedAt: .zero),
+            timers: TimerQueue(clock: { time.moment }),
+            process: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "up 1\n" },
             clock: { time.moment }

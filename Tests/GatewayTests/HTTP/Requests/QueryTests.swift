@@ -29,7 +29,7 @@ import Testing
         } throws: { error in
             guard let problem = error as? Problem else { return false }
             return problem.code == .unknownParameter
-                && problem.entries.map(\.place) == [.parameter("b"), .parameter("a")]
+                && problem.entries.map(\.location) == [.parameter("b"), .parameter("a")]
         }
     }
 
@@ -37,7 +37,7 @@ import Testing
     func aBadNumberIsRefused(raw: String) throws {
         var reader = QueryReader(try Query(raw: raw))
         #expect(reader.integer("limit", in: 1...1000) == nil)
-        #expect(reader.refusals.map(\.place) == [.parameter("limit")])
+        #expect(reader.refusals.map(\.location) == [.parameter("limit")])
     }
 
     @Test(arguments: [("f=2", 2.0), ("f=0.5", 0.5), ("f=1e3", 1000)])

@@ -1,0 +1,85 @@
+internal import SessionPool
+internal import Synchronization
+
+/// A response that is sent later, by the event that the request waits for or at its deadline: exactly once, from any
+/// thread. Whatever comes second is ignored.
+///
+/// Requests wait by callbacks, not by suspended tasks: see the decision record *WaitingByCallbacks*.
+final class PendingResponse: Sendable {
+    /// Hands a response to the HTTP server.
+    typealias Send = @Sendable (Response) -> Void
+
+    private struct State {
+        /// Nil once the response is sent.
+        var send: Send?
+        var cleanups: [@Sendable () -> Void] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// A response that goes to `send`.
+    init(_ send: @escaping Send) { state = Mutex(State(send: send)) }
+
+    /// Sends a response, unless one was sent; then runs the cleanups.
+    func complete(_ response: () -> Response) {
+        let taken = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        guard let send = taken.send else { return }
+        send(response())
+        for cleanup in taken.cleanups { cleanup() }
+    }
+
+    /// Sends a response after a delay, unless one is sent earlier.
+    func complete(after delay: Duration, by timers: TimerQueue, _ response: @escaping @Sendable () -> Response) {
+        let timer = timers.schedule(after: delay) { self.complete(response) }
+        if let timer { onCompletion { timers.cancel(timer) } }
+    }
+
+    /// Runs a cleanup once the response is sent; at once if it was.
+    func onCompletion(_ cleanup: @escaping @Sendable () -> Void) {
+        let isComplete = state.withLock { state in
+            if state.send != nil { state.cleanups.append(cleanup) }
+            return state.send == nil
+        }
+        if isComplete { cleanup() }
+    }
+
+    /// Whether the response was sent.
+    var isComplete: Bool { state.withLock { $0.send == nil } }
+}
+
+extension Services {
+    /// Responds as soon as a state decides the response: at once if the present state does, else when the state changes,
+    /// at the latest after the time that the caller is ready to wait.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - seconds: The longest wait.
+    ///   - watchers: Where changes of the state are reported.
+    ///   - present: The present state.
+    ///   - decide: The response for a state; nil while it is undecided.
+    ///   - timedOut: The response at the end of the time.
+    func wait<State>(
+        _ call: Call,
+        upTo seconds: Int,
+        on watchers: Watchers<State>,
+        present: () -> State,
+        decide: @escaping @Sendable (State) -> Response?,
+        timedOut: @escaping @Sendable () -> Response
+    ) -> OperationResult {
+        if let response = decide(present()) { return .response(response) }
+        if seconds <= 0 { return .response(timedOut()) }
+        let pending = PendingResponse(call.respond)
+        pending.complete(after: .seconds(seconds), by: timers, timedOut)
+        let handle = watchers.add(present: present) { state in
+            if pending.isComplete { return true }
+            guard let response = decide(state) else { return false }
+            pending.complete { response }
+            return true
+        }
+        if let handle { pending.onCompletion { watchers.cancel(handle) } }
+        return .deferred
+    }
+}

@@ -1,0 +1,148 @@
+internal import SessionCore
+internal import Synchronization
+
+/// Runs actions at their time: one task for all requests that wait and all streams that expire.
+final class TimerQueue: Sendable {
+    /// An action; it must be quick.
+    typealias Action = @Sendable () -> Void
+
+    private struct State: ~Copyable {
+        var timers = TimerTable<Action>()
+        var isStopped = false
+        var sleeper: Task<Void, Never>?
+    }
+
+    private let clock: @Sendable () -> Moment
+    private let state = Mutex(State())
+
+    /// An empty queue.
+    init(clock: @escaping @Sendable () -> Moment) { self.clock = clock }
+
+    /// Schedules an action. After the stop it runs at once, and there is no id.
+    @discardableResult
+    func schedule(after delay: Duration, _ action: @escaping Action) -> TimerID? {
+        let due = clock() + delay
+        let id: TimerID? = state.withLock { state in
+            if state.isStopped { return nil }
+            let isEarliest = state.timers.next.map { due < $0 } ?? true
+            let id = state.timers.add(action, at: due)
+            if isEarliest { state.sleeper?.cancel() }
+            return id
+        }
+        if id == nil { action() }
+        return id
+    }
+
+    /// Cancels an action, unless it has run.
+    func cancel(_ id: TimerID) { state.withLock { $0.timers.remove(id) } }
+
+    /// Runs actions when they are due, until the stop or cancellation; then all that are left.
+    func run() async {
+        while !Task.isCancelled, !isStopped {
+            let now = clock()
+            for action in state.withLock({ $0.timers.take(dueBy: now) }) { action() }
+            await sleep()
+        }
+        stop()
+    }
+
+    /// Runs all actions that are left, so that waiting requests get their responses. Later ones run at once.
+    func stop() {
+        let left = state.withLock { state in
+            state.isStopped = true
+            state.sleeper?.cancel()
+            return state.timers.takeAll()
+        }
+        for action in left { action() }
+    }
+
+    /// The number of scheduled actions.
+    var count: Int { state.withLock { $0.timers.count } }
+
+    private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    /// Sleeps until the next action is due, an earlier one is scheduled, or the stop.
+    private func sleep() async {
+        let now = clock()
+        let sleeper: Task<Void, Never>? = state.withLock { state in
+            if state.isStopped { return nil }
+            let pause = state.timers.next.map { max($0 - now, .zero) } ?? .seconds(3600)
+            let sleeper = Task<Void, Never> { try? await Task.sleep(for: pause) }
+            state.sleeper = sleeper
+            return sleeper
+        }
+        await withTaskCancellationHandler {
+            await sleeper?.value
+        } onCancel: {
+            sleeper?.cancel()
+        }
+    }
+}
+
+/// Identifies an action of a `TimerTable`.
+struct TimerID: Sendable, Hashable, Comparable {
+    fileprivate let due: Moment
+    fileprivate let number: UInt64
+
+    /// The earlier one is the lesser; of the same time, the one that was added first.
+    static func < (left: TimerID, right: TimerID) -> Bool {
+        left.due == right.due ? left.number < right.number : left.due < right.due
+    }
+}
+
+/// Actions ordered by the moment they are due. An ordered array is enough for thousands of entries.
+struct TimerTable<Action>: ~Copyable {
+    /// The latest first, so that the next one is taken from the end.
+    private var entries: [(id: TimerID, action: Action)] = []
+    private var nextNumber: UInt64 = 1
+
+    /// An empty table.
+    init() {}
+
+    /// The number of actions.
+    var count: Int { entries.count }
+
+    /// When the next action is due; nil: none is.
+    var next: Moment? { entries.last?.id.due }
+
+    /// Adds an action.
+    mutating func add(_ action: Action, at due: Moment) -> TimerID {
+        let id = TimerID(due: due, number: nextNumber)
+        nextNumber &+= 1
+        entries.insert((id, action), at: index(of: id))
+        return id
+    }
+
+    /// Removes an action, unless it was taken.
+    mutating func remove(_ id: TimerID) {
+        let index = index(of: id)
+        if entries.indices.contains(index), entries[index].id == id { entries.remove(at: index) }
+    }
+
+    /// Takes all actions that are due, the earliest first.
+    mutating func take(dueBy now: Moment) -> [Action] {
+        var actions: [Action] = []
+        while let last = entries.last, last.id.due <= now {
+            actions.append(last.action)
+            entries.removeLast()
+        }
+        return actions
+    }
+
+    /// Takes all actions, the earliest first.
+    mutating func takeAll() -> [Action] {
+        defer { entries.removeAll() }
+        return entries.reversed().map(\.action)
+    }
+
+    /// The index of an id, or where it would be inserted.
+    private func index(of id: TimerID) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].id > id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

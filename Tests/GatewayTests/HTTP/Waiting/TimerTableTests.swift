@@ -1,0 +1,32 @@
+import SessionCore
+import Testing
+
+@testable import Gateway
+
+@Suite struct TimerTableTests {
+    private func moment(_ seconds: Int64) -> Moment { Moment(nanoseconds: seconds * 1_000_000_000) }
+
+    @Test func actionsAreTakenInTheOrderOfTheirTime() {
+        var table = TimerTable<String>()
+        _ = table.add("c", at: moment(3))
+        _ = table.add("a", at: moment(1))
+        _ = table.add("b", at: moment(2))
+        _ = table.add("b2", at: moment(2))
+        #expect(table.next == moment(1))
+        #expect(table.take(dueBy: moment(2)) == ["a", "b", "b2"])
+        #expect(table.take(dueBy: moment(2)).isEmpty)
+        #expect(table.takeAll() == ["c"])
+        #expect(table.next == nil)
+    }
+
+    @Test func aCancelledActionIsNotTaken() {
+        var table = TimerTable<String>()
+        let first = table.add("a", at: moment(1))
+        let second = table.add("b", at: moment(1))
+        table.remove(first)
+        table.remove(first)
+        #expect(table.take(dueBy: moment(9)) == ["b"])
+        table.remove(second)
+        #expect(table.next == nil)
+    }
+}
