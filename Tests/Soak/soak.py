@@ -1,0 +1,288 @@
+"""The soak test of Tests/Soak/run: load that repeats itself, and a table of the resources that the gateway uses."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import pathlib
+import random
+import re
+import socket
+import sys
+import time
+
+CHURN_PER_SECOND = 50
+STEADY_READERS = 40
+SLOW_READERS = 10
+SLOW_BYTES_PER_SECOND = 1024
+RESTART_EVERY = 45.0
+SAMPLES = 30
+# A steady state may move by this much between the end of the warm-up and the end of the run.
+MEMORY_TOLERANCE = 1.15
+MEMORY_SLACK_KIB = 16 * 1024
+DESCRIPTOR_SLACK = 8
+
+STREAM = "/v1/stream?upstream=demo&mode=MERGE&items={items}&fields=last_price,time"
+RAW_STREAM = "/v1/stream?upstream=demo&mode=MERGE&items=item30&fields=last_price,time,bid,ask&conflate=false"
+
+
+class Counts:
+    """What happened so far."""
+
+    def __init__(self):
+        self.churned = self.calls = self.events = self.gaps = self.restarts = self.failures = 0
+        self.findings = []
+
+    def finding(self, text):
+        if len(self.findings) < 20:
+            self.findings.append(text)
+
+
+class Process:
+    """A subcommand of the program under test."""
+
+    def __init__(self, binary, *arguments):
+        self.arguments = (binary, *arguments)
+        self.process = None
+
+    async def start(self):
+        """Starts the program and returns the address that it prints."""
+        self.process = await asyncio.create_subprocess_exec(
+            *self.arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL)
+        line = (await asyncio.wait_for(self.process.stdout.readline(), 20)).decode()
+        return re.search(r"http://\S+", line).group(0)
+
+    async def stop(self, kill=False):
+        if self.process and self.process.returncode is None:
+            (self.process.kill if kill else self.process.terminate)()
+            await self.process.wait()
+
+    def resources(self):
+        """Resident memory in KiB, open descriptors and threads."""
+        root = pathlib.Path(f"/proc/{self.process.pid}")
+        status = dict(line.split(":", 1) for line in (root / "status").read_text().splitlines() if ":" in line)
+        return int(status["VmRSS"].split()[0]), len(list((root / "fd").iterdir())), int(status["Threads"])
+
+
+@contextlib.asynccontextmanager
+async def opened(port, path, receive_buffer=None):
+    """Sends a GET and gives the reader of the response, until the block ends."""
+    link = socket.socket()
+    if receive_buffer:
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    link.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(link, ("127.0.0.1", port))
+    reader, writer = await asyncio.open_connection(sock=link)
+    writer.write(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\n\r\n".encode())
+    try:
+        await writer.drain()
+        yield reader
+    finally:
+        writer.transport.abort()
+
+
+async def read_events(reader, on_event):
+    """Calls on_event(name, id, data) for each event until the stream ends or on_event returns True."""
+    name = identity = data = None
+    while line := await reader.readline():
+        field, _, value = line.decode().rstrip("\r\n").partition(": ")
+        if field == "event":
+            name = value
+        elif field == "id":
+            identity = value
+        elif field == "data":
+            data = value
+        elif not field and name:
+            if on_event(name, identity, data):
+                return
+            name = identity = data = None
+
+
+async def churn(port, counts):
+    """Opens a stream, reads its first update and closes it."""
+    items = ",".join(f"item{number}" for number in random.sample(range(1, 31), random.randint(1, 4)))
+    try:
+        async with opened(port, STREAM.format(items=items)) as reader:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(read_events(reader, lambda name, *_: name == "update"), random.uniform(0.05, 2))
+        counts.churned += 1
+    except OSError:
+        counts.failures += 1
+
+
+async def churn_forever(port, counts):
+    tasks = set()
+    while True:
+        task = asyncio.create_task(churn(port, counts))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        await asyncio.sleep(1 / CHURN_PER_SECOND)
+
+
+async def steady_reader(port, counts, path):
+    """Reads a stream for as long as it lasts and resumes it; event ids must rise within an epoch."""
+    last = None
+    while True:
+        resumed_path = path + (f"&lastEventId={last}" if last else "")
+        previous = last
+
+        def on_event(name, identity, data):
+            nonlocal last, previous
+            if name == "stream":
+                outcome = json.loads(data)["resume"]
+                if outcome == "gap":
+                    counts.gaps += 1
+                if outcome != "resumed":
+                    previous = None
+            if identity:
+                counts.events += 1
+                epoch, sequence = identity.rsplit("-", 1)
+                if previous:
+                    old_epoch, old_sequence = previous.rsplit("-", 1)
+                    # Events of one snapshot may share the id of the state that they describe.
+                    if epoch == old_epoch and int(sequence) < int(old_sequence):
+                        counts.finding(f"{path}: {identity} after {previous}")
+                last = previous = identity
+            return random.random() < 0.0005
+
+        try:
+            async with opened(port, resumed_path) as reader:
+                await read_events(reader, on_event)
+        except OSError:
+            counts.failures += 1
+        await asyncio.sleep(random.uniform(0, 0.5))
+
+
+async def slow_reader(port, counts):
+    """Reads a stream at a fixed low rate and opens it again when the gateway ends it."""
+    while True:
+        try:
+            async with opened(port, RAW_STREAM, receive_buffer=4096) as reader:
+                while await reader.read(SLOW_BYTES_PER_SECOND):
+                    await asyncio.sleep(1)
+        except OSError:
+            counts.failures += 1
+            await asyncio.sleep(1)
+
+
+async def call(port, method, path, body=None):
+    """One request; returns status, headers and body."""
+    text = json.dumps(body) if body is not None else ""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write((f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n"
+                  f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}").encode())
+    head, _, rest = (await reader.read()).decode().partition("\r\n\r\n")
+    writer.close()
+    lines = head.split("\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
+    return int(lines[0].split(" ")[1]), headers, rest
+
+
+async def use_resources(port, counts):
+    """Creates, reads and deletes subscriptions and clients."""
+    quotes = {"mode": "MERGE", "items": ["item1"], "fields": ["last_price"]}
+    while True:
+        try:
+            status, headers, _ = await call(port, "POST", "/v1/subscriptions", {"upstream": "demo", **quotes})
+            if status == 201:
+                place = headers["location"]
+                await call(port, "GET", place + "/values")
+                status, _, _ = await call(port, "DELETE", place)
+                if status != 204:
+                    counts.finding(f"DELETE {place} returned {status}")
+            status, headers, _ = await call(port, "POST", "/v1/clients", {"upstream": "demo"})
+            if status == 201:
+                await call(port, "DELETE", headers["location"])
+            counts.calls += 5
+        except (OSError, IndexError, ValueError):
+            counts.failures += 1
+        await asyncio.sleep(0.2)
+
+
+async def restart_upstream(demo, counts):
+    """Ends and starts the upstream server on the same port, half of the times without a goodbye."""
+    while True:
+        await asyncio.sleep(RESTART_EVERY)
+        await demo.stop(kill=random.random() < 0.5)
+        await asyncio.sleep(random.uniform(0, 3))
+        await demo.start()
+        counts.restarts += 1
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+async def descriptors_at_rest(gateway, wanted):
+    """The descriptors once the readers have gone, given time to close."""
+    for _ in range(60):
+        if gateway.resources()[1] <= wanted:
+            break
+        await asyncio.sleep(0.5)
+    return gateway.resources()[1]
+
+
+async def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    random.seed(options.seed)
+    print(f"seed {options.seed}", flush=True)
+
+    demo_port = free_port()
+    demo = Process(options.binary, "demo-server", "--port", str(demo_port))
+    await demo.start()
+    gateway = Process(options.binary, "serve", "--port", "0", "--upstream", f"demo=http://127.0.0.1:{demo_port},DEMO")
+    port = int((await gateway.start()).rsplit(":", 1)[1])
+    descriptors_before = gateway.resources()[1]
+
+    counts = Counts()
+    tasks = [churn_forever(port, counts), use_resources(port, counts), restart_upstream(demo, counts)]
+    for number in range(STEADY_READERS):
+        tasks.append(steady_reader(port, counts, STREAM.format(items=f"item{number % 30 + 1}")))
+    tasks += [slow_reader(port, counts) for _ in range(SLOW_READERS)]
+    running = [asyncio.create_task(task) for task in tasks]
+
+    print("  time s   RSS KiB  descriptors  threads    streams opened    events   calls  restarts  gaps", flush=True)
+    started, samples = time.monotonic(), []
+    for sample in range(SAMPLES):
+        await asyncio.sleep(max(0, started + options.minutes * 60 * (sample + 1) / SAMPLES - time.monotonic()))
+        if gateway.process.returncode is not None:
+            counts.finding(f"the gateway ended with status {gateway.process.returncode}")
+            break
+        samples.append(gateway.resources())
+        print(f"{time.monotonic() - started:8.0f}  {samples[-1][0]:8}  {samples[-1][1]:11}  {samples[-1][2]:7}"
+              f"  {counts.churned:16}  {counts.events:8}  {counts.calls:6}  {counts.restarts:8}  {counts.gaps:4}", flush=True)
+
+    for task in running:
+        task.cancel()
+    for outcome in await asyncio.gather(*running, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            counts.finding(f"a reader failed: {outcome!r}")
+
+    if gateway.process.returncode is None and samples:
+        warm = max(size for size, _, _ in samples[SAMPLES // 4:SAMPLES // 2])
+        final = max(size for size, _, _ in samples[-SAMPLES // 4:])
+        if final > warm * MEMORY_TOLERANCE + MEMORY_SLACK_KIB:
+            counts.finding(f"memory grew from {warm} to {final} KiB")
+        if len({threads for _, _, threads in samples[SAMPLES // 4:]}) > 3:
+            counts.finding("the number of threads does not settle")
+        rest = await descriptors_at_rest(gateway, descriptors_before + DESCRIPTOR_SLACK)
+        if rest > descriptors_before + DESCRIPTOR_SLACK:
+            counts.finding(f"descriptors: {descriptors_before} before, {rest} after")
+        await gateway.stop()
+        if gateway.process.returncode != 0:
+            counts.finding(f"SIGTERM ended the gateway with status {gateway.process.returncode}")
+    await demo.stop()
+
+    print(f"{counts.failures} connections failed")
+    for finding in counts.findings:
+        print("FAIL", finding)
+    sys.exit(1 if counts.findings else 0)
+
+
+asyncio.run(main())
