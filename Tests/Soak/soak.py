@@ -4,12 +4,11 @@ import argparse
 import asyncio
 import contextlib
 import json
-import pathlib
 import random
-import re
-import socket
 import sys
 import time
+
+from harness import Process, call, descriptors_at_rest, free_port, opened, read_events
 
 CHURN_PER_SECOND = 50
 STEADY_READERS = 40
@@ -36,66 +35,6 @@ class Counts:
     def finding(self, text):
         if len(self.findings) < 20:
             self.findings.append(text)
-
-
-class Process:
-    """A subcommand of the program under test."""
-
-    def __init__(self, binary, *arguments):
-        self.arguments = (binary, *arguments)
-        self.process = None
-
-    async def start(self):
-        """Starts the program and returns the address that it prints."""
-        self.process = await asyncio.create_subprocess_exec(
-            *self.arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL)
-        line = (await asyncio.wait_for(self.process.stdout.readline(), 20)).decode()
-        return re.search(r"http://\S+", line).group(0)
-
-    async def stop(self, kill=False):
-        if self.process and self.process.returncode is None:
-            (self.process.kill if kill else self.process.terminate)()
-            await self.process.wait()
-
-    def resources(self):
-        """Resident memory in KiB, open descriptors and threads."""
-        root = pathlib.Path(f"/proc/{self.process.pid}")
-        status = dict(line.split(":", 1) for line in (root / "status").read_text().splitlines() if ":" in line)
-        return int(status["VmRSS"].split()[0]), len(list((root / "fd").iterdir())), int(status["Threads"])
-
-
-@contextlib.asynccontextmanager
-async def opened(port, path, receive_buffer=None):
-    """Sends a GET and gives the reader of the response, until the block ends."""
-    link = socket.socket()
-    if receive_buffer:
-        link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    link.setblocking(False)
-    await asyncio.get_running_loop().sock_connect(link, ("127.0.0.1", port))
-    reader, writer = await asyncio.open_connection(sock=link)
-    writer.write(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\n\r\n".encode())
-    try:
-        await writer.drain()
-        yield reader
-    finally:
-        writer.transport.abort()
-
-
-async def read_events(reader, on_event):
-    """Calls on_event(name, id, data) for each event until the stream ends or on_event returns True."""
-    name = identity = data = None
-    while line := await reader.readline():
-        field, _, value = line.decode().rstrip("\r\n").partition(": ")
-        if field == "event":
-            name = value
-        elif field == "id":
-            identity = value
-        elif field == "data":
-            data = value
-        elif not field and name:
-            if on_event(name, identity, data):
-                return
-            name = identity = data = None
 
 
 async def churn(port, counts):
@@ -165,19 +104,6 @@ async def slow_reader(port, counts):
             await asyncio.sleep(1)
 
 
-async def call(port, method, path, body=None):
-    """One request; returns status, headers and body."""
-    text = json.dumps(body) if body is not None else ""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write((f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n"
-                  f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}").encode())
-    head, _, rest = (await reader.read()).decode().partition("\r\n\r\n")
-    writer.close()
-    lines = head.split("\r\n")
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
-    return int(lines[0].split(" ")[1]), headers, rest
-
-
 async def use_resources(port, counts):
     """Creates, reads and deletes subscriptions and clients."""
     quotes = {"mode": "MERGE", "items": ["item1"], "fields": ["last_price"]}
@@ -209,21 +135,6 @@ async def restart_upstream(demo, counts):
         counts.restarts += 1
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-async def descriptors_at_rest(gateway, wanted):
-    """The descriptors once the readers have gone, given time to close."""
-    for _ in range(60):
-        if gateway.resources()[1] <= wanted:
-            break
-        await asyncio.sleep(0.5)
-    return gateway.resources()[1]
-
-
 async def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=5)
@@ -236,7 +147,9 @@ async def main():
     demo_port = free_port()
     demo = Process(options.binary, "demo-server", "--port", str(demo_port))
     await demo.start()
-    gateway = Process(options.binary, "serve", "--port", "0", "--upstream", f"demo=http://127.0.0.1:{demo_port},DEMO")
+    # A small replay window fills within the warm-up, so that later growth is growth.
+    gateway = Process(options.binary, "serve", "--port", "0", "--upstream", f"demo=http://127.0.0.1:{demo_port},DEMO",
+                      "--set", "streams.replayEvents=50")
     port = int((await gateway.start()).rsplit(":", 1)[1])
     descriptors_before = gateway.resources()[1]
 
