@@ -1,3 +1,7 @@
+internal import LightstreamerClient
+internal import MicroHTTPD
+internal import SessionPool
+
 /// Finds what is wrong with who may come in, beyond what a single value shows.
 enum AccessCheck {
     /// A mistake, by the key that it is about.
@@ -57,5 +61,44 @@ enum AccessCheck {
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                     || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
             }
+    }
+}
+
+/// Looks at a certificate as far as that can be done without using it.
+enum CertificateCheck {
+    /// The rule that is broken; nil if none is.
+    static func violation(of certificate: DaemonConfiguration.Certificate?) -> String? {
+        guard let certificate else { return nil }
+        if certificate.chain.isEmpty { return "is required where http.tls.key is given" }
+        if certificate.key.isEmpty { return "needs http.tls.key beside it" }
+        if !certificate.chain.contains("-----BEGIN CERTIFICATE-----") { return "must be a certificate in PEM" }
+        if !certificate.key.contains("PRIVATE KEY-----") { return "needs a private key in PEM as http.tls.key" }
+        if certificate.key.contains("ENCRYPTED") { return "needs a private key that is not encrypted" }
+        return nil
+    }
+}
+
+/// Holds an upstream's values against the rules of the client library.
+enum UpstreamCheck {
+    /// The rule that the upstream breaks; nil if it breaks none.
+    static func violation(of upstream: UpstreamConfiguration) -> String? {
+        do throws(ClientError) {
+            let client = try LightstreamerClient(serverAddress: upstream.serverAddress, adapterSet: upstream.adapterSet)
+            try client.connectionOptions.update { $0 = upstream.options }
+            return nil
+        } catch {
+            return error.property == "serverAddress" ? error.rule : "\(error)"
+        }
+    }
+}
+
+/// What the gateway may be told to listen on.
+enum ListeningAddress {
+    /// Whether an address can be reached from this machine only. Names other than `localhost` are not looked up.
+    static func isLoopback(_ host: String) -> Bool {
+        let host = host.lowercased()
+        if host == "localhost" || host == "::1" || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 }
