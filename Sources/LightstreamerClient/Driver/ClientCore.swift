@@ -22,16 +22,16 @@ final class ClientCore: Sendable {
         var (new, requested) = (old, oldRequested)
         change(&new)
         change(&requested)
-        let changed = OptionProperty.all.filter { $0.differs(old, new) }
-        let asked = OptionProperty.all.filter { $0.differs(oldRequested, requested) }
-        for property in OptionProperty.all {
-            if let violation = property.violation(new) { throw violation }
+        let changed = ConnectionOption.all.filter { $0.differs(old, new) }
+        let asked = ConnectionOption.all.filter { $0.differs(oldRequested, requested) }
+        for property in ConnectionOption.all {
+            if let violation = property.violation(in: new) { throw violation }
         }
         state.withLock { state in
             // Copied one by one: another thread may have set other properties meanwhile.
-            for property in asked { property.copy(requested, &state.requestedOptions) }
+            for property in asked { property.copy(from: requested, to: &state.requestedOptions) }
             for property in changed {
-                property.copy(new, &state.options)
+                property.copy(from: new, to: &state.options)
                 state.pendingOptions[property.name, default: 0] += 1
             }
             // Inside the lock, so that the driver sees changes in the order in which getters do.

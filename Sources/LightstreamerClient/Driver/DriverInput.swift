@@ -16,7 +16,7 @@ enum DriverInput: Sendable {
     /// `sendMessage(…)`.
     case sendMessage(OutgoingMessage)
     /// The user set these options; the values hold what was set.
-    case optionsChanged([OptionProperty], ConnectionOptionValues)
+    case optionsChanged([ConnectionOption], ConnectionOptionValues)
     /// The user set the detail of this name.
     case detailsChanged(String)
     /// A device token for push notifications.

@@ -98,9 +98,9 @@ final class SessionDriver {
         )
     }
 
-    private func optionsChanged(_ properties: [OptionProperty], _ values: ConnectionOptionValues) {
+    private func optionsChanged(_ properties: [ConnectionOption], _ values: ConnectionOptionValues) {
         for property in properties {
-            property.copy(values, &options)
+            property.copy(from: values, to: &options)
             core.state.withLock { state in
                 let pending = (state.pendingOptions[property.name] ?? 1) - 1
                 state.pendingOptions[property.name] = pending > 0 ? pending : nil

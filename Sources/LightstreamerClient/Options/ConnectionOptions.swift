@@ -30,7 +30,7 @@ public final class ConnectionOptions: Sendable, CustomStringConvertible {
     public var description: String {
         let values = values
         let defaults = ConnectionOptionValues()
-        let changed = OptionProperty.all.filter { $0.differs(values, defaults) }.map(\.name)
+        let changed = ConnectionOption.all.filter { $0.differs(values, defaults) }.map(\.name)
         return "ConnectionOptions(\(changed.isEmpty ? "defaults" : "changed: " + changed.joined(separator: ", ")))"
     }
 }

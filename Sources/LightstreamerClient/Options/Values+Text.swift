@@ -121,14 +121,22 @@ extension ConnectTimeout {
 
 /// Decimal numbers of the class reference: digits with at most one point, no sign, no exponent.
 enum NumberText {
+    /// A number greater than 0.
     static func positive(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Double {
-        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
-        guard isPlain, text.utf8.count <= 64, let number = Double(text), number.isFinite, number > 0 else {
+        guard let number = plain(text), number > 0 else {
             throw ClientError(.invalidValue, property: property, value: text, rule: rule)
         }
         return number
     }
 
+    /// A number, 0 or greater; nil for other text.
+    static func plain(_ text: String) -> Double? {
+        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard isPlain, text.utf8.count <= 64, let number = Double(text), number.isFinite else { return nil }
+        return number
+    }
+
+    /// A whole number greater than 0.
     static func positiveInteger(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Int {
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         guard isPlain, let number = Int(text), number > 0 else {

@@ -2,25 +2,29 @@ internal import JSONText
 internal import LightstreamerClient
 internal import SessionCore
 
-/// A merge patch of connection options: all of it, or none.
+/// A merge patch of connection options, applied as a whole or not at all.
 struct OptionsPatch {
     private typealias Change = (inout ConnectionOptionValues) -> Void
 
     private let changes: [Change]
 
-    /// Reads a patch. `defaults` is what null restores. Refusals go to the reader's list, one for each member.
+    /// Reads a patch. `defaults` holds the values that null restores. Each refused member is added to the reader's list.
     init(_ reader: ObjectReader, defaults: ConnectionOptionValues) {
         var changes: [Change] = []
-        var known: Set<String> = []
-        for (name, read) in Self.members {
-            known.insert(name)
-            guard let value = reader.object[name] else { continue }
-            switch read(value, defaults, reader.path + [name], reader.refusals) {
-            case .some(let change): changes.append(change)
-            case nil: break
+        for option in ConnectionOption.all {
+            guard let value = reader.object[option.name] else { continue }
+            if value.isNull {
+                changes.append { option.copy(from: defaults, to: &$0) }
+            } else if let change = Self.change(
+                of: option,
+                to: value,
+                at: reader.path + [option.name],
+                reader.refusals
+            ) {
+                changes.append(change)
             }
         }
-        reader.allow(only: known)
+        reader.allow(only: Set(ConnectionOption.all.map(\.name)))
         self.changes = changes
     }
 
@@ -33,117 +37,73 @@ struct OptionsPatch {
     func apply(to options: ConnectionOptions) throws(ClientError) {
         try options.update { values in apply(to: &values) }
     }
-}
 
-// MARK: - One line for each option
+    // MARK: - Types of options
 
-extension OptionsPatch {
-    private typealias Read = (JSONValue, ConnectionOptionValues, [String], Refusals) -> Change?
-    private typealias Path<Value> = WritableKeyPath<ConnectionOptionValues, Value>
-
-    private static var members: [(String, Read)] {
-        [
-            ("connectTimeout", limit(\.connectTimeout, .connectTimeout)),
-            ("currentConnectTimeout", seconds(\.currentConnectTimeout, isPositive: true)),
-            ("contentLength", contentLength),
-            ("firstRetryMaxDelay", seconds(\.firstRetryMaxDelay, isPositive: true)),
-            ("forcedTransport", forcedTransport),
-            ("httpExtraHeaders", extraHeaders),
-            ("httpExtraHeadersOnSessionCreationOnly", flag(\.httpExtraHeadersOnSessionCreationOnly)),
-            ("idleTimeout", seconds(\.idleTimeout)),
-            ("keepaliveInterval", seconds(\.keepaliveInterval)),
-            ("pollingInterval", seconds(\.pollingInterval)),
-            ("requestedMaxBandwidth", limit(\.requestedMaxBandwidth, .bandwidth)),
-            ("reconnectTimeout", seconds(\.reconnectTimeout, isPositive: true)),
-            ("retryDelay", seconds(\.retryDelay, isPositive: true)),
-            ("reverseHeartbeatInterval", seconds(\.reverseHeartbeatInterval)),
-            ("sessionRecoveryTimeout", seconds(\.sessionRecoveryTimeout)),
-            ("stalledTimeout", seconds(\.stalledTimeout, isPositive: true)),
-            ("earlyWSOpenEnabled", flag(\.earlyWSOpenEnabled)),
-            ("serverInstanceAddressIgnored", flag(\.serverInstanceAddressIgnored)),
-            ("slowingEnabled", flag(\.slowingEnabled)),
-        ]
-    }
-
-    private static func seconds(_ path: Path<Double>, isPositive: Bool = false) -> Read {
-        { value, defaults, place, refusals in
-            if value.isNull { return { $0[keyPath: path] = defaults[keyPath: path] } }
-            guard let seconds = value.number?.doubleValue, seconds >= 0, seconds <= Decimals.bound,
-                !isPositive || seconds > 0
-            else {
-                let least = isPositive ? "greater than 0" : "not less than 0"
-                refusals.refuse(place, "A number of seconds \(least) is expected, \(Int(Decimals.bound)) at most.")
-                return nil
-            }
-            return { $0[keyPath: path] = seconds }
-        }
-    }
-
-    private static func flag(_ path: Path<Bool>) -> Read {
-        { value, defaults, place, refusals in
-            if value.isNull { return { $0[keyPath: path] = defaults[keyPath: path] } }
-            guard let flag = value.bool else {
-                refusals.refuse(place, "true, false or null is expected.")
-                return nil
-            }
-            return { $0[keyPath: path] = flag }
-        }
-    }
-
-    private static func limit<Value>(_ path: Path<Value>, _ rule: LimitText<Value>) -> Read {
-        { value, defaults, place, refusals in
-            if value.isNull { return { $0[keyPath: path] = defaults[keyPath: path] } }
-            guard let limit = rule.read(value) else {
-                refusals.refuse(place, rule.sentence)
-                return nil
-            }
-            return { $0[keyPath: path] = limit }
-        }
-    }
-
-    private static func contentLength(
-        _ value: JSONValue,
-        _ defaults: ConnectionOptionValues,
-        _ place: [String],
+    private static func change(
+        of option: ConnectionOption,
+        to value: JSONValue,
+        at place: [String],
         _ refusals: Refusals
     ) -> Change? {
-        if value.isNull { return { $0.contentLength = defaults.contentLength } }
-        guard let bytes = value.number?.wholeNumber, (1...1_000_000_000_000).contains(bytes) else {
-            refusals.refuse(place, "A number of bytes greater than 0 is expected, 1000000000000 at most.")
-            return nil
-        }
-        return { $0.contentLength = UInt64(bytes) }
+        let change: Change? =
+            switch option.storage {
+            case .seconds(let path, let zeroAllowed): seconds(value, zeroAllowed).map { set(path, to: $0) }
+            case .bytes(let path): bytes(value).map { set(path, to: $0) }
+            case .flag(let path): value.bool.map { set(path, to: $0) }
+            case .transport(let path):
+                value.string.flatMap(ForcedTransport.init(rawValue:)).map { set(path, to: $0) }
+            case .bandwidth(let path): LimitText.bandwidth.read(value).map { set(path, to: $0) }
+            case .connectTimeout(let path): LimitText.connectTimeout.read(value).map { set(path, to: $0) }
+            case .headers(let path):
+                if let members = value.object { headers(members, path, place, refusals) } else { nil }
+            }
+        if change == nil { refusals.refuse(place, expectation(of: option)) }
+        return change
     }
 
-    private static func forcedTransport(
-        _ value: JSONValue,
-        _ defaults: ConnectionOptionValues,
-        _ place: [String],
-        _ refusals: Refusals
-    ) -> Change? {
-        if value.isNull { return { $0.forcedTransport = defaults.forcedTransport } }
-        guard let transport = value.string.flatMap(ForcedTransport.init(rawValue:)) else {
-            let words = ForcedTransport.allCases.map(\.rawValue).joined(separator: ", ")
-            refusals.refuse(place, "One of \(words) or null is expected.")
-            return nil
-        }
-        return { $0.forcedTransport = transport }
+    private static func set<Value>(_ path: ConnectionOption.Path<Value>, to value: Value) -> Change {
+        { $0[keyPath: path] = value }
     }
 
-    private static func extraHeaders(
-        _ value: JSONValue,
-        _ defaults: ConnectionOptionValues,
+    private static func seconds(_ value: JSONValue, _ zeroAllowed: Bool) -> Double? {
+        guard let seconds = value.number?.doubleValue, seconds > 0 || (zeroAllowed && seconds == 0),
+            seconds <= ConnectionOption.longestTime
+        else { return nil }
+        return seconds
+    }
+
+    private static func bytes(_ value: JSONValue) -> UInt64? {
+        value.number?.wholeNumber.flatMap { UInt64(exactly: $0) }
+            .flatMap { (1...ConnectionOption.mostBytes).contains($0) ? $0 : nil }
+    }
+
+    private static func expectation(of option: ConnectionOption) -> String {
+        switch option.storage {
+        case .seconds(_, let zeroAllowed):
+            let least = zeroAllowed ? "not less than 0" : "greater than 0"
+            return "A number of seconds \(least) is expected, \(Int(ConnectionOption.longestTime)) at most."
+        case .bytes: return "A number of bytes greater than 0 is expected, \(ConnectionOption.mostBytes) at most."
+        case .flag: return "true, false or null is expected."
+        case .transport:
+            return "One of \(ForcedTransport.allCases.map(\.rawValue).joined(separator: ", ")) or null is expected."
+        case .headers: return "An object of strings, or null, is expected."
+        case .bandwidth: return LimitText.bandwidth.sentence
+        case .connectTimeout: return LimitText.connectTimeout.sentence
+        }
+    }
+
+    private static func headers(
+        _ members: JSONObject,
+        _ path: ConnectionOption.Path<[String: String]?>,
         _ place: [String],
         _ refusals: Refusals
-    ) -> Change? {
-        if value.isNull { return { $0.httpExtraHeaders = defaults.httpExtraHeaders } }
-        guard let members = value.object else {
-            refusals.refuse(place, "An object of strings, or null, is expected.")
-            return nil
-        }
-        if members.count > 100 { refusals.refuse(place, "100 headers at most are expected.") }
-        for member in members.prefix(100) {
-            let probe = ConnectionOptionValues.withHeader(member.name, member.value.string ?? "")
+    ) -> Change {
+        let most = ConnectionOption.mostHeaders
+        if members.count > most { refusals.refuse(place, "\(most) headers at most are expected.") }
+        for member in members.prefix(most) {
+            var probe = ConnectionOptionValues()
+            probe[keyPath: path] = [member.name: member.value.string ?? ""]
             if !member.value.isNull, member.value.string == nil {
                 refusals.refuse(place + [member.name], "A string or null is expected.")
             } else if let violation = probe.violations.first {
@@ -151,21 +111,13 @@ extension OptionsPatch {
             }
         }
         return { values in
-            var headers = values.httpExtraHeaders ?? [:]
+            var headers = values[keyPath: path] ?? [:]
             for member in members {
-                // Header names are the same whatever their case: the patch's spelling replaces the present one.
+                // Header names are the same in any case: the patch's spelling replaces the present one.
                 for name in headers.keys where name.lowercased() == member.name.lowercased() { headers[name] = nil }
                 headers[member.name] = member.value.string
             }
-            values.httpExtraHeaders = headers.isEmpty ? nil : headers
+            values[keyPath: path] = headers.isEmpty ? nil : headers
         }
-    }
-}
-
-extension ConnectionOptionValues {
-    fileprivate static func withHeader(_ name: String, _ value: String) -> ConnectionOptionValues {
-        var values = ConnectionOptionValues()
-        values.httpExtraHeaders = [name: value]
-        return values
     }
 }

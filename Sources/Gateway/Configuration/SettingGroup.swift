@@ -1,0 +1,131 @@
+/// A group of settings: the beginning of their keys, and the part of the configuration that holds their values.
+struct SettingGroup<Part>: Sendable {
+    typealias Path<Value> = any WritableKeyPath<Part, Value> & Sendable
+    typealias Change = (inout Part) throws(SettingError) -> Void
+
+    /// The beginning of the keys.
+    let prefix: String
+    /// When changed values take effect.
+    var effect = Setting.Effect.reload
+    /// The part with the values of a configuration; the default part for keys with a `*`.
+    let part: @Sendable (GatewayConfiguration) -> Part
+    /// Changes the part that belongs to a name.
+    let change: @Sendable (inout GatewayConfiguration, String, Change) throws(SettingError) -> Void
+
+    /// A setting whose reader is written out.
+    func setting(
+        _ key: String,
+        _ type: Setting.ValueType,
+        _ meaning: String,
+        isSecret: Bool = false,
+        text: @escaping @Sendable (Part) -> String,
+        apply: @escaping @Sendable (inout Part, String) throws(SettingError) -> Void
+    ) -> Setting {
+        Setting(
+            prefix + key,
+            type,
+            effect: effect,
+            isSecret: isSecret,
+            meaning,
+            text: { [part] in text(part($0)) },
+            apply: { [change] all, name, value throws(SettingError) in
+                try change(&all, name) { part throws(SettingError) in try apply(&part, value) }
+            }
+        )
+    }
+
+    func integer<Number: FixedWidthInteger>(
+        _ key: String,
+        _ path: Path<Number>,
+        _ range: ClosedRange<Int>,
+        unit: String? = nil,
+        _ meaning: String
+    ) -> Setting {
+        setting(key, .integer(range, unit: unit), meaning) {
+            "\($0[keyPath: path])"
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = try SettingValue.integer(text, range)
+        }
+    }
+
+    func seconds(
+        _ key: String,
+        _ path: Path<Duration>,
+        zeroAllowed: Bool = false,
+        most: Double = SettingValue.longestTime,
+        _ meaning: String
+    ) -> Setting {
+        setting(key, .seconds(zeroAllowed: zeroAllowed, most: most), meaning) {
+            SettingValue.text($0[keyPath: path] / .seconds(1))
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = try SettingValue.duration(text, zeroAllowed: zeroAllowed, most: most)
+        }
+    }
+
+    func flag(_ key: String, _ path: Path<Bool>, _ meaning: String) -> Setting {
+        setting(key, .flag, meaning) {
+            "\($0[keyPath: path])"
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = try SettingValue.flag(text)
+        }
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String,
+        _ path: Path<Choice>,
+        _ meaning: String
+    ) -> Setting where Choice.RawValue == String {
+        setting(key, .choice(Choice.allCases.map(\.rawValue)), meaning) {
+            $0[keyPath: path].rawValue
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = try SettingValue.choice(text)
+        }
+    }
+
+    func text(_ key: String, _ shape: String, _ path: Path<String>, _ meaning: String) -> Setting {
+        setting(key, .text(shape), meaning) {
+            $0[keyPath: path].isEmpty ? "required" : $0[keyPath: path]
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = text
+        }
+    }
+
+    /// A text that may be missing; `default` describes its absence.
+    func text(
+        _ key: String,
+        _ shape: String,
+        _ path: Path<String?>,
+        default absence: String = "none",
+        _ meaning: String
+    ) -> Setting {
+        setting(key, .text(shape), meaning) {
+            $0[keyPath: path] ?? absence
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = text
+        }
+    }
+
+    /// A secret that may be missing.
+    func secret(_ key: String, _ shape: String, _ path: Path<String?>, _ meaning: String) -> Setting {
+        setting(key, .text(shape), meaning, isSecret: true) {
+            $0[keyPath: path] == nil ? "none" : "set"
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = text
+        }
+    }
+}
+
+extension SettingGroup where Part: Sendable {
+    /// A group whose values are in one part of the configuration.
+    init(
+        _ prefix: String,
+        _ path: any WritableKeyPath<GatewayConfiguration, Part> & Sendable,
+        effect: Setting.Effect = .reload
+    ) {
+        self.init(prefix: prefix, effect: effect) {
+            $0[keyPath: path]
+        } change: { all, _, change throws(SettingError) in
+            try change(&all[keyPath: path])
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// Readers of values. Each returns the value, or throws the rule that the text breaks.
+enum SettingValue {
+    /// The longest time that a setting can have, in seconds: about three years.
+    static let longestTime = 1e8
+
+    static func integer<Number: FixedWidthInteger>(
+        _ text: String,
+        _ range: ClosedRange<Int>
+    ) throws(SettingError) -> Number {
+        guard let number = Int(text), range.contains(number), let number = Number(exactly: number) else {
+            throw SettingError(rule: "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    static func duration(
+        _ text: String,
+        zeroAllowed: Bool,
+        most: Double = longestTime
+    ) throws(SettingError) -> Duration {
+        guard let number = Double(text), number.isFinite, number > 0 || (zeroAllowed && number == 0) else {
+            throw SettingError(
+                rule: "must be a decimal number of seconds, \(zeroAllowed ? "0 or more" : "more than 0")"
+            )
+        }
+        guard number <= most else { throw SettingError(rule: "must be \(SettingValue.text(most)) or less") }
+        return .seconds(number)
+    }
+
+    static func flag(_ text: String) throws(SettingError) -> Bool {
+        switch text {
+        case "true": true
+        case "false": false
+        default: throw SettingError(rule: "must be true or false")
+        }
+    }
+
+    static func choice<Choice: RawRepresentable & CaseIterable>(_ text: String) throws(SettingError) -> Choice
+    where Choice.RawValue == String {
+        guard let choice = Choice(rawValue: text) else {
+            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw SettingError(rule: "must be one of \(names)")
+        }
+        return choice
+    }
+
+    /// The elements of a list: the parts between commas without the spaces around them.
+    static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { part in
+            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    /// A number without a useless fraction.
+    static func text(_ number: Double) -> String {
+        Int(exactly: number).map { "\($0)" } ?? "\(number)"
+    }
+
+    /// A list as text; `none` if it is empty.
+    static func text(_ elements: [String]) -> String {
+        elements.isEmpty ? "none" : elements.joined(separator: ", ")
+    }
+}
