@@ -105,11 +105,11 @@ package final class Gateway: Sendable {
         let isRevoked = try await access.load(newer.access)
         pool.reload(newer.pool)
         newer.pool.sessionLimit.apply()
-        current.replace(by: newer.keeping(older))
+        current.replace(by: newer.keepingRestartSettings(of: older))
         for stream in streams.list() where isRevoked(stream.owner.identity) {
             streams.close(stream.summary.id, reason: "revoked")
         }
-        return newer.partsForNextStart(after: older)
+        return newer.restartKeys(changedFrom: older)
     }
 
     /// Makes `run` stop. May be called from any thread, more than once.

@@ -1,8 +1,8 @@
-/// Who may come in, and how often.
+/// Authentication, authorization and rate limits.
 package struct AccessConfiguration: Sendable, Equatable {
-    /// How callers prove who they are.
+    /// How callers authenticate.
     package enum Mode: String, Sendable, CaseIterable {
-        /// Nobody is asked. The default on a loopback address; elsewhere it must be written out.
+        /// Callers need no credentials. The default on a loopback address; elsewhere it must be configured.
         case none
         /// By an API key.
         case keys
@@ -10,25 +10,25 @@ package struct AccessConfiguration: Sendable, Equatable {
         case jwt
     }
 
-    /// What `auth` says; nil: not written.
+    /// The modes that `auth` lists; nil: `auth` is not configured.
     package var written: Set<Mode>?
     /// The API keys.
     package var keys: [KeyConfiguration] = []
-    /// Which tokens are taken.
+    /// Which tokens are accepted.
     package var webTokens = WebTokenConfiguration()
-    /// The cookie that may carry a key or token; nil: none may. Default `gateway_token`.
+    /// The cookie that may carry a key or token; nil: no cookie. Default `gateway_token`.
     package var cookie: String? = "gateway_token"
-    /// How long a ticket waits for its stream. Default 30 s.
+    /// How long a ticket can be used to open a stream. Default 30 s.
     package var ticketLifetime = Duration.seconds(30)
-    /// The origins whose pages may use the gateway, as `Origin` has them; `*` stands for any. Default: none.
+    /// The origins whose pages may use the gateway, in the form of the `Origin` header; `*`: any. Default: none.
     package var origins: [String] = []
-    /// How often callers may come.
+    /// The request rate of an address.
     package var limits = RateConfiguration()
 
-    /// Nothing written.
+    /// The defaults.
     package init() {}
 
-    /// The ways that count: those written, else those that something is configured for. Empty: nothing is said at all.
+    /// The modes in force: those configured, else those that have keys. Empty: access is not configured at all.
     package var modes: Set<Mode> {
         if let written { return written }
         var modes: Set<Mode> = []
@@ -37,17 +37,17 @@ package struct AccessConfiguration: Sendable, Equatable {
         return modes
     }
 
-    /// Whether nobody is asked who they are.
+    /// Whether callers need no credentials.
     package var isOpen: Bool { modes.isEmpty || modes == [.none] }
 }
 
-/// One API key: whom it stands for and what it allows.
+/// One API key: its name and its rights.
 package struct KeyConfiguration: Sendable, Equatable {
-    /// The name that logs and owners carry.
+    /// The name in logs, and of the owner of resources.
     package var name: String
-    /// The hash of the key; nil while it is not read.
+    /// The hash of the key; nil before it is configured.
     package var hash: KeyHash?
-    /// What it allows. Default: `read` and `subscribe`, all upstreams, all items.
+    /// The rights of its holder. Default: `read` and `subscribe`, all upstreams, all items.
     package var rights = Rights(
         operations: [.read, .subscribe],
         upstreams: [WildcardPattern("*")],
@@ -61,28 +61,28 @@ package struct KeyConfiguration: Sendable, Equatable {
     }
 }
 
-/// Which tokens are taken, and what they allow.
+/// Which tokens are accepted, and the rights that they give.
 package struct WebTokenConfiguration: Sendable, Equatable {
     /// The names of claims.
     package struct Claims: Sendable, Equatable {
-        /// Whom the token stands for. Default `sub`.
+        /// The identity of the holder. Default `sub`.
         package var subject = "sub"
-        /// What its holder may do: words, in a list or parted by spaces. Default `operations`.
+        /// The permitted operations: words, in a list or separated by spaces. Default `operations`.
         package var operations = "operations"
-        /// With which upstreams: patterns, likewise. Default `upstreams`.
+        /// The permitted upstreams: patterns, likewise. Default `upstreams`.
         package var upstreams = "upstreams"
-        /// With which items: patterns, likewise. Default `items`.
+        /// The permitted items: patterns, likewise. Default `items`.
         package var items = "items"
-        /// How many streams at a time. Default `streams`.
+        /// The most open streams. Default `streams`.
         package var streams = "streams"
-        /// How many requests a second. Default `rate`.
+        /// The request rate. Default `rate`.
         package var rate = "rate"
 
         /// The default names.
         package init() {}
     }
 
-    /// The secret of HS256, 32 bytes at least; nil: such tokens are refused.
+    /// The secret of HS256, 32 bytes at least; nil: HS256 tokens are refused.
     package var secret: String?
     /// The PEM public key of RS256 or ES256; nil: none.
     package var publicKey: String?
@@ -92,27 +92,30 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var issuer: String?
     /// The audience that tokens must have; nil: tokens must not name any.
     package var audience: String?
-    /// How far the clocks of issuer and gateway may differ. Default 30 s.
+    /// The largest difference between the clocks of issuer and gateway. Default 30 s.
     package var leeway = Duration.seconds(30)
     /// The names of claims.
     package var claims = Claims()
-    /// What a token allows in each part for which it has no claim. Default: nothing.
+    /// The rights of a token in each part for which it has no claim. Default: none.
     package var rights = Rights.none
 
-    /// No tokens.
+    /// No tokens are accepted.
     package init() {}
 
-    /// Whether there is something to verify tokens with.
+    /// Whether a key to verify tokens is configured.
     package var hasKeys: Bool { secret != nil || publicKey != nil || keySet != nil }
 }
 
-/// How often callers may come.
+/// The request rate of an address.
 package struct RateConfiguration: Sendable, Equatable {
+    /// The rates that keys, tokens and addresses can have.
+    package static let range = 0.001...1e6
+
     /// Requests a second from one address; 0: no limit. Default 100.
     package var rate = 100.0
-    /// How many requests may come at once. Default 200.
+    /// The most requests that are accepted at once. Default 200.
     package var burst = 200.0
-    /// Whether this machine's own addresses are limited as well. Default false.
+    /// Whether loopback addresses are limited as well. Default false.
     package var countsLoopback = false
 
     /// The defaults.

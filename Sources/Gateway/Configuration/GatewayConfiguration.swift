@@ -4,23 +4,23 @@ package import MicroHTTPD
 package import SessionPool
 internal import Synchronization
 
-/// Everything that a gateway is told at its start. `Settings` maps flags, environment and file to it.
+/// The configuration of a gateway. `Settings` describes how flags, environment and file are mapped to it.
 package struct GatewayConfiguration: Sendable {
     /// Where and how the gateway listens.
     package var http = DaemonConfiguration()
     /// Upstreams, lingers and quotas.
     package var pool = PoolConfiguration()
-    /// How events are kept, conflated and told to streams.
+    /// How events are kept, conflated and sent to streams.
     package var hub = HubConfiguration()
     /// How many streams may be open at a time. Default 10,000.
     package var maxStreams = 10_000
-    /// Who may come in.
+    /// Authentication, authorization and rate limits.
     package var access = AccessConfiguration()
-    /// When `/health/ready` says yes.
+    /// When `/health/ready` answers 200.
     package var readiness = Readiness.serving
-    /// What goes to the log.
+    /// The level and format of the log.
     package var log = LogConfiguration()
-    /// How long a stop may take before what is left is cut off. Default 10 s.
+    /// The longest time that a stop may take; open requests and streams are cut off then. Default 10 s.
     package var shutdownGrace = Duration.seconds(10)
 
     /// A gateway on 127.0.0.1:8080 without upstreams.
@@ -29,7 +29,7 @@ package struct GatewayConfiguration: Sendable {
     }
 }
 
-/// When `/health/ready` says yes.
+/// When `/health/ready` answers 200.
 package enum Readiness: String, Sendable, CaseIterable {
     /// As soon as requests are served and until the stop begins.
     case serving
@@ -38,25 +38,27 @@ package enum Readiness: String, Sendable, CaseIterable {
 }
 
 extension GatewayConfiguration {
-    /// Points an upstream at another port of this machine: the demo server's port may be known only once it listens.
+    /// Sets the port of an upstream on this machine: the port of the demo server may be known only once it listens.
     package mutating func redirect(_ upstream: String, toPort port: Int) {
-        pool.upstream(upstream) { $0.serverAddress = "http://127.0.0.1:\(port)" }
+        for index in pool.upstreams.indices where pool.upstreams[index].name == upstream {
+            pool.upstreams[index].serverAddress = "http://127.0.0.1:\(port)"
+        }
     }
 }
 
-/// How much is logged, and in which shape.
+/// The level and format of the log.
 package struct LogConfiguration: Sendable, Equatable {
-    /// The shapes of a log line.
+    /// The formats of a log line.
     package enum Format: String, Sendable, CaseIterable {
-        /// For people.
+        /// Text for people.
         case text
         /// One JSON object a line.
         case json
     }
 
-    /// The least level that is logged. Default `info`.
+    /// The least severe level that is logged. Default `info`.
     package var level = Logger.Level.info
-    /// The shape. Default `text`.
+    /// The format. Default `text`.
     package var format = Format.text
 
     /// The defaults.
@@ -64,8 +66,8 @@ package struct LogConfiguration: Sendable, Equatable {
 }
 
 extension GatewayConfiguration {
-    /// This configuration, but with what holds until the next start as an older one has it.
-    func keeping(_ older: GatewayConfiguration) -> GatewayConfiguration {
+    /// This configuration with the values of an older one for the settings that take effect at the next start.
+    func keepingRestartSettings(of older: GatewayConfiguration) -> GatewayConfiguration {
         var kept = self
         kept.http = older.http
         kept.http.certificate = http.certificate
@@ -74,37 +76,25 @@ extension GatewayConfiguration {
         return kept
     }
 
-    /// What differs from an older configuration and takes effect with the next start only, as keys or parts of keys.
-    func partsForNextStart(after older: GatewayConfiguration) -> [String] {
-        var parts: [String] = []
-        if http.host != older.http.host { parts.append("http.host") }
-        if http.port != older.http.port { parts.append("http.port") }
-        if (http.certificate == nil) != (older.http.certificate == nil) { parts.append("http.tls") }
-        if settled(http) != settled(older.http) { parts.append("http") }
-        if "\(hub)" != "\(older.hub)" { parts.append("streams") }
-        if log != older.log { parts.append("log") }
-        return parts
-    }
-
-    /// The figures of the front end as text, without what is compared by itself and without secrets.
-    private func settled(_ http: DaemonConfiguration) -> String {
-        var http = http
-        http.certificate = nil
-        (http.host, http.port) = ("", 0)
-        return "\(http)"
+    /// The keys of the settings that differ from an older configuration and take effect at the next start.
+    func restartKeys(changedFrom older: GatewayConfiguration) -> [String] {
+        var keys = Settings.all.filter { $0.effect == .restart && $0.text(self) != $0.text(older) }.map(\.key)
+        // A certificate can be replaced while the gateway runs; TLS cannot be switched on or off.
+        if (http.certificate == nil) != (older.http.certificate == nil) { keys.append("http.tls.certificate") }
+        return keys
     }
 }
 
-/// The configuration that holds at present: the one of the start, until another is loaded.
+/// The configuration in force, which a reload replaces.
 package final class LiveConfiguration: Sendable {
-    private let present: Mutex<GatewayConfiguration>
+    private let state: Mutex<GatewayConfiguration>
 
-    /// The configuration of the start.
-    package init(_ configuration: GatewayConfiguration) { present = Mutex(configuration) }
+    /// Starts with a configuration.
+    package init(_ configuration: GatewayConfiguration) { state = Mutex(configuration) }
 
-    /// What holds now.
-    package var value: GatewayConfiguration { present.withLock { $0 } }
+    /// The configuration in force.
+    package var value: GatewayConfiguration { state.withLock { $0 } }
 
-    /// Another configuration holds from now on.
-    package func replace(by configuration: GatewayConfiguration) { present.withLock { $0 = configuration } }
+    /// Puts another configuration in force.
+    package func replace(by configuration: GatewayConfiguration) { state.withLock { $0 = configuration } }
 }

@@ -1,105 +1,84 @@
-/// One key of the configuration: its name, its documentation, and what a value of it does.
+/// The description of one setting: key, type, default, meaning, when a change takes effect, and how its value is read.
+///
+/// The reader of the configuration, `check --keys` and the reload are made from these descriptions.
 package struct Setting: Sendable {
-    /// The key, with `*` where a name chosen by the operator stands (`upstreams.*.serverAddress`).
+    /// The type of the values of a setting.
+    package enum ValueType: Sendable, Equatable {
+        /// A whole number in a range, with its unit where it has one.
+        case integer(ClosedRange<Int>, unit: String?)
+        /// A decimal number of seconds, at most `most`; 0 only where it is allowed.
+        case seconds(zeroAllowed: Bool, most: Double)
+        /// Another decimal number, with the text that describes it.
+        case number(String)
+        /// `true` or `false`.
+        case flag
+        /// One of these words.
+        case choice([String])
+        /// A list of texts, with the description of an element.
+        case list(of: String)
+        /// Text, with its description.
+        case text(String)
+
+        /// The type as the documentation shows it.
+        package var description: String {
+            switch self {
+            case .integer(let range, let unit):
+                "\(range.lowerBound) … \(range.upperBound)" + (unit.map { " \($0)" } ?? "")
+            case .seconds: "seconds"
+            case .number(let text), .text(let text): text
+            case .flag: "true, false"
+            case .choice(let words): words.joined(separator: ", ")
+            case .list(let element): "a list of \(element)"
+            }
+        }
+    }
+
+    /// When a changed value takes effect.
+    package enum Effect: String, Sendable {
+        /// When the running gateway reads its configuration again.
+        case reload
+        /// When the gateway starts again.
+        case restart
+    }
+
+    /// The key; `*` stands for a name that the operator chooses (`upstreams.*.serverAddress`).
     package let key: String
-    /// What values look like, for the documentation.
-    package let values: String
-    /// The default, for the documentation.
-    package let defaultValue: String
-    /// What it is for, in one sentence.
+    /// The type of its values.
+    package let type: ValueType
+    /// The meaning, in one sentence.
     package let meaning: String
-    /// Whether the value may also come from a file named by `<key>File` or `…_FILE`, and is never shown.
+    /// When a changed value takes effect.
+    package let effect: Effect
+    /// Whether the value is a secret: never shown, and also read from a file that `<key>File` or `…_FILE` names.
     package let isSecret: Bool
-    /// Takes a value over; `name` is what stands for `*`.
+    /// The value without a configuration, as text.
+    package let defaultValue: String
+    /// The value in a configuration, as text; the default for keys with a `*`.
+    let text: @Sendable (GatewayConfiguration) -> String
+    /// Reads a value into a configuration; `name` stands for `*`.
     let apply: @Sendable (inout GatewayConfiguration, _ name: String, _ value: String) throws(SettingError) -> Void
 
     init(
         _ key: String,
-        _ values: String,
-        default defaultValue: String,
-        _ meaning: String,
+        _ type: ValueType,
+        effect: Effect,
         isSecret: Bool = false,
+        _ meaning: String,
+        text: @escaping @Sendable (GatewayConfiguration) -> String,
         apply: @escaping @Sendable (inout GatewayConfiguration, String, String) throws(SettingError) -> Void
     ) {
         self.key = key
-        self.values = values
-        self.defaultValue = defaultValue
+        self.type = type
         self.meaning = meaning
+        self.effect = effect
         self.isSecret = isSecret
+        self.text = text
         self.apply = apply
+        defaultValue = text(GatewayConfiguration())
     }
 }
 
-/// The rule that a value breaks.
+/// The rule that a value breaks, as the end of a sentence that begins with its key.
 struct SettingError: Error, Equatable {
     let rule: String
-}
-
-/// Readers of values: each gives the value or the rule that the text breaks.
-enum SettingValue {
-    static func integer(_ text: String, _ range: ClosedRange<Int>) throws(SettingError) -> Int {
-        guard let number = Int(text), range.contains(number) else {
-            throw SettingError(rule: "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    static func seconds(_ text: String, zeroAllowed: Bool = false) throws(SettingError) -> Double {
-        guard let number = Double(text), number.isFinite, number > 0 || (zeroAllowed && number == 0), number <= 1e8
-        else {
-            throw SettingError(
-                rule: "must be a decimal number of seconds, \(zeroAllowed ? "0 or more" : "more than 0")"
-            )
-        }
-        return number
-    }
-
-    static func duration(_ text: String, zeroAllowed: Bool = false) throws(SettingError) -> Duration {
-        .seconds(try seconds(text, zeroAllowed: zeroAllowed))
-    }
-
-    static func boolean(_ text: String) throws(SettingError) -> Bool {
-        switch text {
-        case "true": true
-        case "false": false
-        default: throw SettingError(rule: "must be true or false")
-        }
-    }
-
-    static func choice<Choice: RawRepresentable & CaseIterable>(_ text: String) throws(SettingError) -> Choice
-    where Choice.RawValue == String {
-        guard let choice = Choice(rawValue: text) else {
-            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SettingError(rule: "must be one of \(names)")
-        }
-        return choice
-    }
-
-    static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { part in
-            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-        }
-    }
-}
-
-/// One thing that is wrong with a configuration.
-package struct ConfigurationMistake: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Where: a file with its line, an environment variable or a flag.
-    package let place: String
-    /// The key, or what stands in its place.
-    package let key: String
-    /// The rule that is broken.
-    package let rule: String
-
-    /// `place: key: rule`.
-    package var description: String { "\(place): \(key): \(rule)" }
-}
-
-/// All that is wrong with a configuration; never empty.
-package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-    /// The mistakes, in the order of the sources.
-    package let mistakes: [ConfigurationMistake]
-
-    /// One mistake a line.
-    package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

@@ -3,197 +3,186 @@ internal import SessionCore
 internal import SessionPool
 
 extension Settings {
-    /// The keys of each upstream; `*` is its name.
-    static let upstreams: [Setting] = servers + network + quotas + options
+    /// The settings of the pool. The edition stands before the upstreams, whose options begin with its defaults.
+    static let pool: [Setting] = {
+        let pool = SettingGroup("pool.", \.pool)
+        return [
+            SettingGroup("", \.pool).choice(
+                "edition",
+                \.edition,
+                "The edition of the class reference whose defaults the connection options have."
+            ),
+            pool.seconds(
+                "subscriptionLinger",
+                \.subscriptionLinger,
+                zeroAllowed: true,
+                "How long an upstream subscription stays after its last user has left."
+            ),
+            pool.seconds(
+                "sessionLinger",
+                \.sessionLinger,
+                zeroAllowed: true,
+                "How long a pooled session stays after its last subscription has ended."
+            ),
+            pool.seconds(
+                "clientIdle",
+                \.clientIdle,
+                "How long a dedicated client lives without a stream and without a request."
+            ),
+            pool.integer("maxDedicatedClients", \.maxDedicatedClients, 0...1_000_000, "Dedicated clients at a time."),
+            pool.integer(
+                "maxSubscriptions",
+                \.maxSubscriptionResources,
+                1...10_000_000,
+                "Subscription resources at a time."
+            ),
+            addresses(
+                pool,
+                "allowUpstream",
+                \.allowedAddresses,
+                "The addresses that requests, and the control links of servers, may name."
+            ),
+            pool.integer(
+                "maxConcurrentSessionsPerServer",
+                \.sessionLimit.maxConcurrentSessionsPerServer,
+                0...ConnectionOptions.maxConcurrentSessionsPerServerCeiling,
+                "HTTP streaming sessions of this process with one server, as in the class reference."
+            ),
+            pool.choice(
+                "maxConcurrentSessionsPerServerExceededPolicy",
+                \.sessionLimit.policy,
+                "What a client does beyond that number: NONE connects, USE-POLLING polls, BLOCK does not connect."
+            ),
+        ]
+    }()
 
-    private static let servers: [Setting] = [
-        Setting("upstreams.*.serverAddress", "an http or https URL", default: "required", "The Lightstreamer server.") {
-            all,
-            name,
-            text in
-            all.pool.upstream(name) { $0.serverAddress = text }
-        },
-        Setting("upstreams.*.adapterSet", "a name", default: "the server's DEFAULT", "The adapter set.") {
-            all,
-            name,
-            text in
-            all.pool.upstream(name) { $0.adapterSet = text }
-        },
-        Setting("upstreams.*.user", "a name", default: "none", "The user that sessions authenticate as.") {
-            all,
-            name,
-            text in
-            all.pool.upstream(name) { $0.user = text }
-        },
-        Setting("upstreams.*.password", "a secret", default: "none", "The user's password.", isSecret: true) {
-            all,
-            name,
-            text in
-            all.pool.upstream(name) { $0.password = text }
-        },
-        Setting(
-            "upstreams.*.edition",
-            "new, old",
-            default: "that of edition",
-            "The edition of the class reference whose option defaults hold for its clients."
-        ) { all, name, text throws(SettingError) in
-            let edition: ClientConfiguration.Edition = try SettingValue.choice(text)
-            all.pool.upstream(name) { $0.options = edition.defaultOptions }
-        },
-    ]
+    /// The settings of each upstream; `*` is its name.
+    static let upstreams: [Setting] = {
+        let upstream = SettingGroup(prefix: "upstreams.*.") { _ in
+            UpstreamConfiguration(name: "", serverAddress: "")
+        } change: { all, name, change throws(SettingError) in
+            try change(&all.pool.upstreams[all.pool.indexOfUpstream(name)])
+        }
+        return servers(upstream) + quotas(upstream) + ConnectionOption.all.map { option($0, of: upstream) }
+    }()
 
-    private static let network: [Setting] = [
-        Setting(
-            "upstreams.*.controlLinks",
-            "a list of HOST:PORT, * for any",
-            default: "none",
-            "The addresses beside its own, and those of pool.allowUpstream, that the server may send clients to."
-        ) { all, name, text throws(SettingError) in
-            let entries = try AddressAllowList.entries(text)
-            all.pool.upstream(name) { $0.controlLinks.entries = entries }
-        },
-        Setting(
-            "upstreams.*.options.httpExtraHeaders",
-            "Name: value, one a line",
-            default: "none",
-            "The connection option httpExtraHeaders of the class reference.",
-            isSecret: true
-        ) { all, name, text throws(SettingError) in
-            let headers = try headers(text)
-            all.pool.upstream(name) { $0.options.httpExtraHeaders = headers }
-        },
-    ]
+    private typealias UpstreamGroup = SettingGroup<UpstreamConfiguration>
 
-    private static func headers(_ text: String) throws(SettingError) -> [String: String] {
-        var headers: [String: String] = [:]
-        for line in text.split(whereSeparator: \.isNewline) where !line.trimmed.isEmpty {
-            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, headers.updateValue(String(parts[1].trimmed), forKey: String(parts[0])) == nil
-            else {
-                throw SettingError(rule: "must be lines of Name: value, each name once")
+    private static func servers(_ upstream: UpstreamGroup) -> [Setting] {
+        [
+            upstream.text("serverAddress", "an http or https URL", \.serverAddress, "The Lightstreamer server."),
+            upstream.text(
+                "adapterSet",
+                "a name",
+                \.adapterSet,
+                default: "the server's DEFAULT",
+                "The adapter set."
+            ),
+            upstream.text("user", "a name", \.user, "The user that sessions authenticate as."),
+            upstream.secret("password", "a secret", \.password, "The user's password."),
+            upstream.setting(
+                "edition",
+                .choice(ClientConfiguration.Edition.allCases.map(\.rawValue)),
+                "The edition of the class reference whose option defaults the clients of the upstream have."
+            ) { _ in
+                "that of edition"
+            } apply: { upstream, text throws(SettingError) in
+                let edition: ClientConfiguration.Edition = try SettingValue.choice(text)
+                upstream.options = edition.defaultOptions
+            },
+            addresses(
+                upstream,
+                "controlLinks",
+                \.controlLinks,
+                "The addresses, beside its own and those of pool.allowUpstream, that the server's control links may name."
+            ),
+        ]
+    }
+
+    private static func quotas(_ upstream: UpstreamGroup) -> [Setting] {
+        [
+            upstream.integer("maxSessions", \.maxSessions, 1...100_000, "Pooled sessions at a time."),
+            upstream.integer(
+                "maxSubscriptionsPerSession",
+                \.maxSubscriptionsPerSession,
+                1...1_000_000,
+                "Subscriptions on one session before another session opens."
+            ),
+            upstream.integer(
+                "maxSubscriptions",
+                \.maxSubscriptions,
+                1...10_000_000,
+                "Pooled subscriptions at a time."
+            ),
+            upstream.integer(
+                "maxItems",
+                \.maxItems,
+                1...100_000_000,
+                "Items of pooled subscriptions at a time; a group counts as one."
+            ),
+        ]
+    }
+
+    private static func option(_ option: ConnectionOption, of upstream: UpstreamGroup) -> Setting {
+        let isHeaders = if case .headers = option.storage { true } else { false }
+        return upstream.setting(
+            "options.\(option.name)",
+            type(of: option),
+            "Connection option: \(option.meaning)",
+            isSecret: isHeaders
+        ) { upstream in
+            let (newer, older) = (
+                option.text(in: upstream.options), option.text(in: ClientConfiguration.Edition.old.defaultOptions)
+            )
+            return newer == older ? newer : "\(newer); edition old: \(older)"
+        } apply: { upstream, text throws(SettingError) in
+            do throws(ClientError) {
+                try option.read(text, into: &upstream.options)
+            } catch {
+                throw SettingError(rule: error.rule)
             }
         }
-        return headers
     }
 
-    private static let quotas: [Setting] = [
-        Setting("upstreams.*.maxSessions", "number", default: "8", "Pooled sessions at a time.") {
-            all,
-            name,
-            text throws(SettingError) in
-            let number = try SettingValue.integer(text, 1...100_000)
-            all.pool.upstream(name) { $0.maxSessions = number }
-        },
-        Setting(
-            "upstreams.*.maxSubscriptionsPerSession",
-            "number",
-            default: "500",
-            "Subscriptions on one session before a further one opens."
-        ) { all, name, text throws(SettingError) in
-            let number = try SettingValue.integer(text, 1...1_000_000)
-            all.pool.upstream(name) { $0.maxSubscriptionsPerSession = number }
-        },
-        Setting("upstreams.*.maxSubscriptions", "number", default: "4000", "Pooled subscriptions at a time.") {
-            all,
-            name,
-            text throws(SettingError) in
-            let number = try SettingValue.integer(text, 1...10_000_000)
-            all.pool.upstream(name) { $0.maxSubscriptions = number }
-        },
-        Setting("upstreams.*.maxItems", "number", default: "100000", "Items of pooled subscriptions at a time.") {
-            all,
-            name,
-            text throws(SettingError) in
-            let number = try SettingValue.integer(text, 1...100_000_000)
-            all.pool.upstream(name) { $0.maxItems = number }
-        },
-    ]
-
-    private static let options: [Setting] = [
-        option("connectTimeout", "auto or seconds", "auto") { options, text throws(SettingError) in
-            options.connectTimeout = text == "auto" ? .auto : .seconds(try SettingValue.seconds(text))
-        },
-        option("currentConnectTimeout", "seconds", "4", seconds: \.currentConnectTimeout),
-        option("contentLength", "bytes", "50000000") { options, text throws(SettingError) in
-            options.contentLength = UInt64(try SettingValue.integer(text, 1...Int.max))
-        },
-        option("firstRetryMaxDelay", "seconds", "0.1", seconds: \.firstRetryMaxDelay),
-        option("forcedTransport", "WS, WS-STREAMING, …", "none") { options, text throws(SettingError) in
-            let transport: ForcedTransport = try SettingValue.choice(text)
-            options.forcedTransport = transport
-        },
-        option("idleTimeout", "seconds", "19", seconds: \.idleTimeout, zeroAllowed: true),
-        option("keepaliveInterval", "seconds", "0", seconds: \.keepaliveInterval, zeroAllowed: true),
-        option("pollingInterval", "seconds", "0", seconds: \.pollingInterval, zeroAllowed: true),
-        option("requestedMaxBandwidth", "unlimited or kbit/s", "unlimited") { options, text throws(SettingError) in
-            options.requestedMaxBandwidth = text == "unlimited" ? .unlimited : .limited(try SettingValue.seconds(text))
-        },
-        option("reconnectTimeout", "seconds", "3", seconds: \.reconnectTimeout),
-        option("retryDelay", "seconds", "2", seconds: \.retryDelay),
-        option("reverseHeartbeatInterval", "seconds", "0", seconds: \.reverseHeartbeatInterval, zeroAllowed: true),
-        option("sessionRecoveryTimeout", "seconds", "15", seconds: \.sessionRecoveryTimeout, zeroAllowed: true),
-        option("stalledTimeout", "seconds", "2", seconds: \.stalledTimeout),
-        option(
-            "httpExtraHeadersOnSessionCreationOnly",
-            "true, false",
-            "false",
-            boolean: \.httpExtraHeadersOnSessionCreationOnly
-        ),
-        option("earlyWSOpenEnabled", "true, false", "true", boolean: \.earlyWSOpenEnabled),
-        option("serverInstanceAddressIgnored", "true, false", "false", boolean: \.serverInstanceAddressIgnored),
-        option("slowingEnabled", "true, false", "true", boolean: \.slowingEnabled),
-    ]
-
-    private static func option(
-        _ property: String,
-        _ values: String,
-        _ defaultValue: String,
-        apply: @escaping @Sendable (inout ConnectionOptionValues, String) throws(SettingError) -> Void
-    ) -> Setting {
-        Setting(
-            "upstreams.*.options.\(property)",
-            values,
-            default: defaultValue,
-            "The connection option \(property) of the class reference."
-        ) { all, name, text throws(SettingError) in
-            var options = all.pool.upstream(name) { $0.options }
-            try apply(&options, text)
-            all.pool.upstream(name) { $0.options = options }
+    private static func type(of option: ConnectionOption) -> Setting.ValueType {
+        switch option.storage {
+        case .seconds(_, let zeroAllowed):
+            .seconds(zeroAllowed: zeroAllowed, most: ConnectionOption.longestTime)
+        case .bytes: .integer(1...Int(clamping: ConnectionOption.mostBytes), unit: "bytes")
+        case .flag: .flag
+        case .transport: .choice(ForcedTransport.allCases.map(\.rawValue))
+        case .headers: .text("Name: value, one a line")
+        case .bandwidth: .number("unlimited or kbit/s")
+        case .connectTimeout: .number("auto or seconds")
         }
     }
 
-    private static func option(
-        _ property: String,
-        _ values: String,
-        _ defaultValue: String,
-        seconds path: any WritableKeyPath<ConnectionOptionValues, Double> & Sendable,
-        zeroAllowed: Bool = false
+    private static func addresses<Part>(
+        _ group: SettingGroup<Part>,
+        _ key: String,
+        _ path: SettingGroup<Part>.Path<AddressAllowList>,
+        _ meaning: String
     ) -> Setting {
-        option(property, values, defaultValue) { options, text throws(SettingError) in
-            options[keyPath: path] = try SettingValue.seconds(text, zeroAllowed: zeroAllowed)
-        }
-    }
-
-    private static func option(
-        _ property: String,
-        _ values: String,
-        _ defaultValue: String,
-        boolean path: any WritableKeyPath<ConnectionOptionValues, Bool> & Sendable
-    ) -> Setting {
-        option(property, values, defaultValue) { options, text throws(SettingError) in
-            options[keyPath: path] = try SettingValue.boolean(text)
+        group.setting(key, .list(of: "HOST:PORT, * for any"), meaning) {
+            SettingValue.text($0[keyPath: path].entries.map { "\($0.host ?? "*"):\($0.port.map(String.init) ?? "*")" })
+        } apply: { part, text throws(SettingError) in
+            for pattern in SettingValue.list(text) {
+                guard let entry = AddressAllowList.entry(pattern) else {
+                    throw SettingError(rule: "\"\(pattern)\" must be HOST:PORT, with * for any host or any port")
+                }
+                part[keyPath: path].entries.append(entry)
+            }
         }
     }
 }
 
 extension PoolConfiguration {
-    /// Reads or changes the upstream of a name, which is added if it is new.
-    @discardableResult
-    mutating func upstream<Result>(_ name: String, _ change: (inout UpstreamConfiguration) -> Result) -> Result {
-        if let index = upstreams.firstIndex(where: { $0.name == name }) { return change(&upstreams[index]) }
+    /// The index of the upstream of a name, which is added if it is new.
+    fileprivate mutating func indexOfUpstream(_ name: String) -> Int {
+        if let index = upstreams.firstIndex(where: { $0.name == name }) { return index }
         var upstream = UpstreamConfiguration(name: name, serverAddress: "")
         upstream.options = edition.defaultOptions
-        defer { upstreams.append(upstream) }
-        return change(&upstream)
+        upstreams.append(upstream)
+        return upstreams.count - 1
     }
 }
