@@ -144,7 +144,7 @@ extension ClientCore {
                 rule: "The given sequence name is not valid. Use only alphanumeric characters plus underscore or null"
             )
         }
-        if let delayTimeout, !(delayTimeout.isFinite && delayTimeout <= OptionRules.longest) {
+        if let delayTimeout, !(delayTimeout.isFinite && delayTimeout <= ConnectionOption.longestTime) {
             throw ClientError(
                 .invalidValue,
                 property: "delayTimeout",
