@@ -5,26 +5,26 @@ internal import Synchronization
 /// Authentication and authorization: finds the caller of a request and checks the right that its operation needs.
 /// `Permissions` decides which resources the caller sees.
 package final class AccessControl: Sendable {
-    /// What holds at a moment.
+    /// The configuration with its keys.
     private struct Policy: Sendable {
         let configuration: AccessConfiguration
-        let ring: APIKeys
-        /// Nil while no tokens are taken, and until the keys are loaded.
+        let keys: APIKeys
+        /// Nil while tokens are not accepted, and before `load`.
         let verifier: TokenVerifier?
     }
 
-    /// Who made what.
+    /// The owners of clients and subscriptions.
     let owners = ResourceOwners()
-    /// The tickets that wait for their streams.
+    /// The tickets that are not used yet.
     let tickets = TicketStore()
-    /// How many streams each caller has open.
+    /// The number of open streams of each caller.
     let openStreams = OpenStreamCounts()
 
     private let policy: Mutex<Policy>
     private let clock: @Sendable () -> Moment
     private let wallTime: @Sendable () -> Double
 
-    /// The access that a configuration gives. Tokens are refused until `load` has been called.
+    /// Access control by a configuration. Tokens are refused until `load` has been called.
     package convenience init(_ configuration: AccessConfiguration) {
         self.init(configuration, clock: Moment.monotonic, wallTime: WallTime.secondsSince1970)
     }
@@ -36,24 +36,23 @@ package final class AccessControl: Sendable {
     ) {
         self.clock = clock
         self.wallTime = wallTime
-        let ring = APIKeys(configuration.keys)
-        policy = Mutex(Policy(configuration: configuration, ring: ring, verifier: nil))
+        policy = Mutex(Policy(configuration: configuration, keys: APIKeys(configuration.keys), verifier: nil))
     }
 
-    /// Takes over a configuration with its keys, the first one included; requests that are under way keep their rights.
+    /// Puts a configuration with its keys in force, also at the start. Requests in progress keep their rights.
     ///
-    /// - Returns: Tells of an identity, or of nobody, whether its rights are no longer those that it came in with, so
-    ///   that its streams should end.
-    /// - Throws: The mistake in a key that tokens are verified with; nothing has changed then.
+    /// - Returns: A function that tells whether an identity (nil: an unauthenticated caller) has lost rights, so that its
+    ///   streams must end.
+    /// - Throws: The mistake in a key for tokens; nothing has changed then.
     package func load(_ configuration: AccessConfiguration) async throws -> @Sendable (String?) -> Bool {
         let takesTokens = configuration.modes.contains(.jwt)
         let verifier = takesTokens ? try await TokenVerifier(configuration.webTokens) : nil
-        let newer = Policy(configuration: configuration, ring: APIKeys(configuration.keys), verifier: verifier)
+        let newer = Policy(configuration: configuration, keys: APIKeys(configuration.keys), verifier: verifier)
         let older = policy.withLock { policy in
             defer { policy = newer }
             return policy
         }
-        let changedKeys = older.ring.identitiesChanged(in: newer.ring)
+        let changedKeys = older.keys.identitiesChanged(in: newer.keys)
         let losesKeys = !configuration.modes.contains(.keys)
         let losesTokens = !takesTokens || older.configuration.webTokens != configuration.webTokens
         let isOpen = configuration.isOpen
@@ -64,15 +63,15 @@ package final class AccessControl: Sendable {
         }
     }
 
-    /// What holds at present.
+    /// The configuration in force.
     var configuration: AccessConfiguration { policy.withLock { $0.configuration } }
 
-    /// A ticket for a caller, as long as not too many wait to be used.
+    /// Issues a ticket to a caller; nil if too many are not used yet.
     func ticket(for caller: Caller) -> TicketStore.Ticket? {
         tickets.issue(to: caller, lifetime: configuration.ticketLifetime, now: clock())
     }
 
-    /// How long a caller's rights last; nil: they do not end by themselves.
+    /// The time until a caller's rights expire; nil: they do not expire.
     func remaining(of caller: Caller) -> Duration? {
         caller.expiry.map { .seconds(min(max(0, $0 - wallTime()), 1e9)) }
     }
@@ -107,7 +106,7 @@ extension AccessControl: Middleware {
         case .open, .authenticated: break
         case .right(let right), .rightOnAllUpstreams(let right):
             guard rights.operations.contains(right) else {
-                throw Challenge.insufficient(right, "The credentials do not allow to \(right.rawValue).")
+                throw Challenge.insufficient(right, "The credentials do not have the right \(right.rawValue).")
             }
         }
         if case .rightOnAllUpstreams = authorization, !rights.coversAllUpstreams {
@@ -120,7 +119,7 @@ extension AccessControl: Middleware {
         case .bearer(let text), .cookie(let text): return try caller(of: text, policy)
         case .ticket(let text):
             guard let caller = tickets.redeem(text, now: clock()), let present = present(caller, policy) else {
-                throw Challenge.invalid("The ticket was used, has expired, or never was.")
+                throw Challenge.invalid("The ticket is unknown, used or expired.")
             }
             return present
         }
@@ -128,11 +127,11 @@ extension AccessControl: Middleware {
 
     private func caller(of text: String, _ policy: Policy) throws(Problem) -> Caller {
         let modes = policy.configuration.modes
-        if modes.contains(.keys), let key = policy.ring.find(text) {
+        if modes.contains(.keys), let key = policy.keys.find(text) {
             return Caller(identity: APIKeys.identity(of: key.name), rights: key.rights)
         }
         guard modes.contains(.jwt), let verifier = policy.verifier, WebToken.isOne(text) else {
-            throw Challenge.invalid("The key or token is not known.")
+            throw Challenge.invalid("The key or token is unknown.")
         }
         do throws(TokenRefusal) {
             return try verifier.caller(of: text, now: wallTime())
@@ -141,24 +140,24 @@ extension AccessControl: Middleware {
         }
     }
 
-    /// The holder of a ticket with the rights that it has now; nil if there are none left.
+    /// The holder of a ticket with its present rights; nil if it has none.
     private func present(_ caller: Caller, _ policy: Policy) -> Caller? {
         if let expiry = caller.expiry, expiry <= wallTime() { return nil }
         guard let identity = caller.identity else { return nil }
         if identity.hasPrefix("jwt:") { return policy.configuration.modes.contains(.jwt) ? caller : nil }
-        guard policy.configuration.modes.contains(.keys), let rights = policy.ring.rights(of: identity) else {
+        guard policy.configuration.modes.contains(.keys), let rights = policy.keys.rights(of: identity) else {
             return nil
         }
         return Caller(identity: identity, rights: rights)
     }
 }
 
-/// Who makes a request, as far as the gateway knows.
+/// The caller of a request.
 struct Caller: Sendable, Equatable {
-    /// `key:` and the name of a key, or `jwt:` and the subject of a token; nil where nobody has to say who they are.
+    /// `key:` and the name of a key, or `jwt:` and the subject of a token; nil without authentication.
     var identity: String?
-    /// What the caller may do.
+    /// The rights of the caller.
     var rights = Rights.all
-    /// When the rights end, in seconds since 1970; nil: not by themselves.
+    /// The time at which the rights expire, in seconds since 1970; nil: never.
     var expiry: Double?
 }

@@ -1,17 +1,17 @@
 internal import MicroHTTPD
 
-/// Keeps pages of other origins from using rights that a browser adds by itself: those of a cookie, and those of the
-/// machine that it runs on where nobody is asked who they are.
+/// Refuses requests of other origins' pages that would use rights which a browser adds by itself: those of a cookie, and
+/// without authentication those of the machine that the browser runs on.
 struct RequestForgery: Sendable {
-    /// The origins whose pages may.
+    /// The origins whose pages may send such requests.
     let origins: [String]
 
     private static let safeMethods: Set<String> = ["GET", "HEAD", "OPTIONS"]
 
-    /// Refuses a request that another site's page has a browser make.
+    /// Refuses a request that a page of another site causes.
     ///
-    /// - Parameter withCookie: The rights come from a cookie. Then a changing request has to show where it comes from,
-    ///   and an origin has to be named in the list: that any may read does not mean that any may act for its user.
+    /// - Parameter withCookie: The rights come from a cookie. A request that changes state must then have an origin that
+    ///   the list names; `*` does not suffice, since it permits reading and not acting for a user.
     func check(_ request: HTTPRequest, withCookie: Bool) throws(Problem) {
         let isSafe = Self.safeMethods.contains(request.method)
         if isSafe, !withCookie { return }
@@ -22,14 +22,14 @@ struct RequestForgery: Sendable {
             switch site {
             case "same-origin", "none": return
             case nil:
-                // Whoever is no browser shows neither, and has no user whose cookie it could misuse.
+                // A client that is not a browser sends neither header.
                 if isSafe || !withCookie { return }
             default:
-                // Following a link reads, and what it reads is not shown to the page that holds the link.
+                // A navigation reads, and its result is not visible to the page with the link.
                 if isSafe, request.headers["Sec-Fetch-Mode"]?.lowercased() == "navigate" { return }
             }
         }
-        throw Challenge.insufficient(nil, "The request comes from a page of another origin.")
+        throw Challenge.insufficient(nil, "The request was sent by a page of another origin.")
     }
 
     private func isListed(_ origin: String, withCookie: Bool) -> Bool {
@@ -43,9 +43,9 @@ struct RequestForgery: Sendable {
     }
 }
 
-/// The CORS policy of the present configuration. Cookies of other origins' pages count only where the origin is named.
+/// Applies the CORS policy of the configuration in force. Cookies are permitted only to origins that it names.
 struct CORSMiddleware: Middleware {
-    /// The present rules.
+    /// The configuration in force.
     let rules: @Sendable () -> AccessConfiguration
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {

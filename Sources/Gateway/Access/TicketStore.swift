@@ -1,13 +1,13 @@
 internal import SessionCore
 internal import Synchronization
 
-/// Single-use tickets: each lets its holder open one stream, within seconds. Only their hashes are kept.
+/// Single-use tickets, each of which opens one stream within a short time. Only hashes are stored.
 final class TicketStore: Sendable {
-    /// A ticket that was given out.
+    /// An issued ticket.
     struct Ticket: Sendable {
-        /// What the holder shows, once.
+        /// The text that the holder presents, once.
         let text: String
-        /// How long it is good for.
+        /// How long it is valid.
         let lifetime: Duration
     }
 
@@ -18,7 +18,7 @@ final class TicketStore: Sendable {
 
     private struct State {
         var entries: [[UInt8]: Entry] = [:]
-        /// The hashes in the order of their making, which is that of their expiry as well.
+        /// The hashes in the order of issue, which is also the order of expiry.
         var order: [[UInt8]] = []
         var counts: [String: Int] = [:]
     }
@@ -29,13 +29,13 @@ final class TicketStore: Sendable {
     private let maxTicketsPerCaller: Int
     private let state = Mutex(State())
 
-    /// An office that has given out nothing.
+    /// An empty store.
     init(maxTickets: Int = 100_000, maxTicketsPerCaller: Int = 1_000) {
         self.maxTickets = maxTickets
         self.maxTicketsPerCaller = maxTicketsPerCaller
     }
 
-    /// Makes a ticket for a caller; nil if too many wait to be used.
+    /// Issues a ticket to a caller; nil if too many are not used yet.
     func issue(to caller: Caller, lifetime: Duration, now: Moment) -> Ticket? {
         let text = Self.prefix + Base64URL.encode(APIKey.randomBytes())
         let hash = KeyHash.digest(of: text)
@@ -51,8 +51,7 @@ final class TicketStore: Sendable {
         }
     }
 
-    /// The caller that a ticket was made for. It is used up by this, whatever comes of it; nil if it was used up
-    /// before, has expired or never was.
+    /// Uses a ticket and returns the caller that it was issued to; nil if the ticket is unknown, used or expired.
     func redeem(_ text: String, now: Moment) -> Caller? {
         let hash = KeyHash.digest(of: text)
         return state.withLock { state in
@@ -62,10 +61,10 @@ final class TicketStore: Sendable {
         }
     }
 
-    /// How many hashes are held, those of used tickets included.
+    /// The number of stored hashes, including those of used tickets.
     var held: Int { state.withLock { $0.order.count } }
 
-    /// How many tickets wait to be used.
+    /// The number of tickets that are not used yet.
     var count: Int { state.withLock { $0.entries.count } }
 
     private static func take(_ hash: [UInt8], from state: inout State) -> Entry? {
@@ -76,7 +75,7 @@ final class TicketStore: Sendable {
         return entry
     }
 
-    /// Drops what is over from the front. Used ones between others that wait are dropped once they are the most.
+    /// Removes expired tickets from the front. Used tickets behind valid ones are removed when they are the majority.
     private static func dropExpired(_ state: inout State, now: Moment) {
         var dropped = 0
         for hash in state.order {

@@ -1,21 +1,23 @@
 internal import Crypto
 
-/// An API key: what a caller shows. Only its hash is ever stored.
+/// An API key, as its holder presents it. The gateway stores only its hash.
 package enum APIKey {
-    /// How keys begin, so that people and secret scanners recognise them.
+    /// The beginning of every key, by which people and secret scanners recognise one.
     static let prefix = "lsg_"
+    /// The number of random bytes in a key or ticket.
+    private static let randomLength = 32
 
-    /// A fresh key of 256 random bits.
+    /// Makes a key of 256 random bits.
     package static func make() -> String { prefix + Base64URL.encode(randomBytes()) }
 
-    /// 32 bytes from the system's source of random numbers.
-    static func randomBytes() -> [UInt8] { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
+    /// 32 bytes from the system's random number generator.
+    static func randomBytes() -> [UInt8] { (0..<randomLength).map { _ in UInt8.random(in: .min ... .max) } }
 }
 
-/// The SHA-256 of a key, written `sha256:` and 64 hex digits.
+/// The SHA-256 of a key, written as `sha256:` and 64 hex digits.
 ///
-/// One round without salt is enough for keys of 256 random bits: nobody can try them, and no two are equal. A password
-/// that people can remember would need a slow, salted hash instead, so none may be used as a key.
+/// One round without salt suffices for keys of 256 random bits, which cannot be guessed and do not repeat. A password
+/// would need a slow, salted hash, so passwords must not be used as keys.
 package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
     private static let scheme = "sha256:"
 
@@ -28,7 +30,7 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let digits = Array(text.utf8.dropFirst(Self.scheme.utf8.count))
-        guard digits.count == 64 else { return nil }
+        guard digits.count == 2 * SHA256.byteCount else { return nil }
         var digest: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
             guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1]) else {
@@ -39,16 +41,16 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
         self.digest = digest
     }
 
-    /// The hash as it is written in a configuration.
+    /// The hash in the form of the configuration.
     package var description: String {
         Self.scheme + digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// The 32 bytes that are kept of a secret.
+    /// The SHA-256 of a secret.
     static func digest(of secret: String) -> [UInt8] { Array(SHA256.hash(data: Array(secret.utf8))) }
 
-    /// Whether two hashes are equal; takes the same time wherever they differ.
-    func matches(_ other: KeyHash) -> Bool { ConstantTime.areEqual(digest, other.digest) }
+    /// Whether this is the hash with a given digest, compared in constant time.
+    func matches(_ digest: SHA256Digest) -> Bool { digest == self.digest }
 
     private static func value(of digit: UInt8) -> UInt8? {
         switch digit {
@@ -67,14 +69,15 @@ struct APIKeys: Sendable {
 
     private let keys: [KeyConfiguration]
 
-    /// A ring of these keys; those without a hash open nothing.
+    /// These keys. A key without a hash matches nothing.
     init(_ keys: [KeyConfiguration]) { self.keys = keys }
 
-    /// The key that a caller shows; nil if it is none of the ring. Looks at every key, whichever it is.
+    /// The key that a caller presents; nil if it is not configured. All keys are compared, so that the time does not
+    /// depend on which one matches.
     func find(_ key: String) -> KeyConfiguration? {
-        let shown = KeyHash(of: key)
+        let digest = SHA256.hash(data: Array(key.utf8))
         var found: KeyConfiguration?
-        for candidate in keys where candidate.hash?.matches(shown) ?? false { found = candidate }
+        for candidate in keys where candidate.hash?.matches(digest) ?? false { found = candidate }
         return found
     }
 
@@ -83,20 +86,8 @@ struct APIKeys: Sendable {
         keys.first { Self.identity(of: $0.name) == identity }?.rights
     }
 
-    /// The identities whose key is gone, or is another one, or allows something else in a newer ring.
+    /// The identities whose key was removed, replaced or given other rights in a newer configuration.
     func identitiesChanged(in newer: APIKeys) -> Set<String> {
         Set(keys.filter { !newer.keys.contains($0) }.map { Self.identity(of: $0.name) })
-    }
-}
-
-/// Comparison of secrets.
-enum ConstantTime {
-    /// Whether two rows of bytes are equal; looks at all of them, wherever the first difference is. Rows of different
-    /// lengths are told apart at once: lengths are no secret here.
-    static func areEqual(_ one: some Collection<UInt8>, _ other: some Collection<UInt8>) -> Bool {
-        guard one.count == other.count else { return false }
-        var difference: UInt8 = 0
-        for (left, right) in zip(one, other) { difference |= left ^ right }
-        return difference == 0
     }
 }

@@ -1,22 +1,22 @@
 internal import MicroHTTPD
 
-/// What a caller shows to prove who it is.
+/// The credential of a request.
 enum Credential: Equatable {
     /// A key or token, by `Authorization: Bearer`.
     case bearer(String)
-    /// A key or token, by the cookie. The browser adds it to whatever page asks, so such requests are looked at twice.
+    /// A key or token, by the cookie. Browsers add cookies to requests of any page, so the origin is checked as well.
     case cookie(String)
     /// A ticket, in the query.
     case ticket(String)
 
-    /// Names under which others put tokens into URLs: logs, histories and `Referer` would keep them.
+    /// Query parameters that carry tokens elsewhere. They are refused: logs, histories and `Referer` would keep them.
     private static let tokenParameters: Set<String> = ["access_token", "token", "api_key", "apikey", "jwt", "bearer"]
 
-    /// Finds out what a request shows; nil: nothing.
+    /// The credential of a request; nil if there is none.
     ///
     /// - Parameters:
-    ///   - cookie: The name of the cookie that counts; nil: none does.
-    ///   - takesTickets: Whether the operation may be called with a ticket.
+    ///   - cookie: The name of the cookie that may carry a credential; nil: no cookie may.
+    ///   - takesTickets: Whether the operation accepts a ticket.
     static func find(in request: HTTPRequest, cookie: String?, takesTickets: Bool) throws(Problem) -> Credential? {
         let query = (try? Query(raw: request.rawQuery)) ?? Query()
         try refuseTokens(in: query)
@@ -27,10 +27,10 @@ enum Credential: Equatable {
             return try cookie.flatMap { name throws(Problem) in try self.cookie(name, in: request) }.map { .cookie($0) }
         }
         guard tickets.count == 1, bearer == nil else {
-            throw Challenge.malformed("Credentials may be shown in one way only.")
+            throw Challenge.malformed("A request may carry one credential only.")
         }
         if !ticket.hasPrefix(TicketStore.prefix) {
-            throw Challenge.malformed("The parameter ticket takes a ticket of POST /v1/tickets, never a key or token.")
+            throw Challenge.malformed("The parameter ticket must be a ticket of POST /v1/tickets, not a key or token.")
         }
         return .ticket(ticket)
     }
@@ -41,26 +41,26 @@ enum Credential: Equatable {
         }
         guard isToken else { return }
         throw Challenge.malformed(
-            "Keys and tokens are not taken from a URL, which logs keep. Use Authorization: Bearer, or a ticket."
+            "Keys and tokens in a URL are refused, because logs keep URLs. Use Authorization: Bearer, or a ticket."
         )
     }
 
     private static func bearer(_ headers: [String]) throws(Problem) -> String? {
         guard let header = headers.first else { return nil }
-        guard headers.count == 1 else { throw Challenge.malformed("Authorization may be there once only.") }
+        guard headers.count == 1 else { throw Challenge.malformed("The request has more than one Authorization header.") }
         let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
         guard let scheme = parts.first, scheme.lowercased() == "bearer" else {
-            throw Challenge.invalid("The scheme of Authorization has to be Bearer.")
+            throw Challenge.invalid("The scheme of Authorization must be Bearer.")
         }
         let token = parts.count == 2 ? parts[1].trimmed : ""
         guard !token.isEmpty, token.utf8.allSatisfy(isTokenCharacter) else {
-            throw Challenge.malformed("After Bearer a token is expected.")
+            throw Challenge.malformed("Bearer must be followed by a key or token.")
         }
         return String(token)
     }
 
-    /// The value of a cookie (RFC 6265 section 4.2). One that is there twice may have been planted by a neighbouring
-    /// host: none of both counts.
+    /// The value of a cookie (RFC 6265 section 4.2). A cookie that occurs twice is refused: another host of the same
+    /// site may have set one of them.
     private static func cookie(_ name: String, in request: HTTPRequest) throws(Problem) -> String? {
         var values: [String] = []
         for header in request.headers.values(of: "Cookie") {
@@ -70,7 +70,7 @@ enum Credential: Equatable {
             }
         }
         guard let value = values.first else { return nil }
-        guard values.count == 1 else { throw Challenge.malformed("The cookie \(name) is there more than once.") }
+        guard values.count == 1 else { throw Challenge.malformed("The request has the cookie \(name) more than once.") }
         guard !value.isEmpty, value.utf8.allSatisfy(isTokenCharacter) else {
             throw Challenge.invalid("The cookie holds no key or token.")
         }
@@ -88,26 +88,26 @@ enum Credential: Equatable {
     }
 }
 
-/// Refusals that ask for other credentials (RFC 6750 section 3).
+/// Problems that ask for other credentials (RFC 6750 section 3).
 enum Challenge {
     private static let realm = "Bearer realm=\"lightstreamer-gateway\""
 
-    /// 401 to somebody who shows no credentials.
+    /// 401: the request has no credential.
     static func missing() -> Problem {
-        refusal(.unauthorized, "Show a key or token by Authorization: Bearer.", parameters: [])
+        refusal(.unauthorized, "The operation requires a key or token in Authorization: Bearer.", parameters: [])
     }
 
-    /// 401 to somebody whose credentials are not good.
+    /// 401: the credential is not valid.
     static func invalid(_ sentence: String) -> Problem {
         refusal(.unauthorized, sentence, parameters: [("error", "invalid_token"), ("error_description", sentence)])
     }
 
-    /// 400 to somebody who shows credentials in an impossible way.
+    /// 400: the credential is malformed.
     static func malformed(_ sentence: String) -> Problem {
         refusal(.malformed, sentence, parameters: [("error", "invalid_request"), ("error_description", sentence)])
     }
 
-    /// 403 to somebody whose credentials do not reach so far.
+    /// 403: the credential is valid and its rights do not suffice.
     static func insufficient(_ right: Right? = nil, _ sentence: String) -> Problem {
         let scope = right.map { [("scope", $0.rawValue)] } ?? []
         return refusal(.forbidden, sentence, parameters: [("error", "insufficient_scope")] + scope)

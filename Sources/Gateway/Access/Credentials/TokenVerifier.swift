@@ -1,11 +1,11 @@
 internal import JSONText
 
-/// Decides whether a token is believed, and what it allows (RFC 7519, with the advice of RFC 8725).
+/// Verifies tokens and reads the rights that they give (RFC 7519, with the advice of RFC 8725).
 struct TokenVerifier: Sendable {
     private let configuration: WebTokenConfiguration
     private let keys: [VerificationKey]
 
-    /// A verifier; throws the mistake in a key of the configuration.
+    /// A verifier with the keys of a configuration; throws the mistake in a key.
     init(_ configuration: WebTokenConfiguration) async throws {
         self.configuration = configuration
         var keys: [VerificationKey] = []
@@ -13,7 +13,7 @@ struct TokenVerifier: Sendable {
         self.keys = keys
     }
 
-    /// The caller that a token stands for.
+    /// The holder of a token, with its rights.
     ///
     /// - Parameter now: Seconds since 1970.
     func caller(of text: String, now: Double) throws(TokenRefusal) -> Caller {
@@ -30,12 +30,12 @@ struct TokenVerifier: Sendable {
         return caller
     }
 
-    /// The identity of a subject. Encoded, so that subjects which only look alike stay different and nothing in them
-    /// means anything in a log line.
+    /// The identity of a subject, percent-encoded: subjects with similar characters stay different, and control characters
+    /// do not reach a log line.
     static func identity(of subject: String) -> String { "jwt:\(PercentDecoding.encode(subject))" }
 
     private func checkHeader(_ header: JSONObject) throws(TokenRefusal) {
-        // What is marked as critical has to be understood (RFC 7515 section 4.1.11), and nothing of it is.
+        // Critical parameters must be supported (RFC 7515 section 4.1.11); the gateway supports none.
         if header["crit"] != nil { throw .header }
         if let type = header["typ"] {
             guard let type = type.string?.lowercased(), ["jwt", "at+jwt", "application/at+jwt"].contains(type) else {
@@ -88,7 +88,7 @@ struct TokenVerifier: Sendable {
         var rights = configuration.rights
         let names = configuration.claims
         if let words = try words(claims[names.operations]) {
-            // A scope holds words of other services as well; they mean nothing here.
+            // A scope may hold words of other services, which are ignored.
             rights.operations = Set(words.compactMap(Right.init(rawValue:)))
         }
         if let words = try words(claims[names.upstreams]) { rights.upstreams = words.map { WildcardPattern($0) } }

@@ -2,9 +2,9 @@ internal import Crypto
 internal import JSONText
 internal import JWTKit
 
-/// One key that signatures are verified with. The key decides its algorithm, never the token.
+/// A key that verifies signatures. The algorithm belongs to the key and is never taken from the token.
 struct VerificationKey: Sendable {
-    /// The algorithms that are taken (RFC 7518 section 3.1); `none` is none of them.
+    /// The supported algorithms (RFC 7518 section 3.1). `none` is not supported.
     enum Algorithm: String, Sendable, CaseIterable {
         /// HMAC with SHA-256.
         case hs256 = "HS256"
@@ -14,13 +14,13 @@ struct VerificationKey: Sendable {
         case es256 = "ES256"
     }
 
-    /// The algorithm that the key is for.
+    /// The algorithm of the key.
     let algorithm: Algorithm
-    /// The name that tokens may know it by.
+    /// The identifier by which tokens may name the key; nil: none.
     let identifier: String?
     private let signer: any JWTAlgorithm
 
-    /// The key made of some material.
+    /// A key made of key material.
     init(_ material: KeyMaterial) async throws {
         let collection = JWTKeyCollection()
         switch material.value {
@@ -38,29 +38,29 @@ struct VerificationKey: Sendable {
         signer = try await collection.getKey()
     }
 
-    /// Whether a signature is this key's over some bytes.
+    /// Whether a signature over some bytes was made with this key.
     func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         (try? signer.verify(signature, signs: bytes)) ?? false
     }
 }
 
-/// A key as the configuration gives it, read and found good.
+/// A key of the configuration, parsed and checked.
 struct KeyMaterial: Sendable {
     /// The kinds of keys.
     enum Value: Sendable {
-        /// A secret that issuer and gateway share.
+        /// A secret shared by issuer and gateway.
         case secret([UInt8])
-        /// The public half of an RSA key.
+        /// The public key of RSA.
         case rsa(Insecure.RSA.PublicKey)
-        /// The public half of a key on the curve P-256.
+        /// The public key on the curve P-256.
         case ecdsa(ES256PublicKey)
     }
 
-    /// What is wrong with a key.
+    /// A mistake in a key.
     struct Mistake: Error, Equatable {
         /// The last part of the configuration's key.
         let member: String
-        /// The rule that is broken.
+        /// The rule that it breaks.
         let rule: String
     }
 
@@ -69,7 +69,7 @@ struct KeyMaterial: Sendable {
     /// The shortest RSA key, in bytes (RFC 7518 section 3.3).
     static let shortestModulus = 256
 
-    /// The name that tokens may know it by.
+    /// The identifier by which tokens may name the key; nil: none.
     var identifier: String?
     /// The key.
     let value: Value
@@ -116,7 +116,7 @@ struct KeyMaterial: Sendable {
         return materials
     }
 
-    /// Sets of identity providers hold keys for other uses and algorithms as well: those are passed over.
+    /// Key sets of identity providers also hold keys for other uses and algorithms, which are skipped.
     private static func isForSignatures(_ key: JSONValue) -> Bool {
         if let use = key["use"]?.string, use != "sig" { return false }
         switch key["kty"]?.string {

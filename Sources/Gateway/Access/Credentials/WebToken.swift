@@ -1,20 +1,21 @@
+internal import Foundation
 internal import JSONText
 
-/// A signed token in its compact form (RFC 7515 section 7.1), taken apart and not yet believed.
+/// A signed token in its compact form (RFC 7515 section 7.1), parsed and not verified yet.
 struct WebToken: Sendable {
-    /// The longest token that is looked at, in bytes.
+    /// The longest token that is parsed, in bytes.
     static let longest = 16 * 1024
 
     /// The header.
     let header: JSONObject
-    /// What it claims.
+    /// The claims.
     let claims: JSONObject
-    /// What is signed: header and claims as they came.
+    /// The signed bytes: header and claims in their encoded form.
     let signedBytes: [UInt8]
     /// The signature.
     let signature: [UInt8]
 
-    /// Takes a token apart; a name that occurs twice is refused, since readers differ in which one counts.
+    /// Parses a token. A member name that occurs twice is refused, since parsers differ in which one they take.
     init(_ text: String) throws(TokenRefusal) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.longest else { throw .malformed }
@@ -28,7 +29,7 @@ struct WebToken: Sendable {
         signedBytes = Array(bytes[..<parts[1].endIndex])
     }
 
-    /// Whether a text has the shape of a token, so that it may be tried as one.
+    /// Whether a text has the form of a token.
     static func isOne(_ text: String) -> Bool { text.utf8.count { $0 == UInt8(ascii: ".") } == 2 }
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
@@ -37,29 +38,29 @@ struct WebToken: Sendable {
     }
 }
 
-/// Why a token is refused. The texts go to callers and logs: they name the rule, never what the token holds.
+/// The reason why a token is refused. The texts go to callers and logs: they name the rule, never the content.
 enum TokenRefusal: Error, Equatable, CaseIterable {
     /// It is not three parts of base64url with two JSON objects.
     case malformed
-    /// Its algorithm is none of those that keys are configured for.
+    /// No key is configured for its algorithm.
     case algorithm
-    /// Its header asks for something that is not understood.
+    /// Its header has a critical parameter, or a type, that the gateway does not support.
     case header
     /// No key has verified its signature.
     case signature
-    /// It has no time of expiry.
+    /// It has no expiry time.
     case withoutExpiry
-    /// Its time is over.
+    /// It has expired.
     case expired
-    /// Its time has not come.
+    /// It is not valid yet.
     case early
-    /// It comes from another issuer.
+    /// It has another issuer.
     case issuer
-    /// It is meant for somebody else.
+    /// It is for another audience.
     case audience
-    /// It does not say whom it stands for.
+    /// It has no subject.
     case subject
-    /// A claim about rights has another shape than expected.
+    /// A claim about rights has an unexpected type or value.
     case claim
 
     /// The rule, in one sentence without quotation marks.
@@ -67,65 +68,40 @@ enum TokenRefusal: Error, Equatable, CaseIterable {
         switch self {
         case .malformed: "The token cannot be read."
         case .algorithm: "The algorithm of the token is not accepted."
-        case .header: "The header of the token asks for something unknown."
+        case .header: "The header of the token has an unsupported parameter."
         case .signature: "The signature of the token is not valid."
-        case .withoutExpiry: "The token has no time of expiry."
+        case .withoutExpiry: "The token has no expiry time."
         case .expired: "The token has expired."
         case .early: "The token is not valid yet."
         case .issuer: "The token has another issuer."
-        case .audience: "The token is meant for another audience."
-        case .subject: "The token names no subject."
-        case .claim: "A claim of the token has an unexpected shape."
+        case .audience: "The token is for another audience."
+        case .subject: "The token has no subject."
+        case .claim: "A claim of the token has an unexpected type or value."
         }
     }
 }
 
-/// Base64 with the URL alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2), strict: each row of bytes
-/// has exactly one text.
+/// Base64 with the URL alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2), read strictly: a sequence
+/// of bytes has exactly one text.
 enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
     /// The text of some bytes.
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        var text: [UInt8] = []
-        var (buffer, bits): (UInt32, Int) = (0, 0)
-        for byte in bytes {
-            buffer = (buffer << 8 | UInt32(byte)) & 0xFFFF
-            bits += 8
-            while bits >= 6 {
-                bits -= 6
-                text.append(alphabet[Int(buffer >> UInt32(bits) & 63)])
-            }
-        }
-        if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
+        let padded = Data(bytes).base64EncodedString()
+        return String(padded.prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
-    /// The bytes of a text; nil for other characters, impossible lengths and bits that stand for nothing.
+    /// The bytes of a text; nil for other characters, padding, impossible lengths and unused bits that are not 0.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var (buffer, bits): (UInt32, Int) = (0, 0)
-        for character in text {
-            guard let value = value(of: character) else { return nil }
-            buffer = (buffer << 6 | UInt32(value)) & 0xFFFF
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+        let text = Array(text)
+        var padded = text.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
             }
         }
-        let rest = buffer & (1 << UInt32(bits) - 1)
-        return bits < 6 && rest == 0 ? bytes : nil
-    }
-
-    private static func value(of character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
+        while !padded.count.isMultiple(of: 4) { padded.append(UInt8(ascii: "=")) }
+        guard let bytes = Data(base64Encoded: Data(padded)), Array(encode(bytes).utf8) == text else { return nil }
+        return Array(bytes)
     }
 }

@@ -2,20 +2,20 @@ internal import Glibc
 internal import MicroHTTPD
 internal import SessionCore
 
-/// Holds requests against a rate: 429 with `Retry-After` beyond it, and `RateLimit` headers on every response
+/// Limits the rate of requests: 429 with `Retry-After` beyond it, and `RateLimit` headers on every response
 /// (draft-ietf-httpapi-ratelimit-headers).
 struct RateLimit: Middleware {
-    /// What is counted.
+    /// The subject whose requests are counted.
     enum Scope: String, Sendable {
-        /// The address that a request comes from. Looked at before credentials are, which cost time to check.
+        /// The address that a request comes from. Checked before credentials, which take time to verify.
         case address
-        /// The key or token, with the rate that it brings.
+        /// The key or token, with its own rate.
         case caller
     }
 
-    /// What is counted.
+    /// The subject whose requests are counted.
     let scope: Scope
-    /// The present rules.
+    /// The configuration in force.
     let rules: @Sendable () -> RateConfiguration
     /// The time.
     let clock: @Sendable () -> Moment
@@ -57,10 +57,10 @@ struct RateLimit: Middleware {
     }
 }
 
-/// The part of an address that one subscriber of a network has: all of an IPv4 address, the first half of an IPv6
-/// address, since the other half is free to choose.
+/// The part of an address that identifies a network subscriber: a whole IPv4 address, or the first 64 bits of an IPv6
+/// address, since subscribers choose the other bits themselves.
 enum PeerNetwork {
-    /// The name of the network of a numeric address; the address itself if it is none.
+    /// The network of a numeric address; the text itself if it is not an address.
     static func name(of host: String) -> String {
         guard host.contains(":") else { return host }
         var address = in6_addr()

@@ -1,15 +1,15 @@
 internal import SessionCore
 internal import Synchronization
 
-/// Lets through so many a second, and so many at once after a pause.
+/// A token bucket: admits `rate` requests a second, and `burst` at once after a pause.
 struct TokenBucket: Sendable {
-    /// What became of one request.
+    /// The decision on a request.
     struct Verdict: Sendable, Equatable {
-        /// Whether it may pass.
+        /// Whether it is admitted.
         let isAdmitted: Bool
-        /// How many more may pass at once.
+        /// How many more requests are admitted at once.
         let remaining: Int
-        /// How long until the next may pass, if none may now; else until all may.
+        /// The time until the next request is admitted, if none is now; otherwise until the bucket is full.
         let wait: Duration
     }
 
@@ -26,7 +26,7 @@ struct TokenBucket: Sendable {
         updatedAt = now
     }
 
-    /// Another rate holds from now on. What was let through stays counted.
+    /// Changes the rate and the burst. Admitted requests stay counted.
     mutating func change(rate: Double, burst: Double, now: Moment) {
         refill(now)
         self.rate = rate
@@ -34,7 +34,7 @@ struct TokenBucket: Sendable {
         tokens = min(tokens, self.burst)
     }
 
-    /// One request comes.
+    /// Decides on one request.
     mutating func take(now: Moment) -> Verdict {
         refill(now)
         guard tokens >= 1 else {
@@ -44,7 +44,7 @@ struct TokenBucket: Sendable {
         return Verdict(isAdmitted: true, remaining: Int(tokens), wait: .seconds((burst - tokens) / rate))
     }
 
-    /// Whether nothing is known that a fresh bucket would not know.
+    /// Whether the bucket is full, as a new one is.
     func isFull(now: Moment) -> Bool {
         var bucket = self
         bucket.refill(now)
@@ -58,10 +58,9 @@ struct TokenBucket: Sendable {
     }
 }
 
-/// A bucket for each name, for so many names at most.
+/// A token bucket for each name, for a bounded number of names.
 ///
-/// Buckets that have filled up again are forgotten first. If even so no place is left, all further names share one
-/// bucket: whoever invents names gains nothing but company.
+/// Full buckets are removed when the table is full. If no place is left, all further names share one bucket.
 final class TokenBuckets: Sendable {
     private struct State {
         var buckets: [String: TokenBucket] = [:]
@@ -75,7 +74,7 @@ final class TokenBuckets: Sendable {
     /// An empty table.
     init(maxBuckets: Int = 50_000) { self.maxBuckets = maxBuckets }
 
-    /// One request comes under a name.
+    /// Decides on one request of a name.
     func take(_ name: String, rate: Double, burst: Double, now: Moment) -> TokenBucket.Verdict {
         state.withLock { state in
             if var bucket = state.buckets[name] {
@@ -97,7 +96,7 @@ final class TokenBuckets: Sendable {
         }
     }
 
-    /// Looks through all buckets once a second at most: looking costs more than a request does.
+    /// Removes full buckets, at most once a second: the search costs more than a request.
     private func sweepIfFull(_ state: inout State, now: Moment) {
         guard state.buckets.count >= maxBuckets, state.nextSweep.map({ $0 <= now }) ?? true else { return }
         state.buckets = state.buckets.filter { !$0.value.isFull(now: now) }

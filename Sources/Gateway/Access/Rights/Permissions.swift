@@ -3,35 +3,36 @@ internal import SessionCore
 internal import SessionPool
 internal import Synchronization
 
-/// What one caller may see and do of what is there.
+/// The resources that a caller may see and change.
 ///
-/// - What the pool holds in common, its clients and the subscriptions that streams join, is seen by everybody whose
+/// - Shared resources of the pool (its clients, and the subscriptions that streams join) are visible to callers whose
 ///   rights cover the upstream and the items.
-/// - What a request made, dedicated clients, subscriptions and streams, is seen and changed by its maker.
-/// - Whoever has `manage` with all upstreams and all items sees and changes everything, the pool's clients included.
+/// - Resources made by a request (dedicated clients, subscriptions, streams) are visible to their owner, who may change
+///   them.
+/// - A caller with `manage`, all upstreams and all items sees and changes everything, including the pool's clients.
 struct Permissions: Sendable {
     /// The caller.
     let caller: Caller
-    /// Who made what.
+    /// The owners of clients and subscriptions.
     let owners: ResourceOwners
-    /// Where the clients and subscriptions are.
+    /// The pool with the clients and subscriptions.
     let pool: SessionPool
 
     private var rights: Rights { caller.rights }
 
     // MARK: - Seeing
 
-    /// Whether an upstream is seen.
+    /// Whether an upstream is visible.
     func sees(upstream name: String) -> Bool { rights.covers(upstream: name) }
 
-    /// Whether a client is seen.
+    /// Whether a client is visible.
     func sees(_ client: PooledClient) -> Bool {
         if controls(client) { return true }
         guard !client.isDedicated, let upstream = client.upstream else { return false }
         return rights.covers(upstream: upstream)
     }
 
-    /// Whether a subscription is seen, with its values and events.
+    /// Whether a subscription is visible, with its values and events.
     func sees(_ resource: SubscriptionResource) -> Bool {
         if rights.reachesOverAll { return true }
         guard rights.covers(resource.properties) else { return false }
@@ -44,27 +45,27 @@ struct Permissions: Sendable {
         }
     }
 
-    /// Whether a stream is seen, and may be changed.
+    /// Whether a stream is visible and may be changed.
     func sees(_ stream: StreamResources.Entry) -> Bool { rights.reachesOverAll || isOwn(stream.owner) }
 
     // MARK: - Changing
 
-    /// Whether a client may be changed: its options, its connection, its life.
+    /// Whether the options, the connection and the life of a client may be changed.
     func controls(_ client: PooledClient) -> Bool {
         rights.reachesOverAll || (client.isDedicated && isOwn(owners.owner(of: client.id)))
     }
 
-    /// Refuses an upstream that the rights do not cover. Whether there is one of the name makes no difference.
+    /// Refuses an upstream that the rights do not cover, whether it exists or not.
     func check(upstream name: String) throws(Problem) {
         guard rights.covers(upstream: name) else {
             throw Challenge.insufficient(nil, "The credentials do not cover the upstream \"\(name)\".")
         }
     }
 
-    /// Refuses a server that is named by its address, or changed, to anybody whose rights stop at some upstreams.
+    /// Refuses a server address to callers whose rights do not cover all upstreams.
     func checkAddress() throws(Problem) {
         guard rights.coversAllUpstreams else {
-            throw Challenge.insufficient(nil, "To name a server the credentials have to cover all upstreams.")
+            throw Challenge.insufficient(nil, "A server address requires credentials that cover all upstreams.")
         }
     }
 
@@ -74,7 +75,7 @@ struct Permissions: Sendable {
         let sentence =
             properties.secondLevelFields == nil
             ? "The credentials do not cover all of these items."
-            : "A second level brings items that the data name: the credentials have to cover all items."
+            : "A second level subscribes to items that the data names, so it requires credentials that cover all items."
         throw Challenge.insufficient(nil, sentence)
     }
 
@@ -93,17 +94,17 @@ struct Permissions: Sendable {
         case .existing(.client(let id, _)):
             try check(.read)
             guard let client = pool.client(ClientID(id)), sees(client) else { throw PoolError.unknownClient(id) }
-            // A pooled client's events hold the outcomes of others' messages, and the events of their subscriptions.
+            // The events of a pooled client include the outcomes of messages and the subscriptions of other callers.
             guard controls(client) else {
-                throw Challenge.insufficient(.manage, "The events of a client of the pool need all rights.")
+                throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
             }
         }
     }
 
-    /// Refuses what a right is missing for.
+    /// Refuses a caller without a right.
     func check(_ right: Right) throws(Problem) {
         guard rights.operations.contains(right) else {
-            throw Challenge.insufficient(right, "The credentials do not allow to \(right.rawValue).")
+            throw Challenge.insufficient(right, "The credentials do not have the right \(right.rawValue).")
         }
     }
 
@@ -116,25 +117,25 @@ struct Permissions: Sendable {
 final class ResourceOwners: Sendable {
     private let owners = Mutex<[String: String]>([:])
 
-    /// An empty book.
+    /// No owners.
     init() {}
 
-    /// Notes who made a client.
+    /// Sets the owner of a client.
     func note(_ client: ClientID, madeBy caller: Caller) { note(client.rawValue, caller) }
 
-    /// Notes who made a subscription.
+    /// Sets the owner of a subscription.
     func note(_ resource: ResourceID, madeBy caller: Caller) { note(resource.rawValue, caller) }
 
-    /// The identity of whoever made a client.
+    /// The identity of the owner of a client; nil if it has none.
     func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue] } }
 
-    /// The identity of whoever made a subscription.
+    /// The identity of the owner of a subscription; nil if it has none.
     func owner(of resource: ResourceID) -> String? { owners.withLock { $0[resource.rawValue] } }
 
-    /// A client is gone.
+    /// Removes a client.
     func forget(_ client: ClientID) { owners.withLock { $0[client.rawValue] = nil } }
 
-    /// A subscription is gone.
+    /// Removes a subscription.
     func forget(_ resource: ResourceID) { owners.withLock { $0[resource.rawValue] = nil } }
 
     /// The number of entries.

@@ -1,29 +1,29 @@
 package import SessionCore
 
-/// What a caller may do, in four words.
+/// The four rights.
 package enum Right: String, Sendable, CaseIterable {
-    /// Look at upstreams, clients, subscriptions, values and streams, and open streams over what exists.
+    /// Read upstreams, clients, subscriptions, values and streams, and open streams over what exists.
     case read
     /// Join shared subscriptions; make, change and delete subscriptions and streams.
     case subscribe
-    /// Make, change and delete dedicated clients. With all upstreams and all items it reaches over the resources of
-    /// every caller, and over the clients of the pool.
+    /// Make, change and delete dedicated clients. With all upstreams and all items it covers the resources of every
+    /// caller, and the clients of the pool.
     case manage
     /// Send messages through a client.
     case send
 }
 
-/// Everything that a key or token allows its holder.
+/// The rights of the holder of a key or token.
 package struct Rights: Sendable, Equatable {
-    /// What its holder may do.
+    /// The permitted operations.
     package var operations: Set<Right>
-    /// With which upstreams.
+    /// The permitted upstreams.
     package var upstreams: [WildcardPattern]
-    /// With which items.
+    /// The permitted items.
     package var items: [WildcardPattern]
-    /// How many streams its holder may have open at a time; nil: no limit of its own.
+    /// The most streams open at a time; nil: no limit of its own.
     package var streams: Int?
-    /// How many requests a second its holder may make; nil: no limit of its own.
+    /// The most requests a second; nil: no limit of its own.
     package var rate: Double?
 
     /// Rights from their parts.
@@ -41,14 +41,14 @@ package struct Rights: Sendable, Equatable {
         self.rate = rate
     }
 
-    /// Everything: what callers have where nobody is asked who they are.
+    /// All rights: those of callers without authentication.
     package static let all = Rights(
         operations: Set(Right.allCases),
         upstreams: [WildcardPattern("*")],
         items: [WildcardPattern("*")]
     )
 
-    /// Nothing.
+    /// No rights.
     package static let none = Rights(operations: [], upstreams: [], items: [])
 }
 
@@ -59,7 +59,7 @@ extension Rights {
     /// Whether every item is covered.
     package var coversAllItems: Bool { items.contains(where: \.coversAll) }
 
-    /// Whether the holder sees and manages what all callers made.
+    /// Whether the rights cover the resources of all callers.
     package var reachesOverAll: Bool { operations.contains(.manage) && coversAllUpstreams && coversAllItems }
 
     /// Whether an upstream is covered.
@@ -67,8 +67,8 @@ extension Rights {
 
     /// Whether all items of a subscription are covered.
     ///
-    /// A group is taken apart at its spaces, as the usual adapters do, and each part has to be covered. The items of a
-    /// second level are named by the data, not by the caller, so they need all items.
+    /// An item group is split at its spaces, as the usual metadata adapters do, and each part must be covered. The items
+    /// of a second level are named by the data, not by the caller, so a second level requires all items.
     package func covers(_ properties: SubscriptionProperties) -> Bool {
         if coversAllItems { return true }
         if properties.secondLevelFields != nil { return false }
@@ -78,14 +78,14 @@ extension Rights {
     }
 }
 
-/// A pattern of names: `*` stands for any run of characters, everything else for itself.
+/// A pattern of names: `*` stands for any sequence of bytes, everything else for itself.
 ///
-/// Bytes are compared, not characters, so that names which only look alike stay different.
+/// Bytes are compared, not characters, so that canonically equal names stay different.
 package struct WildcardPattern: Sendable, Hashable, CustomStringConvertible {
-    /// The longest name that a pattern other than `*` covers, in bytes: bounds the time of a comparison.
+    /// The longest name that a pattern other than `*` covers, in bytes. It bounds the time of a comparison.
     static let longestName = 4096
 
-    /// The pattern as written.
+    /// The text of the pattern.
     package let description: String
 
     /// A pattern.
@@ -101,7 +101,7 @@ package struct WildcardPattern: Sendable, Hashable, CustomStringConvertible {
         return name.count <= Self.longestName && Self.matches(name, Array(description.utf8))
     }
 
-    /// Goes back to the last asterisk only, which is enough: an earlier one can take over nothing that it cannot.
+    /// Backtracks to the last asterisk only: an earlier one cannot match more.
     private static func matches(_ name: [UInt8], _ pattern: [UInt8]) -> Bool {
         let asterisk = UInt8(ascii: "*")
         var (place, position) = (0, 0)
