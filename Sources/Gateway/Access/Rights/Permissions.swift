@@ -113,7 +113,7 @@ struct Permissions: Sendable {
     private func isOwn(_ owner: String?) -> Bool { owner != nil && owner == caller.identity }
 }
 
-/// Who made which client and which subscription. What nobody had to say who they are for is not in it.
+/// The owners of clients and subscriptions. Resources of unauthenticated callers have no owner.
 final class ResourceOwners: Sendable {
     private let owners = Mutex<[String: String]>([:])
 
