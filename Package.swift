@@ -145,7 +145,7 @@ let package = Package(
         .testTarget(
             name: "ContractTests",
             dependencies: [
-                "Gateway", "EventHub", "JSONText", "SessionCore", "SessionPool", logging,
+                "Gateway", "LightstreamerClient", "EventHub", "JSONText", "SessionCore", "SessionPool", logging,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict
