@@ -2,9 +2,9 @@ internal import LightstreamerClient
 internal import MicroHTTPD
 internal import SessionPool
 
-/// Finds what is wrong with who may come in, beyond what a single value shows.
+/// Checks the access configuration for mistakes that a single value does not show.
 enum AccessCheck {
-    /// A mistake, by the key that it is about.
+    /// A mistake with its key.
     typealias Mistake = (key: String, rule: String)
 
     /// All mistakes.
@@ -16,13 +16,13 @@ enum AccessCheck {
         guard let written = access.written else { return [] }
         var mistakes: [Mistake] = []
         if written.contains(.none), !access.keys.isEmpty || access.webTokens.hasKeys {
-            mistakes.append(("auth", "is none, but keys are configured: take one of both away"))
+            mistakes.append(("auth", "is none, but keys are configured: remove one of them"))
         }
         if written.contains(.keys), access.keys.isEmpty {
-            mistakes.append(("auth", "asks for API keys, but auth.keys names none"))
+            mistakes.append(("auth", "requires API keys, but auth.keys has none"))
         }
         if written.contains(.jwt), !access.webTokens.hasKeys {
-            mistakes.append(("auth", "asks for tokens, but auth.jwt has no secret, publicKey or jwks"))
+            mistakes.append(("auth", "requires tokens, but auth.jwt has no secret, publicKey or jwks"))
         }
         return mistakes
     }
@@ -33,14 +33,14 @@ enum AccessCheck {
         for key in access.keys {
             let place = "auth.keys.\(key.name)"
             if !isName(key.name) {
-                mistakes.append((place, "must be named by 1 to 64 letters, digits, dashes and underscores"))
+                mistakes.append((place, "must have a name of 1 to 64 letters, digits, dashes and underscores"))
             }
             guard let hash = key.hash else {
                 mistakes.append((place + ".hash", "is required"))
                 continue
             }
             if !hashes.insert(hash.description).inserted {
-                mistakes.append((place + ".hash", "is that of another key as well"))
+                mistakes.append((place + ".hash", "is also the hash of another key"))
             }
         }
         return mistakes
@@ -64,9 +64,9 @@ enum AccessCheck {
     }
 }
 
-/// Looks at a certificate as far as that can be done without using it.
+/// Checks a certificate without loading it.
 enum CertificateCheck {
-    /// The rule that is broken; nil if none is.
+    /// The rule that it breaks; nil if it breaks none.
     static func violation(of certificate: DaemonConfiguration.Certificate?) -> String? {
         guard let certificate else { return nil }
         if certificate.chain.isEmpty { return "is required where http.tls.key is given" }
@@ -78,7 +78,7 @@ enum CertificateCheck {
     }
 }
 
-/// Holds an upstream's values against the rules of the client library.
+/// Checks the values of an upstream with the client library.
 enum UpstreamCheck {
     /// The rule that the upstream breaks; nil if it breaks none.
     static func violation(of upstream: UpstreamConfiguration) -> String? {
@@ -92,9 +92,9 @@ enum UpstreamCheck {
     }
 }
 
-/// What the gateway may be told to listen on.
+/// The addresses that the gateway can listen on.
 enum ListeningAddress {
-    /// Whether an address can be reached from this machine only. Names other than `localhost` are not looked up.
+    /// Whether an address is a loopback address. Names other than `localhost` are not resolved.
     static func isLoopback(_ host: String) -> Bool {
         let host = host.lowercased()
         if host == "localhost" || host == "::1" || host == "[::1]" { return true }

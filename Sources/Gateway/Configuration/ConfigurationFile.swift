@@ -1,20 +1,20 @@
 internal import Yams
 
-/// A configuration file, flattened to dotted keys with the line that each stands on. JSON is read as the YAML it is.
+/// A configuration file as dotted keys with their line numbers. JSON is a subset of YAML.
 package struct ConfigurationFile: Sendable {
     struct Entry: Sendable {
         let key: String
-        /// Nil where nothing stands behind the key.
+        /// Nil if the key has no value.
         let value: String?
         let line: Int
     }
 
     let path: String
     let entries: [Entry]
-    /// Keys that stand there with nothing behind them.
+    /// Keys without a value.
     let vacant: [Entry]
 
-    /// Reads the text of a file; throws the mistake that makes it unreadable as YAML.
+    /// Parses the text of a file; throws the mistake if it is not valid YAML.
     package init(path: String, text: String) throws(ConfigurationError) {
         self.path = path
         do {
@@ -58,7 +58,7 @@ package struct ConfigurationFile: Sendable {
             if mapping.isEmpty { entries.append(Entry(key: key, value: nil, line: line)) }
             for (name, value) in mapping {
                 guard let name = name.string, !name.isEmpty, !name.contains(".") || key.isEmpty else {
-                    throw error(path, name.mark?.line ?? line, key, "has a member whose name is not plain text")
+                    throw error(path, name.mark?.line ?? line, key, "has a member whose name is not text")
                 }
                 try flatten(value, key: key.isEmpty ? name : "\(key).\(name)", path: path, into: &entries)
             }

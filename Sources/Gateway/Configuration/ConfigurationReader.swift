@@ -1,12 +1,12 @@
 internal import Configuration
 internal import Foundation
 
-/// Puts a configuration together: flags over environment over file over defaults.
+/// Reads a configuration: flags take precedence over the environment, the environment over the file.
 ///
-/// Environment variables are the keys in upper case, words parted by underscores, with the prefix `GATEWAY_`:
+/// Environment variables are the keys in upper case, words separated by underscores, with the prefix `GATEWAY_`:
 /// `http.maxBody` is `GATEWAY_HTTP_MAX_BODY`, `upstreams.demo.serverAddress` is `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`;
-/// the names of upstreams and API keys that no file and no flag gives are listed in `GATEWAY_UPSTREAM_NAMES` and
-/// `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a file of its own, named by the key with `File` or `_FILE` at its end.
+/// the names of upstreams and API keys that neither the file nor flags give are listed in `GATEWAY_UPSTREAM_NAMES` and
+/// `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a file of its own, which the key with `File` or `_FILE` at its end names.
 package struct ConfigurationReader {
     private let flags: [(key: String, value: String)]
     private let environment: [String: String]
@@ -14,7 +14,7 @@ package struct ConfigurationReader {
     private let readFile: (String) -> String?
     private var mistakes: [ConfigurationMistake] = []
 
-    /// A reader of these sources. `readFile` gives the text of a file, nil if it cannot be read.
+    /// A reader of these sources. `readFile` returns the text of a file; nil if it cannot be read.
     package init(
         flags: [(key: String, value: String)] = [],
         environment: [String: String] = [:],
@@ -68,7 +68,7 @@ package struct ConfigurationReader {
             pairs.map { (AbsoluteConfigKey(["gateway"] + $0.key.split(separator: ".").map(String.init)), $0.value) }
                 .map { ($0, ConfigValue(.string($1), isSecret: true)) },
             uniquingKeysWith: { first, second in
-                // A flag that is repeated adds to a list.
+                // A repeated flag extends a list.
                 guard case .string(let one) = first.content, case .string(let two) = second.content else {
                     return second
                 }
@@ -87,7 +87,7 @@ package struct ConfigurationReader {
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
     }
 
-    /// The names that the operator chose, from the keys that begin in this way and from a variable that lists them.
+    /// The names that the operator chose: from the keys with this beginning, and from a variable that lists them.
     private func names(under start: [Substring], variable: String) -> [String] {
         var names: [String] = []
         let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key)
@@ -120,7 +120,7 @@ package struct ConfigurationReader {
         }
     }
 
-    /// What no single value can break.
+    /// Checks rules that involve several values.
     private mutating func check(_ configuration: inout GatewayConfiguration) {
         for upstream in configuration.pool.upstreams {
             let key = "upstreams.\(upstream.name).serverAddress"
@@ -137,19 +137,18 @@ package struct ConfigurationReader {
         if configuration.access.modes.isEmpty, !ListeningAddress.isLoopback(configuration.http.host) {
             note(
                 "http.host",
-                "is not a loopback address: say who may come in by auth.keys or auth.jwt, or write auth: none if "
-                    + "everybody may"
+                "is not a loopback address: configure auth.keys or auth.jwt, or auth: none to admit every caller"
             )
         }
     }
 
-    /// Notes a mistake; of one key the first is enough.
+    /// Adds a mistake, unless its key already has one.
     private mutating func note(_ key: String, _ rule: String) {
         if mistakes.contains(where: { $0.key == key }) { return }
         mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
     }
 
-    /// Where a key stands, or the file that its value is in is named; for one that is missing where its neighbours are.
+    /// The place of a key, or of the key that names the file with its value; for a missing key that of its neighbours.
     private func place(of key: String) -> String {
         for name in [key, key + "File"] {
             if flags.contains(where: { $0.key == name }) { return "flags" }

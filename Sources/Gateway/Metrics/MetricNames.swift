@@ -1,10 +1,10 @@
-/// One family of figures: its name, its kind, what its labels are called, and what it tells.
+/// The description of one metric: name, kind, labels and meaning.
 package struct Metric: Sendable, Hashable {
     /// The kinds of the Prometheus text format.
     package enum Kind: String, Sendable {
-        /// Only grows, until the process ends.
+        /// Only increases while the process runs.
         case counter
-        /// Goes up and down.
+        /// Increases and decreases.
         case gauge
         /// Counts measurements in buckets.
         case histogram
@@ -16,7 +16,7 @@ package struct Metric: Sendable, Hashable {
     package let kind: Kind
     /// The names of its labels, in the order of their values.
     package let labels: [String]
-    /// What it tells, in one sentence.
+    /// The meaning, in one sentence.
     package let help: String
 
     init(_ kind: Kind, _ name: String, labels: [String] = [], _ help: String) {
@@ -27,10 +27,9 @@ package struct Metric: Sendable, Hashable {
     }
 }
 
-/// The table of all figures that `GET /metrics` tells. What is not in it cannot be written: `MetricsText` takes its
-/// entries only.
+/// The table of all metrics of `GET /metrics`. `MetricsText` accepts only its entries.
 package enum MetricNames {
-    /// The beginning of every name that is the gateway's own.
+    /// The beginning of the names of the gateway's own metrics.
     static let prefix = "lightstreamer_gateway_"
 
     // MARK: - Front end
@@ -44,25 +43,25 @@ package enum MetricNames {
     static let connectionsRefused = Metric(
         .counter,
         prefix + "connections_refused_total",
-        "Connections that were turned away for a limit."
+        "Connections that were refused because of a limit."
     )
     static let requests = Metric(
         .counter,
         prefix + "http_requests_total",
         labels: ["route", "method", "status"],
-        "Requests that were answered, by operation, method and status."
+        "Responses, by operation, method and status."
     )
     static let requestSeconds = Metric(
         .histogram,
         prefix + "http_request_duration_seconds",
         labels: ["route"],
-        "Time from a request to its answer, or to the head of its stream; waits that Prefer asks for included."
+        "Time from a request to its response, or to the head of its stream, including waits requested by Prefer."
     )
     static let problems = Metric(
         .counter,
         prefix + "http_problems_total",
         labels: ["code"],
-        "Answers that were problems, by their code."
+        "Problem responses, by their code."
     )
 
     // MARK: - Streams
@@ -71,24 +70,24 @@ package enum MetricNames {
     static let streamsBlocked = Metric(
         .gauge,
         prefix + "streams_blocked",
-        "Streams whose client does not take its bytes at the moment."
+        "Streams whose client does not accept bytes at the moment."
     )
     static let streamBytes = Metric(.counter, prefix + "stream_sent_bytes_total", "Bytes written to streams.")
     static let published = Metric(
         .counter,
         prefix + "events_published_total",
-        "Events that clients and subscriptions had to tell."
+        "Events published by clients and subscriptions."
     )
     static let delivered = Metric(.counter, prefix + "events_delivered_total", "Events written to streams.")
     static let conflated = Metric(
         .counter,
         prefix + "events_conflated_total",
-        "Updates that went into a newer one, for readers that were behind."
+        "Updates merged into a newer one for readers that were behind."
     )
     static let dropped = Metric(
         .counter,
         prefix + "events_dropped_total",
-        "Updates lost from full windows; their streams were told."
+        "Updates lost from full windows; lost-updates events report them."
     )
     static let slowReaders = Metric(
         .counter,
@@ -98,12 +97,12 @@ package enum MetricNames {
     static let queueSeconds = Metric(
         .histogram,
         prefix + "event_queue_seconds",
-        "Time from publication until the loop of a stream took notice."
+        "Time from publication until the writer of a stream noticed the event."
     )
     static let deliverySeconds = Metric(
         .histogram,
         prefix + "event_delivery_seconds",
-        "Time from publication until a stream's writer had the bytes."
+        "Time from publication until the writer of a stream had the bytes."
     )
 
     // MARK: - Upstream
@@ -130,60 +129,60 @@ package enum MetricNames {
         .gauge,
         prefix + "pool_subscriptions",
         labels: ["upstream"],
-        "Subscriptions that pooled sessions carry, lingering ones included."
+        "Subscriptions on pooled sessions, including those that linger."
     )
     static let poolItems = Metric(
         .gauge,
         prefix + "pool_items",
         labels: ["upstream"],
-        "Items of those, a group counted as one."
+        "Items of these subscriptions; a group counts as one."
     )
     static let subscriptions = Metric(
         .gauge,
         prefix + "subscriptions",
         labels: ["kind"],
-        "Subscription resources, by how they came about: posted, or joined by streams."
+        "Subscription resources by origin: posted, or joined by streams."
     )
     static let sessionsOpened = Metric(
         .counter,
         prefix + "upstream_sessions_opened_total",
         labels: ["upstream"],
-        "Sessions that servers opened."
+        "Sessions opened."
     )
     static let reconnects = Metric(
         .counter,
         prefix + "upstream_reconnects_total",
         labels: ["upstream"],
-        "How often a client lost its connection and went on by itself."
+        "Reconnections of clients after a lost connection."
     )
     static let updates = Metric(
         .counter,
         prefix + "upstream_updates_total",
         labels: ["upstream"],
-        "Updates that servers sent."
+        "Updates received from servers."
     )
     static let messages = Metric(
         .counter,
         prefix + "upstream_messages_total",
         labels: ["upstream"],
-        "Messages that were handed to clients."
+        "Messages passed to clients."
     )
     static let serverErrors = Metric(
         .counter,
         prefix + "upstream_server_errors_total",
         labels: ["upstream", "code"],
-        "Sessions that servers refused or closed, by the code that they gave."
+        "Sessions that servers refused or closed, by error code."
     )
     static let subscriptionErrors = Metric(
         .counter,
         prefix + "upstream_subscription_errors_total",
         labels: ["upstream", "code"],
-        "Subscriptions that servers refused or removed, by the code that they gave."
+        "Subscriptions that servers refused or removed, by error code."
     )
 
     // MARK: - Process
 
-    static let up = Metric(.gauge, prefix + "build_info", labels: ["version"], "Always 1; the label tells the version.")
+    static let up = Metric(.gauge, prefix + "build_info", labels: ["version"], "Always 1; the label has the version.")
     static let cpu = Metric(.counter, "process_cpu_seconds_total", "Processor time of the process, user and system.")
     static let resident = Metric(.gauge, "process_resident_memory_bytes", "Memory that the process holds in RAM.")
     static let virtual = Metric(.gauge, "process_virtual_memory_bytes", "Address space of the process.")
@@ -195,7 +194,7 @@ package enum MetricNames {
         "When the process started, in seconds since 1970."
     )
 
-    /// All figures, in the order in which they are told.
+    /// All metrics, in the order of the output.
     package static let all: [Metric] = frontEnd + streaming + upstream + process
 
     private static let frontEnd = [
@@ -211,7 +210,7 @@ package enum MetricNames {
     ]
     private static let process = [up, cpu, resident, virtual, openFiles, maxFiles, started]
 
-    /// The documentation of all figures, as a Markdown table.
+    /// The documentation of all metrics, as a Markdown table.
     package static var table: String {
         var lines = ["| name | kind | labels | meaning |", "|---|---|---|---|"]
         for metric in all {

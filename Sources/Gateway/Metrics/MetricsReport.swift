@@ -4,22 +4,22 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
 
-/// Puts all figures together.
+/// Collects all metrics.
 struct MetricsReport: Sendable {
-    /// Where requests are counted.
+    /// The counts of requests.
     let requests: RequestMetrics
-    /// What clients did.
+    /// The counts of clients.
     let upstreamMetrics: UpstreamMetrics
     /// The upstream side.
     let pool: SessionPool
-    /// The fan-out.
+    /// The event hub.
     let hub: EventHub
     /// The open streams.
     let streams: StreamRegistry
-    /// The figures of the front end.
+    /// The figures of the HTTP server.
     let daemon: @Sendable () -> DaemonFigures
 
-    /// The figures as Prometheus text.
+    /// The metrics as Prometheus text.
     var text: String {
         var text = MetricsText()
         let figures = daemon()

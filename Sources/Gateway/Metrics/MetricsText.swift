@@ -1,16 +1,16 @@
-/// Writes figures in the Prometheus text format, version 0.0.4.
+/// Writes metrics in the Prometheus text format, version 0.0.4.
 struct MetricsText {
-    /// What was written so far.
+    /// The text written so far.
     private(set) var text = ""
     private var isOpen: Metric?
 
-    /// Writes one figure. Those of one family follow one another.
+    /// Writes one sample. The samples of a metric must follow one another.
     mutating func write(_ metric: Metric, labels: [String] = [], _ value: Double) {
         open(metric)
         line(metric.name, metric, labels, value)
     }
 
-    /// Writes one figure that is a whole number.
+    /// Writes one sample that is a whole number.
     mutating func write(_ metric: Metric, labels: [String] = [], _ value: some BinaryInteger) {
         write(metric, labels: labels, Double(value))
     }
@@ -18,9 +18,9 @@ struct MetricsText {
     /// Writes a histogram.
     ///
     /// - Parameters:
-    ///   - bounds: The upper bounds of the buckets; one more, without a bound, follows them.
-    ///   - counts: What is in each bucket, not added up.
-    ///   - sum: The sum of what was measured.
+    ///   - bounds: The upper bounds of the buckets, except for the last bucket, which has none.
+    ///   - counts: The count of each bucket, not cumulated.
+    ///   - sum: The sum of the measurements.
     mutating func write(_ metric: Metric, labels: [String] = [], bounds: [Double], counts: [UInt64], sum: Double) {
         open(metric)
         var total: UInt64 = 0
@@ -33,7 +33,7 @@ struct MetricsText {
         line(metric.name + "_count", metric, labels, Double(total))
     }
 
-    /// Tells what a family is, even where it has no figure yet.
+    /// Writes the description of a metric, also of one without samples.
     mutating func open(_ metric: Metric) {
         guard isOpen != metric else { return }
         isOpen = metric

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the system knows of this process. Zero for what it does not tell.
+/// Figures of this process from the operating system; 0 for those that it does not provide.
 struct ProcessFigures: Sendable {
     /// Processor time, in seconds.
     let cpuSeconds: Double
@@ -10,7 +10,7 @@ struct ProcessFigures: Sendable {
     let virtualBytes: UInt64
     /// Open descriptors.
     let openFiles: Int
-    /// How many may be open.
+    /// The limit of open descriptors.
     let maxFiles: UInt64
 
     /// The present figures.
@@ -30,7 +30,7 @@ struct ProcessFigures: Sendable {
 
     /// When the process started, in seconds since 1970; it does not change.
     static let startedAt: Double = {
-        // The field after the name, which may hold anything but a closing bracket behind its own.
+        // The fields follow the process name, which is in parentheses and may itself contain parentheses.
         let fields = text(of: "/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
         let ticks = fields.count > 19 ? Double(fields[19]) ?? 0 : 0
         let boot = text(of: "/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
@@ -61,7 +61,7 @@ struct ProcessFigures: Sendable {
         while let entry = readdir(directory) {
             if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 }
         }
-        // One of them is the one that looks.
+        // One of them belongs to this search.
         return max(0, count - 1)
     }
 }

@@ -2,13 +2,13 @@ internal import EventHub
 internal import SessionCore
 internal import Synchronization
 
-/// Counts what became of requests. Labels come from fixed lists, so that no caller can make new ones.
+/// Counts responses. Labels come from fixed lists, so that requests cannot add new ones.
 package final class RequestMetrics: Sendable {
-    /// What is counted apart.
+    /// The labels of a count.
     struct Key: Hashable, Sendable {
-        /// The operation; empty where the path or method has none.
+        /// The operation; empty if the path or method has none.
         let route: String
-        /// The method; `other` for those that no operation has.
+        /// The method; `other` for methods that no operation has.
         let method: String
         /// The status.
         let status: Int
@@ -24,7 +24,7 @@ package final class RequestMetrics: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing counted yet.
+    /// No counts.
     package init() {}
 
     /// Counts a response.
@@ -45,7 +45,7 @@ package final class RequestMetrics: Sendable {
         histogram.record(from: .zero, to: .zero + max(took, .zero))
     }
 
-    /// Writes the figures.
+    /// Writes the metrics.
     func write(to text: inout MetricsText) {
         let state = state.withLock { $0 }
         text.open(MetricNames.requests)

@@ -2,9 +2,9 @@ internal import SessionCore
 internal import SessionPool
 internal import Synchronization
 
-/// Counts what clients did, beyond the end of each: figures of an upstream never go back.
+/// Counts the work of clients by upstream, including clients that are gone: the counters never decrease.
 final class UpstreamMetrics: Sendable {
-    /// The figures of one upstream.
+    /// The counters of one upstream.
     struct UpstreamCounters: Sendable {
         var sessions: UInt64 = 0
         var reconnects: UInt64 = 0
@@ -19,11 +19,11 @@ final class UpstreamMetrics: Sendable {
         }
     }
 
-    /// An error code that some upstream gave.
+    /// An error code of an upstream.
     struct ErrorKey: Hashable, Sendable {
         /// The upstream.
         let upstream: String
-        /// The code; `other` once too many different ones were seen.
+        /// The code; `other` after too many different ones.
         let code: String
     }
 
@@ -34,20 +34,20 @@ final class UpstreamMetrics: Sendable {
         var subscriptionErrors: [ErrorKey: UInt64] = [:]
     }
 
-    /// What stands for the name of an upstream where a client was made for an address.
+    /// The name for clients that were made for an address.
     static let unnamed = "(address)"
-    /// Servers may give codes of their own; so many are told apart.
+    /// The most different codes that are counted separately; servers may have codes of their own.
     private static let maxCodes = 200
 
     private let state = Mutex(State())
 
-    /// Nothing counted yet.
+    /// No counts.
     init() {}
 
-    /// A client exists.
+    /// Adds a client.
     func added(_ client: PooledClient) { state.withLock { $0.clients[client.id] = client } }
 
-    /// A client is gone.
+    /// Removes a client and keeps its counts.
     func removed(_ id: ClientID) {
         state.withLock { state in
             guard let client = state.clients.removeValue(forKey: id) else { return }
@@ -55,7 +55,7 @@ final class UpstreamMetrics: Sendable {
         }
     }
 
-    /// The server refused or closed the session of a client.
+    /// Counts a session that the server refused or closed.
     func serverError(_ code: Int, on id: ClientID) {
         state.withLock { state in
             let upstream = state.clients[id].map(Self.name) ?? Self.unnamed
@@ -72,7 +72,7 @@ final class UpstreamMetrics: Sendable {
         }
     }
 
-    /// The figures by upstream, sorted by its name.
+    /// The counters by upstream, sorted by name.
     var upstreamMetrics: [(upstream: String, tally: UpstreamCounters)] {
         let (clients, past) = state.withLock { (Array($0.clients.values), $0.past) }
         var upstreamMetrics = past
@@ -82,7 +82,7 @@ final class UpstreamMetrics: Sendable {
         return upstreamMetrics.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The errors of sessions and those of subscriptions.
+    /// The errors of sessions and of subscriptions.
     var errors: (sessions: [ErrorKey: UInt64], subscriptions: [ErrorKey: UInt64]) {
         state.withLock { ($0.serverErrors, $0.subscriptionErrors) }
     }
