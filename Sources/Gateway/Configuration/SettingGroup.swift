@@ -34,7 +34,7 @@ struct SettingGroup<Part>: Sendable {
         )
     }
 
-    func integer<Number: FixedWidthInteger>(
+    func integer<Number: FixedWidthInteger & SendableMetatype>(
         _ key: String,
         _ path: Path<Number>,
         _ range: ClosedRange<Int>,
@@ -70,7 +70,7 @@ struct SettingGroup<Part>: Sendable {
         }
     }
 
-    func choice<Choice: RawRepresentable & CaseIterable>(
+    func choice<Choice: RawRepresentable & CaseIterable & SendableMetatype>(
         _ key: String,
         _ path: Path<Choice>,
         _ meaning: String

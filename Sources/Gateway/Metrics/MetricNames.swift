@@ -209,14 +209,4 @@ package enum MetricNames {
         messages, serverErrors, subscriptionErrors,
     ]
     private static let process = [up, cpu, resident, virtual, openFiles, maxFiles, started]
-
-    /// The documentation of all metrics, as a Markdown table.
-    package static var table: String {
-        var lines = ["| name | kind | labels | meaning |", "|---|---|---|---|"]
-        for metric in all {
-            let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
-            lines.append("| `\(metric.name)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |")
-        }
-        return lines.joined(separator: "\n") + "\n"
-    }
 }

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import JSONText
 internal import JWTKit
 
