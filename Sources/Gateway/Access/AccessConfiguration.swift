@@ -22,6 +22,9 @@ package struct AccessConfiguration: Sendable, Equatable {
     package var ticketLifetime = Duration.seconds(30)
     /// The origins whose pages may use the gateway, in the form of the `Origin` header; `*`: any. Default: none.
     package var origins: [String] = []
+    /// The host names, besides loopback names, that requests may have while callers need no credentials. Lower case,
+    /// without ports. Default: none.
+    package var hosts: [String] = []
     /// The request rate of an address.
     package var limits = RateConfiguration()
 

@@ -85,7 +85,7 @@ extension AccessControl: Middleware {
         let policy = policy.withLock { $0 }
         let forgery = RequestForgery(origins: policy.configuration.origins)
         if policy.configuration.isOpen {
-            try forgery.check(call.request, withCookie: false)
+            try forgery.check(call.request, withCookie: false, opensStream: operation.acceptsTickets)
             return nil
         }
         let credential = try Credential.find(
@@ -95,7 +95,9 @@ extension AccessControl: Middleware {
         )
         guard let credential else { throw Challenge.missing() }
         let caller = try caller(showing: credential, policy)
-        if case .cookie = credential { try forgery.check(call.request, withCookie: true) }
+        if case .cookie = credential {
+            try forgery.check(call.request, withCookie: true, opensStream: operation.acceptsTickets)
+        }
         try Self.check(operation.authorization, of: caller.rights)
         call.caller = caller
         return nil

@@ -35,6 +35,16 @@ extension Settings {
                 "How long a ticket can be used to open a stream."
             ),
             access.setting(
+                "http.hosts",
+                .list(of: "host names"),
+                "The host names, besides loopback names, that requests may have while auth is none."
+            ) {
+                SettingValue.text($0.hosts)
+            } apply: { access, text throws(SettingError) in
+                access.hosts = SettingValue.list(text).map { KnownHosts.name(of: $0) }
+                if access.hosts.contains("") { throw SettingError(rule: "must be a list of host names") }
+            },
+            access.setting(
                 "cors.origins",
                 .list(of: "origins, * for any"),
                 "The origins whose web pages may use the gateway."

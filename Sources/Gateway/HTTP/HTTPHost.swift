@@ -47,6 +47,7 @@ package final class HTTPHost: HTTPHandler {
         let access = services.access
         return [
             CORSMiddleware { access.configuration },
+            KnownHosts { access.configuration },
             RateLimit(.address, rules: { access.configuration.limits }, clock: services.clock),
             access,
             RateLimit(.caller, rules: { access.configuration.limits }, clock: services.clock),

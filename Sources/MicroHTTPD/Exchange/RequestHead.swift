@@ -38,13 +38,21 @@ struct RequestHead {
         let hosts = headers.fields.values(of: "Host")
         if hosts.count > 1 { throw .duplicateHost }
         if hosts.isEmpty && version == .http11 { throw .missingHost }
-        guard hosts.allSatisfy({ $0.utf8.allSatisfy(\.isHostCharacter) }) else { throw .malformedHead }
+        let (authority, path, query) = Self.split(target)
+        guard (hosts + [authority ?? ""]).allSatisfy({ $0.utf8.allSatisfy(\.isHostCharacter) }) else {
+            throw .malformedHead
+        }
 
         body = try Self.body(headers.fields, version)
-        (rawPath, rawQuery) = Self.split(target)
+        (rawPath, rawQuery) = (path, query)
         self.method = method
         self.version = version
         self.headers = headers.fields
+        // The authority of an absolute target replaces Host (RFC 9112, section 3.2.2).
+        if let authority {
+            self.headers.lines.removeAll { $0.isNamed("Host") }
+            self.headers.append("Host", authority)
+        }
     }
 
     private static func body(_ headers: HTTPFields, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
@@ -64,17 +72,21 @@ struct RequestHead {
         return .length(count)
     }
 
-    /// Path and query of a target in origin, absolute or asterisk form (RFC 9112, section 3.2).
-    private static func split(_ target: String) -> (path: String, query: String?) {
+    /// Authority, path and query of a target in origin, absolute or asterisk form (RFC 9112, section 3.2); no authority in
+    /// other forms than the absolute one.
+    private static func split(_ target: String) -> (authority: String?, path: String, query: String?) {
         var rest = Substring(target).utf8
         var isRootMissing = false
+        var host: String?
         if rest.first != 0x2F, let colon = rest.firstIndex(of: 0x3A), rest[colon...].starts(with: "://".utf8) {
             let authority = rest[colon...].dropFirst(3)
-            rest = authority[(authority.firstIndex { $0 == 0x2F || $0 == 0x3F } ?? authority.endIndex)...]
+            let end = authority.firstIndex { $0 == 0x2F || $0 == 0x3F } ?? authority.endIndex
+            host = String(Substring(authority[..<end]))
+            rest = authority[end...]
             isRootMissing = rest.first != 0x2F
         }
         let mark = rest.firstIndex(of: 0x3F)
         let path = isRootMissing ? "/" : String(Substring(rest[..<(mark ?? rest.endIndex)]))
-        return (path, mark.map { String(Substring(rest[$0...].dropFirst())) })
+        return (host, path, mark.map { String(Substring(rest[$0...].dropFirst())) })
     }
 }

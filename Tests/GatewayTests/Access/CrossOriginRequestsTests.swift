@@ -67,11 +67,42 @@ import Testing
 
     /// Without authentication the right to call is that of the machine: a page in its browser must not borrow it.
     @Test func anOpenGatewayOnLoopbackIsNotCalledByForeignPages() async throws {
-        let fixture = try await AccessFixture(AccessConfiguration())
+        let fixture = try await Self.open()
         let foreign = [HTTPField("Origin", "https://evil.example")]
         #expect(fixture.perform("POST", "/v1/clients", Self.body, foreign).status == 403)
         #expect(fixture.perform("POST", "/v1/clients", Self.body).status == 201)
         #expect(fixture.perform("GET", "/v1/clients", "", foreign).status == 200)
+    }
+
+    /// A gateway without authentication that knows the host of the fixture.
+    private static func open(_ change: (inout AccessConfiguration) -> Void = { _ in }) async throws -> AccessFixture {
+        var access = AccessConfiguration()
+        access.hosts = ["gateway.example"]
+        change(&access)
+        return try await AccessFixture(access)
+    }
+
+    private static let stream = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=last_price"
+
+    /// A stream subscribes: a page that only embeds its address must not cause that.
+    @Test func aForeignPageOpensNoStreamOfAnOpenGateway() async throws {
+        let fixture = try await Self.open { $0.origins = ["https://good.example"] }
+        let site = HTTPField("Sec-Fetch-Site", "cross-site")
+        let link = HTTPField("Sec-Fetch-Mode", "navigate")
+        #expect(fixture.perform("GET", Self.stream, "", [site]).status == 403)
+        #expect(fixture.perform("GET", Self.stream, "", [site, link]).status == 403)
+        #expect(fixture.perform("GET", Self.stream, "", [HTTPField("Origin", "https://evil.example")]).status == 403)
+        #expect(fixture.perform("GET", Self.stream, "", [HTTPField("Origin", "https://good.example"), site]).isStream)
+        #expect(fixture.perform("GET", Self.stream, "", [HTTPField("Sec-Fetch-Site", "same-origin")]).isStream)
+        #expect(fixture.perform("GET", Self.stream).isStream)
+    }
+
+    @Test func aForeignPageOpensNoStreamWithTheCookie() async throws {
+        let fixture = try await fixture()
+        let foreign = [
+            Self.cookie, HTTPField("Sec-Fetch-Site", "cross-site"), HTTPField("Sec-Fetch-Mode", "navigate"),
+        ]
+        #expect(fixture.perform("GET", Self.stream, "", foreign).status == 403)
     }
 
     @Test func aCookieThatIsThereTwiceCountsForNothing() async throws {

@@ -24,6 +24,15 @@ internal import Testing
         #expect(lines[2] == query)
     }
 
+    @Test func theAuthorityOfAnAbsoluteTargetReplacesHost() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        let text = try client.exchange("GET http://other:81/p?q HTTP/1.1\r\nHost: x\r\n\r\n").text
+        #expect(text == "GET\n/p\nq\nhttp11\nHost=other:81\n")
+        let malformed = try client.exchange("GET http://user@other/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(malformed.status == 400)
+    }
+
     @Test func headersKeepOrderCaseAndRepetition() throws {
         let server = try TestServer()
         let text = try server.client().exchange(

@@ -99,7 +99,8 @@ struct TokenVerifier: Sendable {
         }
         if let value = claims[names.rate] {
             guard let number = value.number?.doubleValue, number > 0 else { throw .claim }
-            rights.rate = number
+            let range = RateConfiguration.range
+            rights.rate = min(max(number, range.lowerBound), range.upperBound)
         }
         return rights
     }

@@ -210,4 +210,16 @@ import Testing
         configuration.publicKey = TokenForge.ellipticKey.pemRepresentation
         #expect(throws: KeyMaterial.Mistake.self) { try KeyMaterial.read(configuration) }
     }
+
+    @Test(arguments: ["1e19", "1e-19", "1e308", "5e-324", "1e6"])
+    func anExtremeRateIsClamped(rate: String) async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let claims = #""operations":"read","upstreams":"*","rate":\#(rate)"#
+        let token = try TokenForge.token(claims, expiry: fixture.time.wall + 100)
+        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let number = try #require(try verifier.caller(of: token, now: fixture.time.wall).rights.rate)
+        #expect(RateConfiguration.range.contains(number))
+        #expect(fixture.perform("GET", "/v1/clients", as: token).status == 200)
+        #expect([200, 429].contains(fixture.perform("GET", "/v1/clients", as: token).status))
+    }
 }

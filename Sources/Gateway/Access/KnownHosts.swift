@@ -1,0 +1,29 @@
+internal import MicroHTTPD
+
+/// Refuses requests for unknown host names while callers need no credentials.
+///
+/// A web page can point its own name at the gateway's address (DNS rebinding); a browser then lets the page read all
+/// responses, since both have the same origin. Such requests carry the page's name in `Host`.
+struct KnownHosts: Middleware {
+    /// The configuration in force.
+    let rules: @Sendable () -> AccessConfiguration
+
+    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
+        // The responses of open operations are the same for every caller.
+        guard let operation, operation.authorization != .open else { return nil }
+        let rules = rules()
+        // Browsers always send a host; clients of HTTP/1.0 may not.
+        guard rules.isOpen, let host = call.request.headers["Host"] else { return nil }
+        let name = Self.name(of: host)
+        if ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost") || rules.hosts.contains(name) { return nil }
+        throw Problem(.forbidden, detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts.")
+    }
+
+    /// The host of an authority, without its port, in lower case.
+    static func name(of authority: String) -> String {
+        let authority = authority.lowercased()
+        if authority.hasPrefix("[") { return String(authority.prefix { $0 != "]" }) + "]" }
+        let name = authority.prefix { $0 != ":" }
+        return String(name.hasSuffix(".") ? name.dropLast() : name)
+    }
+}
