@@ -56,11 +56,13 @@ package final class AccessControl: Sendable {
         let losesKeys = !configuration.modes.contains(.keys)
         let losesTokens = !takesTokens || older.configuration.webTokens != configuration.webTokens
         let isOpen = configuration.isOpen
-        return { identity in
+        let isRevoked: @Sendable (String?) -> Bool = { identity in
             if isOpen { return false }
             guard let identity else { return true }
             return identity.hasPrefix("jwt:") ? losesTokens : losesKeys || changedKeys.contains(identity)
         }
+        tickets.revoke { isRevoked($0.identity) }
+        return isRevoked
     }
 
     /// The configuration in force.
@@ -94,7 +96,7 @@ extension AccessControl: Middleware {
             takesTickets: operation.acceptsTickets
         )
         guard let credential else { throw Challenge.missing() }
-        let caller = try caller(showing: credential, policy)
+        let caller = try caller(showing: credential, policy, usesTicket: !call.isHead)
         if case .cookie = credential {
             try forgery.check(call.request, withCookie: true, opensStream: operation.acceptsTickets)
         }
@@ -116,11 +118,17 @@ extension AccessControl: Middleware {
         }
     }
 
-    private func caller(showing credential: Credential, _ policy: Policy) throws(Problem) -> Caller {
+    /// - Parameter usesTicket: False for `HEAD`, which opens no stream and leaves the ticket valid.
+    private func caller(
+        showing credential: Credential,
+        _ policy: Policy,
+        usesTicket: Bool
+    ) throws(Problem) -> Caller {
         switch credential {
         case .bearer(let text), .cookie(let text): return try caller(of: text, policy)
         case .ticket(let text):
-            guard let caller = tickets.redeem(text, now: clock()), let present = present(caller, policy) else {
+            let holder = usesTicket ? tickets.redeem(text, now: clock()) : tickets.holder(of: text, now: clock())
+            guard let holder, let present = present(holder, policy) else {
                 throw Challenge.invalid("The ticket is unknown, used or expired.")
             }
             return present
@@ -142,15 +150,15 @@ extension AccessControl: Middleware {
         }
     }
 
-    /// The holder of a ticket with its present rights; nil if it has none.
+    /// The holder of a ticket, if its rights are still those with which the ticket was issued; nil otherwise.
     private func present(_ caller: Caller, _ policy: Policy) -> Caller? {
         if let expiry = caller.expiry, expiry <= wallTime() { return nil }
         guard let identity = caller.identity else { return nil }
         if identity.hasPrefix("jwt:") { return policy.configuration.modes.contains(.jwt) ? caller : nil }
-        guard policy.configuration.modes.contains(.keys), let rights = policy.keys.rights(of: identity) else {
+        guard policy.configuration.modes.contains(.keys), policy.keys.rights(of: identity) == caller.rights else {
             return nil
         }
-        return Caller(identity: identity, rights: rights)
+        return caller
     }
 }
 

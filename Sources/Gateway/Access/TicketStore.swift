@@ -61,6 +61,21 @@ final class TicketStore: Sendable {
         }
     }
 
+    /// The caller that a ticket was issued to, without using it; nil if the ticket is unknown, used or expired.
+    func holder(of text: String, now: Moment) -> Caller? {
+        let hash = KeyHash.digest(of: text)
+        return state.withLock { state in
+            state.entries[hash].flatMap { $0.expiresAt > now ? $0.caller : nil }
+        }
+    }
+
+    /// Invalidates the tickets of some callers.
+    func revoke(where isRevoked: (Caller) -> Bool) {
+        state.withLock { state in
+            for (hash, entry) in state.entries where isRevoked(entry.caller) { _ = Self.take(hash, from: &state) }
+        }
+    }
+
     /// The number of stored hashes, including those of used tickets.
     var held: Int { state.withLock { $0.order.count } }
 

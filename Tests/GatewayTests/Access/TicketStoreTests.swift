@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite struct TicketTests {
+@Suite struct TicketStoreTests {
     private func target(_ ticket: String, _ id: String) -> String { "/v1/subscriptions/\(id)/events?ticket=\(ticket)" }
 
     @Test func aTicketOpensOneStream() async throws {
@@ -52,14 +52,35 @@ import Testing
         #expect(outcome.status == (ticket.hasPrefix("lst_") ? 401 : 400))
     }
 
-    @Test func aTicketIsWorthNoMoreThanItsMakerIsNow() async throws {
+    @Test func headLeavesTheTicketValid() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        #expect(fixture.perform("HEAD", target(ticket, id)).status == 200)
+        #expect(fixture.perform("GET", target(ticket, id)).isStream)
+        #expect(fixture.perform("HEAD", target(ticket, id)).status == 401)
+    }
+
+    @Test func aTicketDoesNotOutliveItsKey() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let unchanged = fixture.makeTicket(as: AccessFixture.admin)
+        var access = AccessFixture.keys()
+        access.keys[1].hash = KeyHash(of: "lsg_new")
+        _ = try await fixture.services.access.load(access)
+        #expect(fixture.perform("GET", target(ticket, id)).status == 401)
+        #expect(fixture.perform("GET", target(unchanged, id)).isStream)
+    }
+
+    @Test func aTicketDoesNotOutliveTheRightsOfItsKey() async throws {
         let fixture = try await AccessFixture()
         let id = fixture.makeSubscription(as: AccessFixture.alice)
         let ticket = fixture.makeTicket(as: AccessFixture.alice)
         var access = AccessFixture.keys()
         access.keys[1].rights.items = []
         _ = try await fixture.services.access.load(access)
-        #expect(fixture.perform("GET", target(ticket, id)).status == 404)
+        #expect(fixture.perform("GET", target(ticket, id)).status == 401)
         let other = fixture.makeTicket(as: AccessFixture.alice)
         access.keys.remove(at: 1)
         _ = try await fixture.services.access.load(access)
@@ -75,27 +96,27 @@ import Testing
         #expect(fixture.perform("GET", "/v1/stream?subscription=x&ticket=\(ticket)").status == 401)
     }
 
-    @Test func anOfficeIsBounded() {
-        let office = TicketStore(maxTickets: 5, maxTicketsPerCaller: 2)
+    @Test func theStoreIsBounded() {
+        let store = TicketStore(maxTickets: 5, maxTicketsPerCaller: 2)
         let caller = Caller(identity: "key:a")
         let other = Caller(identity: "key:b")
-        for _ in 0..<2 { #expect(office.issue(to: caller, lifetime: .seconds(30), now: .zero) != nil) }
-        #expect(office.issue(to: caller, lifetime: .seconds(30), now: .zero) == nil)
-        let ticket = office.issue(to: other, lifetime: .seconds(30), now: .zero)
-        #expect(office.redeem(ticket?.text ?? "", now: .zero) == other)
-        #expect(office.issue(to: caller, lifetime: .seconds(30), now: .zero + .seconds(31)) != nil)
-        #expect(office.count == 1)
+        for _ in 0..<2 { #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero) != nil) }
+        #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero) == nil)
+        let ticket = store.issue(to: other, lifetime: .seconds(30), now: .zero)
+        #expect(store.redeem(ticket?.text ?? "", now: .zero) == other)
+        #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero + .seconds(31)) != nil)
+        #expect(store.count == 1)
     }
 
     @Test func ticketsMadeAndUsedInALoopDoNotPileUp() {
-        let office = TicketStore(maxTickets: 5, maxTicketsPerCaller: 5)
+        let store = TicketStore(maxTickets: 5, maxTicketsPerCaller: 5)
         let caller = Caller(identity: "key:a")
-        let waiting = office.issue(to: caller, lifetime: .seconds(30), now: .zero)
+        let waiting = store.issue(to: caller, lifetime: .seconds(30), now: .zero)
         for _ in 0..<1_000 {
-            let ticket = office.issue(to: caller, lifetime: .seconds(30), now: .zero)
-            #expect(ticket.flatMap { office.redeem($0.text, now: .zero) } == caller)
+            let ticket = store.issue(to: caller, lifetime: .seconds(30), now: .zero)
+            #expect(ticket.flatMap { store.redeem($0.text, now: .zero) } == caller)
         }
-        #expect(office.held < 100)
-        #expect(office.redeem(waiting?.text ?? "", now: .zero) == caller)
+        #expect(store.held < 100)
+        #expect(store.redeem(waiting?.text ?? "", now: .zero) == caller)
     }
 }
