@@ -100,7 +100,8 @@ extension ConnectionOption {
     /// Reads the value from text, as `text(in:)` writes it; header fields are lines of `Name: value`.
     ///
     /// - Throws: `invalidValue` for a text of another form, or for a value outside the limits.
-    package func read(_ text: String, into values: inout ConnectionOptionValues) throws(ClientError) {
+    package func read(_ text: String, into target: inout ConnectionOptionValues) throws(ClientError) {
+        var values = target
         switch storage {
         case .seconds(let path, _):
             guard let seconds = NumberText.plain(text) else { throw refusal(of: text) }
@@ -115,6 +116,7 @@ extension ConnectionOption {
         case .connectTimeout(let path): values[keyPath: path] = try ConnectTimeout(text: text)
         }
         if let violation = violation(in: values) { throw violation }
+        target = values
     }
 
     private func flag(_ text: String) throws(ClientError) -> Bool {

@@ -74,16 +74,16 @@ import Testing
 
     @Test(arguments: [
         ([("auth", "none"), ("auth.keys.a.hash", hash)], "auth: is none, but"),
-        ([("auth", "keys")], "auth: asks for API keys"),
-        ([("auth", "jwt")], "auth: asks for tokens"), ([("auth", "none,keys")], "auth: must be none alone"),
+        ([("auth", "keys")], "auth: requires API keys"),
+        ([("auth", "jwt")], "auth: requires tokens"), ([("auth", "none,keys")], "auth: must be none alone"),
         ([("auth", "magic")], "auth: must be one of"), ([("auth.keys.a.items", "x")], "auth.keys.a.hash: is required"),
         ([("auth.keys.a.hash", "sha256:12")], "auth.keys.a.hash: must be sha256:"),
-        ([("auth.keys.a.hash", hash), ("auth.keys.b.hash", hash)], "auth.keys.b.hash: is that of another key"),
+        ([("auth.keys.a.hash", hash), ("auth.keys.b.hash", hash)], "auth.keys.b.hash: is also the hash of another key"),
         (
             [("auth.keys.a.hash", hash), ("auth.keys.a.operations", "read, fly")],
             "auth.keys.a.operations: must be one of"
         ),
-        ([("auth.keys.a b.hash", hash)], "auth.keys.a b: must be named"),
+        ([("auth.keys.a b.hash", hash)], "auth.keys.a b: must have a name"),
         ([("auth.jwt.secret", "short")], "auth.jwt.secret:"),
         ([("auth.jwt.jwks", "{}")], "auth.jwt.jwks:"), ([("auth.cookie", "a;b")], "auth.cookie: must be"),
         ([("cors.origins", "example.com")], "cors.origins:"), ([("cors.origins", "https://a/b")], "cors.origins:"),
