@@ -15,7 +15,9 @@ struct KnownHosts: Middleware {
         // Browsers always send a host; clients of HTTP/1.0 may not.
         guard rules.isOpen, let host = call.request.headers["Host"] else { return nil }
         let name = Self.name(of: host)
-        if ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost") || rules.hosts.contains(name) { return nil }
+        if ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost") || rules.hosts.contains(name) {
+            return nil
+        }
         throw Problem(.forbidden, detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts.")
     }
 

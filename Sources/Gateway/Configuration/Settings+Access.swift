@@ -82,7 +82,12 @@ extension Settings {
             token.secret("publicKey", "PEM", \.publicKey, "The public key of RS256 or ES256 tokens."),
             token.secret("jwks", "JSON", \.keySet, "A JWK set with the public keys of RS256 and ES256 tokens."),
             token.text("issuer", "text", \.issuer, default: "any", "The issuer that tokens must have."),
-            token.text("audience", "text", \.audience, "The audience that tokens must have; none: they must have none."),
+            token.text(
+                "audience",
+                "text",
+                \.audience,
+                "The audience that tokens must have; none: they must have none."
+            ),
             token.seconds(
                 "leeway",
                 \.leeway,

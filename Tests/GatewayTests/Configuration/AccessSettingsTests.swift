@@ -78,7 +78,10 @@ import Testing
         ([("auth", "jwt")], "auth: requires tokens"), ([("auth", "none,keys")], "auth: must be none alone"),
         ([("auth", "magic")], "auth: must be one of"), ([("auth.keys.a.items", "x")], "auth.keys.a.hash: is required"),
         ([("auth.keys.a.hash", "sha256:12")], "auth.keys.a.hash: must be sha256:"),
-        ([("auth.keys.a.hash", hash), ("auth.keys.b.hash", hash)], "auth.keys.b.hash: is also the hash of another key"),
+        (
+            [("auth.keys.a.hash", hash), ("auth.keys.b.hash", hash)],
+            "auth.keys.b.hash: is also the hash of another key"
+        ),
         (
             [("auth.keys.a.hash", hash), ("auth.keys.a.operations", "read, fly")],
             "auth.keys.a.operations: must be one of"

@@ -47,7 +47,9 @@ enum Credential: Equatable {
 
     private static func bearer(_ headers: [String]) throws(Problem) -> String? {
         guard let header = headers.first else { return nil }
-        guard headers.count == 1 else { throw Challenge.malformed("The request has more than one Authorization header.") }
+        guard headers.count == 1 else {
+            throw Challenge.malformed("The request has more than one Authorization header.")
+        }
         let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
         guard let scheme = parts.first, scheme.lowercased() == "bearer" else {
             throw Challenge.invalid("The scheme of Authorization must be Bearer.")
