@@ -47,23 +47,24 @@ let package = Package(
         ),
         .target(name: "JSONText", swiftSettings: strict),
         .target(name: "TLCP", dependencies: ["JSONText"], swiftSettings: strict),
-        .target(name: "SessionCore", dependencies: ["TLCP"], swiftSettings: strict),
+        .target(name: "SessionCore", dependencies: ["TLCP", "StreamIO"], swiftSettings: strict),
         .target(
             name: "LightstreamerClient",
-            dependencies: ["TLCP", "SessionCore", "TLCPTransports", logging],
+            dependencies: ["TLCP", "SessionCore", "StreamIO", "TLCPTransports", logging],
             swiftSettings: strict
         ),
         .target(
             name: "SessionPool",
-            dependencies: ["SessionCore", "LightstreamerClient", logging],
+            dependencies: ["SessionCore", "StreamIO", "LightstreamerClient", logging],
             swiftSettings: strict
         ),
-        .target(name: "EventHub", dependencies: ["SessionCore", "JSONText"], swiftSettings: strict),
+        .target(name: "EventHub", dependencies: ["SessionCore", "StreamIO", "JSONText"], swiftSettings: strict),
+        .target(name: "StreamIO", swiftSettings: strict),
         .target(
             name: "Gateway",
             dependencies: [
-                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "MicroHTTPD",
-                "CGatewayFiles", logging,
+                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
+                "MicroHTTPD", "CGatewayFiles", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 crypto,
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -73,7 +74,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "CGatewayFiles", cSettings: [.treatAllWarnings(as: .error)]),
-        .target(name: "MicroHTTPD", dependencies: ["CMicroHTTPD"], swiftSettings: strict),
+        .target(name: "MicroHTTPD", dependencies: ["StreamIO", "CMicroHTTPD"], swiftSettings: strict),
         .systemLibrary(
             name: "CMicroHTTPD",
             pkgConfig: "libmicrohttpd",
@@ -120,15 +121,16 @@ let package = Package(
         ),
         .testTarget(
             name: "EventHubTests",
-            dependencies: ["EventHub", "JSONText", "SessionCore", "TestSupport"],
+            dependencies: ["EventHub", "StreamIO", "JSONText", "SessionCore", "TestSupport"],
             swiftSettings: strict
         ),
-        .testTarget(name: "MicroHTTPDTests", dependencies: ["MicroHTTPD"], swiftSettings: strict),
+        .testTarget(name: "StreamIOTests", dependencies: ["StreamIO"], swiftSettings: strict),
+        .testTarget(name: "MicroHTTPDTests", dependencies: ["MicroHTTPD", "StreamIO"], swiftSettings: strict),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
                 "Gateway", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD", "SessionCore", "SessionPool",
-                "TestSupport", logging,
+                "StreamIO", "TestSupport", logging,
             ],
             swiftSettings: strict
         ),

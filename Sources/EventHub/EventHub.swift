@@ -143,13 +143,15 @@ package final class EventHub: Sendable {
 
     /// Makes the part that looks after the streams of one loop; call it on the loop's thread.
     ///
-    /// - Parameter wake: Makes the loop call `collect` soon; called from any thread, without the lock.
-    package func makeShard(wake: @escaping @Sendable () -> Void) -> HubShard {
+    /// - Parameters:
+    ///   - seed: Decides the delays of its streams.
+    ///   - wake: Makes the loop call `collect` soon; called from any thread, without the lock.
+    package func makeShard(seed: UInt64, wake: @escaping @Sendable () -> Void) -> HubShard {
         let index = locked { state in
             state.shards.append(HubState.ShardRecord(wake: wake))
             return state.shards.count - 1
         }
-        return HubShard(hub: self, index: index)
+        return HubShard(hub: self, index: index, seed: seed)
     }
 }
 

@@ -1,4 +1,4 @@
-package import SessionCore
+package import StreamIO
 internal import Synchronization
 
 /// What the shards of a hub did so far, added up; read by anyone.

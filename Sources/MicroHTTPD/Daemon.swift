@@ -1,3 +1,4 @@
+package import StreamIO
 internal import Synchronization
 
 /// An HTTP server: libmicrohttpd accepts, parses and answers; open responses are written by our own loops, which run the
@@ -134,7 +135,7 @@ package final class Daemon: Sendable {
     ///
     /// - Returns: True when all is quiet.
     package func drain(within limit: Duration) async -> Bool {
-        let end = StreamTime.now() + limit
+        let end = Moment.monotonic() + limit
         var isQuiet = true
         for loop in loops {
             let isLoopQuiet = await withCheckedContinuation { continuation in

@@ -1,7 +1,7 @@
-internal import Glibc
 package import LightstreamerClient
 package import Logging
-package import SessionCore
+internal import SessionCore
+package import StreamIO
 internal import Synchronization
 
 /// Few upstream sessions for many consumers: the clients, and the subscriptions that they carry.
@@ -120,14 +120,5 @@ extension SessionPool {
     /// What the pool holds open towards an upstream.
     package func figures(of upstream: String) -> PoolFigures {
         body.withLock { $0.machine.figures(of: upstream) }
-    }
-}
-
-extension Moment {
-    /// The present reading of the system's monotonic clock.
-    @Sendable package static func monotonic() -> Moment {
-        var reading = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &reading)
-        return Moment(nanoseconds: Int64(reading.tv_sec) &* 1_000_000_000 &+ Int64(reading.tv_nsec))
     }
 }

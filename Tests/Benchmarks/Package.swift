@@ -28,16 +28,17 @@ let package = Package(
     targets: [
         room("JSONText"),
         room("TLCP", ["JSONText"]),
-        room("SessionCore", ["TLCP"]),
-        room("EventHub", ["SessionCore", "JSONText"]),
+        room("StreamIO"),
+        room("SessionCore", ["TLCP", "StreamIO"]),
+        room("EventHub", ["SessionCore", "StreamIO", "JSONText"]),
         .systemLibrary(
             name: "CMicroHTTPD",
             path: "Rooms/CMicroHTTPD",
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]
         ),
-        room("MicroHTTPD", ["CMicroHTTPD"]),
-        room("GatewayStreaming", ["EventHub", "MicroHTTPD", "SessionCore"], at: "Gateway/Streaming"),
+        room("MicroHTTPD", ["StreamIO", "CMicroHTTPD"]),
+        room("GatewayStreaming", ["EventHub", "StreamIO", "MicroHTTPD"], at: "Gateway/Streaming"),
 
         .executableTarget(
             name: "HubServer",

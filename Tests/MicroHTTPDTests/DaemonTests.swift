@@ -40,7 +40,7 @@ internal import Testing
         let kept = Mutex<[HTTPResponder]>([])
         let server = try TestServer(
             handler: TestHandler { request, responder in
-                if request.rawPath == "/stream" { return .stream(HTTPStreamHead(), content) }
+                if request.rawPath == "/stream" { return .stream(HTTPStreamHead(), content.admitted) }
                 kept.withLock { $0.append(responder) }
                 return .wait
             }
@@ -73,7 +73,7 @@ internal import Testing
         while kept.withLock({ $0 == nil }) { _ = try other.exchange("GET /x HTTP/1.1\r\nHost: x\r\n\r\n") }
         server.daemon.close()
         let content = TestContent()
-        kept.withLock { $0 }?.stream(HTTPStreamHead(), content)
+        kept.withLock { $0 }?.stream(HTTPStreamHead(), content.admitted)
         #expect(content.waitForEnd() == .neverOpened)
     }
 

@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import StreamIO
 
 /// The events of one topic: the newest of them for those that resume, and for those that are late as long as they need
 /// them. Used under the hub's lock.
@@ -116,7 +117,7 @@ struct TopicLog {
         let bytes = min(Size.mostBytes, tail.byteCapacity * 2)
         roll(
             capacity: min(Size.mostEvents, tail.capacity * 2),
-            byteCapacity: max(bytes, payload + VariantBuffer.chunkOverhead)
+            byteCapacity: max(bytes, payload + ChunkFraming.overhead)
         )
     }
 

@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import StreamIO
 
 /// The bytes of one variant of a segment's events: appended to, never moved, shared by all readers.
 ///
@@ -22,28 +23,18 @@ final class VariantBuffer: @unchecked Sendable {
         frames.deallocate()
     }
 
-    /// The most bytes that framing adds to a payload: its length in hexadecimal and two line ends.
-    static let chunkOverhead = 16 + 4
-
     /// Whether a payload of this size still fits.
-    func hasRoom(for payload: Int) -> Bool { byteCapacity - used - Self.chunkOverhead >= payload }
+    func hasRoom(for payload: Int) -> Bool { byteCapacity - used - ChunkFraming.overhead >= payload }
 
     /// Appends the payload of the event at this index, and puts an HTTP chunk around it.
     func append(_ payload: [UInt8], at index: Int) {
-        let chunkStart = used
-        appendLength(payload.count)
-        appendLineEnd()
-        let payloadStart = used
-        payload.withUnsafeBytes {
-            (bytes + used).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(bytes), byteCount: $0.count)
-        }
-        used += payload.count
-        let payloadEnd = used
-        appendLineEnd()
+        let start = used
+        let written = ChunkFraming.write(payload, to: bytes + start)
+        used += written.chunk.count
         let frame = LogFrame(
-            chunkStart: Int32(chunkStart),
-            payloadStart: Int32(payloadStart),
-            payloadEnd: Int32(payloadEnd),
+            chunkStart: Int32(start),
+            payloadStart: Int32(start + written.payload.lowerBound),
+            payloadEnd: Int32(start + written.payload.upperBound),
             chunkEnd: Int32(used)
         )
         (frames + index).initialize(to: frame)
@@ -60,25 +51,6 @@ final class VariantBuffer: @unchecked Sendable {
     /// The chunks of the events in a range of indices, which must not be empty.
     func bytes(from first: Int, until end: Int) -> UnsafeRawBufferPointer {
         bytes(from: frames[first].chunkStart, to: frames[end - 1].chunkEnd)
-    }
-
-    private func appendLength(_ count: Int) {
-        var shift = max(0, (Int.bitWidth - count.leadingZeroBitCount - 1) / 4) * 4
-        while shift >= 0 {
-            let digit = UInt8(truncatingIfNeeded: (count >> shift) & 15)
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            shift -= 4
-        }
-    }
-
-    private func appendLineEnd() {
-        append(0x0D)
-        append(0x0A)
-    }
-
-    private func append(_ byte: UInt8) {
-        bytes.storeBytes(of: byte, toByteOffset: used, as: UInt8.self)
-        used += 1
     }
 }
 

@@ -1,22 +1,13 @@
 internal import SessionCore
+internal import StreamIO
 
 /// Events that many streams get in the same bytes: all those that keep up and have nothing else to be told.
-package struct Broadcast {
+struct Broadcast {
     /// A broadcast of more bytes would keep the loop from everything else.
     private static let limit = 64 << 10
 
-    /// A range of bytes, which neither change nor move while the owner lives.
-    package struct Piece {
-        /// The bytes, framed in HTTP chunks.
-        package let bytes: UnsafeRawBufferPointer
-        /// Keeps them.
-        package let owner: AnyObject
-    }
-
-    /// The streams, by their tags.
-    package let tags: [Int]
-    /// The bytes, in order.
-    package let pieces: [Piece]
+    /// The bytes and the streams that get them.
+    let write: SharedWrite
     /// How many events they are.
     let events: Int
     /// When the first of them was published.
@@ -24,13 +15,13 @@ package struct Broadcast {
 
     /// What is new in channels, in one order, for those who are in step in all of them; nil if that is nothing, or too
     /// much, or nobody wrote this variant of it.
-    init?(of channels: [ShardChannel], as variant: EventVariant, to tags: [Int]) {
+    init?(of channels: [ShardChannel], as variant: EventVariant, to streams: [StreamID]) {
         var readers = channels.map(NewsReader.init)
         var turns = MergeTurns()
         for reader in readers { turns.append(reader.nextSequence) }
         guard let (first, _) = turns.next() else { return nil }
         published = readers[first].published
-        var pieces: [Piece] = []
+        var pieces: [StreamPiece] = []
         var size = 0
         while let (place, until) = turns.next() {
             guard let piece = readers[place].take(before: until, variant) else { return nil }
@@ -40,15 +31,14 @@ package struct Broadcast {
             turns.set(readers[place].nextSequence, at: place)
         }
         events = channels.reduce(0) { $0 + $1.newsCount }
-        self.pieces = pieces.count == 1 ? pieces : [Self.gathered(pieces, size)]
-        self.tags = tags
+        write = SharedWrite(streams: streams, pieces: pieces.count == 1 ? pieces : [Self.gathered(pieces, size)])
     }
 
     /// The pieces in one: copied once, which costs less than to have the system gather them for each stream.
-    private static func gathered(_ pieces: [Piece], _ size: Int) -> Piece {
+    private static func gathered(_ pieces: [StreamPiece], _ size: Int) -> StreamPiece {
         let block = PrivateBytes(capacity: size)
         for piece in pieces { block.append(piece.bytes) }
-        return Piece(bytes: block.all, owner: block)
+        return StreamPiece(owner: block, bytes: block.all)
     }
 }
 
@@ -73,12 +63,12 @@ struct NewsReader {
     var published: Moment { segment.published(at: index) }
 
     /// Takes the events of the present segment before a sequence, at least one; nil if nobody wrote this variant of them.
-    mutating func take(before sequence: UInt64, _ variant: EventVariant) -> Broadcast.Piece? {
+    mutating func take(before sequence: UInt64, _ variant: EventVariant) -> StreamPiece? {
         guard let buffer = segment.buffer(variant) else { return nil }
         let first = index
         let isAll = sequence == .max || segment.sequence(at: end - 1) < sequence
         index = isAll ? end : segment.index(after: sequence, in: index..<end)
-        let piece = Broadcast.Piece(bytes: buffer.bytes(from: first, until: index), owner: buffer)
+        let piece = StreamPiece(owner: buffer, bytes: buffer.bytes(from: first, until: index))
         leaveWhatIsRead()
         return piece
     }

@@ -1,9 +1,11 @@
-package import SessionCore
+internal import SessionCore
+package import StreamIO
 
 /// Looks after the streams of one loop: takes over what was published, once for all of them, and says which have
 /// something due. Used on the thread of that loop only.
-package final class HubShard {
+package final class HubShard: StreamFeed {
     private let hub: EventHub
+    private let seed: UInt64
     private let context: ShardContext
     private let index: Int
     private var subscribers: [String: Subscriber] = [:]
@@ -18,9 +20,10 @@ package final class HubShard {
         let seen: LogView
     }
 
-    init(hub: EventHub, index: Int) {
+    init(hub: EventHub, index: Int, seed: UInt64) {
         self.hub = hub
         self.index = index
+        self.seed = seed
         context = ShardContext(
             metrics: hub.metrics,
             configuration: hub.configuration,
@@ -33,34 +36,27 @@ package final class HubShard {
 
     // MARK: - A stream's life
 
-    /// Opens a stream that the hub admitted: this decides its place in the sequence.
-    ///
-    /// - Parameters:
-    ///   - id: Its id.
-    ///   - tag: The number by which `collect` names it: a small one, which no other open stream of the shard has.
-    ///   - isChunked: Whether its bytes are framed in HTTP chunks.
-    ///   - seed: Decides its delays.
-    /// - Returns: The stream, whose first bytes are due; nil if it was discarded.
-    package func open(stream id: String, tag: Int, isChunked: Bool, seed: UInt64, now: Moment) -> Subscriber? {
-        var delay = RetryDelay(base: hub.configuration.retryDelay, seed: seed)
-        let retry = delay.milliseconds()
+    /// Opens a stream that the hub admitted: this decides its place in the sequence. One that was discarded in between
+    /// ends at once.
+    package func open(_ opening: StreamOpening) -> any StreamContent {
+        attach(opening) ?? DiscardedStream()
+    }
+
+    /// Opens a stream that the hub admitted; nil if there is none of this id.
+    func attach(_ opening: StreamOpening) -> Subscriber? {
+        let id = opening.stream
         let shard = index
+        var delay = RetryDelay(base: hub.configuration.retryDelay, seed: seed &+ opening.id.rawValue)
+        let retry = delay.milliseconds()
         guard let record = hub.locked({ $0.attach(id, to: shard, retryMilliseconds: retry) }) else { return nil }
-        let subscriber = Subscriber(
-            record: record,
-            tag: tag,
-            isChunked: isChunked,
-            delay: delay,
-            context: context,
-            now: now
-        )
+        let subscriber = Subscriber(record: record, opening: opening, shard: self, delay: delay, context: context)
         subscribers[id] = subscriber
         for change in record.changes { subscriber.apply(change) }
         return subscriber
     }
 
-    /// Forgets a stream.
-    package func close(_ subscriber: Subscriber) {
+    /// Forgets a stream that is over.
+    func close(_ subscriber: Subscriber) {
         guard subscribers.removeValue(forKey: subscriber.id) != nil else { return }
         subscriber.detachAll()
         hub.discard(stream: subscriber.id)
@@ -69,41 +65,40 @@ package final class HubShard {
     // MARK: - Events
 
     /// Takes over what was published since the last time, and says which streams it concerns.
-    package func collect(into news: inout HubNews, now: Moment) {
+    package func collect(into news: inout FeedNews, now: Moment) {
         pass &+= 1
         let changes = takeOver()
         if !changes.isEmpty { apply(changes, &news) }
-        broadcast(&news)
+        broadcast(&news, now: now)
         for unseen in unseen {
             noteLatency(of: unseen, now: now)
             unseen.channel.moveStep(now: now)
             unseen.channel.forEachCursor { note($0, &news) }
         }
-        for broadcast in news.broadcasts { note(broadcast, now: now) }
         unseen.removeAll(keepingCapacity: true)
     }
 
     /// Gives what is new to all who are in step. Where that cannot be done alike, they fall out.
-    private func broadcast(_ news: inout HubNews) {
+    private func broadcast(_ news: inout FeedNews, now: Moment) {
         let channels = unseen.map(\.channel).filter { !$0.isStepAtEnd }
         if channels.count == 1 {
             // Mostly it is one channel, and then none of the readers is looked at.
             channels[0].forEachStep { readers, variant in
-                if let broadcast = Broadcast(of: channels, as: variant, to: readers.tags) {
-                    news.broadcasts.append(broadcast)
+                if let broadcast = Broadcast(of: channels, as: variant, to: readers.streams) {
+                    send(broadcast, &news, now: now)
                 } else {
                     readers.cursors.forEach { $0.subscriber.leaveLiveGroup() }
                 }
             }
         } else {
             groups.form(channels, pass: pass)
-            for group in groups.groups where !group.tags.isEmpty {
+            for group in groups.groups where !group.streams.isEmpty {
                 let read = group.channels.map { channels[$0] }
-                if let broadcast = Broadcast(of: read, as: group.variant, to: group.tags) {
-                    news.broadcasts.append(broadcast)
+                if let broadcast = Broadcast(of: read, as: group.variant, to: group.streams) {
+                    send(broadcast, &news, now: now)
                 } else {
-                    let tags = Set(group.tags)
-                    read[0].liveReaders.filter { tags.contains($0.tag) }.forEach { $0.leaveLiveGroup() }
+                    let streams = Set(group.streams)
+                    read[0].liveReaders.filter { streams.contains($0.stream) }.forEach { $0.leaveLiveGroup() }
                 }
             }
         }
@@ -111,7 +106,7 @@ package final class HubShard {
 
     /// Changes come before anybody is found to be late: they have their places among the events that were taken over with
     /// them, and those before them go first.
-    private func apply(_ changes: [(String, [StreamChange])], _ news: inout HubNews) {
+    private func apply(_ changes: [(String, [StreamChange])], _ news: inout FeedNews) {
         for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
         for unseen in unseen { unseen.channel.forEachCursor { $0.subscriber.list($0) } }
         for (id, changes) in changes {
@@ -152,13 +147,14 @@ package final class HubShard {
         context.metrics.queueLatency.record(from: view.tail.published(at: first), to: now)
     }
 
-    private func note(_ broadcast: Broadcast, now: Moment) {
-        let readers = broadcast.tags.count
+    private func send(_ broadcast: Broadcast, _ news: inout FeedNews, now: Moment) {
+        news.shared.append(broadcast.write)
+        let readers = broadcast.write.streams.count
         context.metrics.addDelivered(readers * broadcast.events)
         context.metrics.deliveryLatency.record(from: broadcast.published, to: now, times: readers)
     }
 
-    private func note(_ cursor: Cursor, _ news: inout HubNews) {
+    private func note(_ cursor: Cursor, _ news: inout FeedNews) {
         let subscriber = cursor.subscriber
         subscriber.list(cursor)
         if subscriber.isDue, subscriber.duePass != pass {
@@ -168,11 +164,11 @@ package final class HubShard {
         }
     }
 
-    private func name(_ subscriber: Subscriber, _ news: inout HubNews) {
+    private func name(_ subscriber: Subscriber, _ news: inout FeedNews) {
         guard !subscriber.isDue else { return }
         subscriber.isDue = true
         subscriber.duePass = pass
-        news.due.append(subscriber.tag)
+        news.ready.append(subscriber.stream)
     }
 }
 
@@ -196,4 +192,11 @@ final class ShardContext {
         deliveryLatency = metrics.deliveryLatency
         encoder = EventEncoder(epoch: epoch)
     }
+}
+
+/// A stream that was discarded before it was opened.
+private final class DiscardedStream: StreamContent {
+    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress { .finish }
+    func blocked() {}
+    func ended(_ reason: StreamEnd) {}
 }

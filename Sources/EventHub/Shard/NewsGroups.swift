@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// Who of those in step gets the same in a pass: those who read the same of the channels that have something new.
 ///
 /// Channels are looked at one after the other. A reader moves from its group to the one that has the channel in addition,
@@ -13,8 +15,8 @@ struct NewsGroups {
         let channels: [Int]
         /// How they are written.
         let variant: EventVariant
-        /// The tags of the readers.
-        var tags: [Int] = []
+        /// The streams of the readers.
+        var streams: [StreamID] = []
         fileprivate let first: Int
     }
 
@@ -23,7 +25,7 @@ struct NewsGroups {
         let channel: Int
     }
 
-    /// Where a reader is; its tag is the index. The readers themselves are not looked at: they are far away.
+    /// Where a reader is; the slot of its stream is the index. The readers themselves are not looked at: they are far away.
     private struct Mark {
         var pass: UInt64 = 0
         var group = 0
@@ -39,21 +41,21 @@ struct NewsGroups {
         groups.removeAll(keepingCapacity: true)
         steps.removeAll(keepingCapacity: true)
         for place in channels.indices {
-            channels[place].forEachStep { readers, variant in move(readers.tags, to: place, variant, pass) }
+            channels[place].forEachStep { readers, variant in move(readers.streams, to: place, variant, pass) }
         }
         for place in channels.indices {
-            channels[place].forEachStep { readers, _ in settle(readers.tags, at: place) }
+            channels[place].forEachStep { readers, _ in settle(readers.streams, at: place) }
         }
     }
 
-    private mutating func move(_ tags: [Int], to place: Int, _ variant: EventVariant, _ pass: UInt64) {
+    private mutating func move(_ streams: [StreamID], to place: Int, _ variant: EventVariant, _ pass: UInt64) {
         // Neighbours mostly make the same step.
         var last = (from: Int.min, to: 0)
-        for tag in tags {
-            while marks.count <= tag { marks.append(Mark()) }
-            let from = marks[tag].pass == pass ? marks[tag].group : -1
+        for slot in streams.lazy.map(\.slot) {
+            while marks.count <= slot { marks.append(Mark()) }
+            let from = marks[slot].pass == pass ? marks[slot].group : -1
             if from != last.from { last = (from, group(after: Step(from: from, channel: place), variant)) }
-            marks[tag] = Mark(pass: pass, group: last.to)
+            marks[slot] = Mark(pass: pass, group: last.to)
         }
     }
 
@@ -68,7 +70,9 @@ struct NewsGroups {
     }
 
     /// Puts readers into the groups in which they ended, each at the first of its channels.
-    private mutating func settle(_ tags: [Int], at place: Int) {
-        for tag in tags where groups[marks[tag].group].first == place { groups[marks[tag].group].tags.append(tag) }
+    private mutating func settle(_ streams: [StreamID], at place: Int) {
+        for stream in streams where groups[marks[stream.slot].group].first == place {
+            groups[marks[stream.slot].group].streams.append(stream)
+        }
     }
 }

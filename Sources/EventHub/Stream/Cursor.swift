@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// Where one stream is in one channel.
 final class Cursor {
     /// The stream. It holds its cursors and lets go of them all when it ends, so this is no lasting circle; a weaker
@@ -88,8 +90,8 @@ final class Cursor {
 struct CursorList {
     /// The readers.
     private(set) var cursors: [Cursor] = []
-    /// The tags of their streams, in the same order.
-    private(set) var tags: [Int] = []
+    /// The numbers of their streams, in the same order.
+    private(set) var streams: [StreamID] = []
 
     /// Whether there are none.
     var isEmpty: Bool { cursors.isEmpty }
@@ -98,7 +100,7 @@ struct CursorList {
     mutating func add(_ cursor: Cursor) {
         cursor.place = cursors.count
         cursors.append(cursor)
-        tags.append(cursor.subscriber.tag)
+        streams.append(cursor.subscriber.stream)
     }
 
     /// Takes a reader out, if it is in; the last one takes its place.
@@ -106,10 +108,10 @@ struct CursorList {
         let place = cursor.place
         guard cursors.indices.contains(place), cursors[place] === cursor else { return }
         let last = cursors.removeLast()
-        let lastTag = tags.removeLast()
+        let lastStream = streams.removeLast()
         guard last !== cursor else { return }
         last.place = place
         cursors[place] = last
-        tags[place] = lastTag
+        streams[place] = lastStream
     }
 }

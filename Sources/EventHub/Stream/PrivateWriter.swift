@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// Writes payloads for one stream into blocks that grow while it goes on.
 struct PrivateWriter {
     private static let firstCapacity = 512
@@ -9,19 +11,19 @@ struct PrivateWriter {
 
     init(isChunked: Bool) { self.isChunked = isChunked }
 
-    /// Hands a payload to the sink, in an HTTP chunk if the stream has them; the number of bytes that makes.
-    mutating func write<Sink: ByteSink & ~Copyable>(_ payload: [UInt8], to sink: inout Sink) -> Int {
+    /// Hands a payload to the batch, in an HTTP chunk if the stream has them; the number of bytes that makes.
+    mutating func write(_ payload: [UInt8], to batch: inout StreamBatch) -> Int {
         if let block, let range = block.append(payload, chunked: isChunked) {
-            sink.append(range, owner: block)
+            batch.append(range, owner: block)
             return range.count
         }
-        let fresh = PrivateBytes(capacity: max(capacity, payload.count + VariantBuffer.chunkOverhead))
+        let fresh = PrivateBytes(capacity: max(capacity, payload.count + ChunkFraming.overhead))
         capacity = min(Self.mostCapacity, capacity * 4)
         block = fresh
         guard let range = fresh.append(payload, chunked: isChunked) else {
             preconditionFailure("a fresh block holds what it was made for")
         }
-        sink.append(range, owner: fresh)
+        batch.append(range, owner: fresh)
         return range.count
     }
 }
@@ -42,11 +44,13 @@ final class PrivateBytes {
 
     /// Appends a payload, in an HTTP chunk if asked, and gives the range; nil if it does not fit.
     func append(_ payload: [UInt8], chunked: Bool) -> UnsafeRawBufferPointer? {
-        guard capacity - used >= payload.count + VariantBuffer.chunkOverhead else { return nil }
+        guard capacity - used >= payload.count + ChunkFraming.overhead else { return nil }
         let start = used
-        if chunked { write(String(payload.count, radix: 16).utf8 + [0x0D, 0x0A]) }
-        write(payload)
-        if chunked { write([0x0D, 0x0A]) }
+        if chunked {
+            used += ChunkFraming.write(payload, to: bytes + start).chunk.upperBound
+        } else {
+            payload.withUnsafeBytes { append($0) }
+        }
         return UnsafeRawBufferPointer(start: bytes + start, count: used - start)
     }
 
@@ -60,8 +64,4 @@ final class PrivateBytes {
 
     /// All bytes so far.
     var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: used) }
-
-    private func write(_ source: [UInt8]) {
-        source.withUnsafeBytes { append($0) }
-    }
 }

@@ -1,28 +1,29 @@
-package import SessionCore
+internal import SessionCore
+internal import StreamIO
 
 extension Subscriber {
     /// Gives what is due.
     ///
-    /// Ranges of memory that all streams share go to the sink as they are: nothing is copied or written for a stream
+    /// Ranges of memory that all streams share go to the batch as they are: nothing is copied or written for a stream
     /// that keeps up.
-    package func fill<Sink: ByteSink & ~Copyable>(_ sink: inout Sink, now: Moment) -> FillResult {
+    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         isDue = false
         leaveLiveGroup()
         catchUp()
-        let before = sink.remainingBytes
+        let before = batch.remainingBytes
         let isHolding = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
-        if !isHolding, !pending.isEmpty { givePending(&sink, now: now) }
-        if pending.isEmpty, !ready.isEmpty { giveShared(&sink, now: now) }
+        if !isHolding, !pending.isEmpty { givePending(&batch, now: now) }
+        if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
         if pending.isEmpty, ready.isEmpty, let closeReason {
             let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: delay.milliseconds())
-            give(event, to: &sink)
+            give(event, to: &batch)
             figures.setLag(0)
-            return .finished
+            return .finish
         }
-        if sink.remainingBytes != before {
+        if batch.remainingBytes != before {
             clock.sent(at: now)
         } else if clock.isSilent(at: now) {
-            give(.heartbeat, to: &sink)
+            give(.heartbeat, to: &batch)
             clock.sent(at: now)
         }
         figures.setLag(ready.isEmpty ? pending.count : ready.reduce(pending.count) { $0 + $1.unread })
@@ -33,12 +34,12 @@ extension Subscriber {
 
     // MARK: - Bytes of its own
 
-    private func givePending<Sink: ByteSink & ~Copyable>(_ sink: inout Sink, now: Moment) {
+    private func givePending(_ batch: inout StreamBatch, now: Moment) {
         var writer = PrivateWriter(isChunked: isChunked)
         var hasUpdates = false
-        while !sink.isFull, let (entry, id) = pending.popFirst() {
+        while !batch.isFull, let (entry, id) = pending.popFirst() {
             encode(entry, id)
-            figures.addBytes(writer.write(context.encoder.json.bytes, to: &sink))
+            figures.addBytes(writer.write(context.encoder.json.bytes, to: &batch))
             if case .control = entry.content { continue }
             if case .conflated = entry.content { hasUpdates = true }
             delivered(1)
@@ -64,10 +65,10 @@ extension Subscriber {
         }
     }
 
-    private func give<Sink: ByteSink & ~Copyable>(_ event: ControlEvent, to sink: inout Sink) {
+    private func give(_ event: ControlEvent, to batch: inout StreamBatch) {
         context.encoder.encode(event, as: request.format)
         var writer = PrivateWriter(isChunked: isChunked)
-        figures.addBytes(writer.write(context.encoder.json.bytes, to: &sink))
+        figures.addBytes(writer.write(context.encoder.json.bytes, to: &batch))
     }
 
     private func delivered(_ count: Int) {
@@ -77,12 +78,12 @@ extension Subscriber {
 
     // MARK: - Shared bytes
 
-    private func giveShared<Sink: ByteSink & ~Copyable>(_ sink: inout Sink, now: Moment) {
+    private func giveShared(_ batch: inout StreamBatch, now: Moment) {
         var turns = MergeTurns()
         swap(&turns, &context.turns)
         for cursor in ready { turns.append(cursor.nextSequence()) }
         var isFirst = true
-        while !sink.isFull, let (place, until) = turns.next() {
+        while !batch.isFull, let (place, until) = turns.next() {
             let cursor = ready[place]
             let segment = cursor.segment
             let index = cursor.index
@@ -95,7 +96,7 @@ extension Subscriber {
             let last =
                 until == .max || segment.sequence(at: end - 1) < until
                 ? end : segment.index(after: until, in: index..<end)
-            let reached = give(segment, index..<last, to: &sink)
+            let reached = give(segment, index..<last, to: &batch)
             cursor.advance(to: reached)
             turns.set(cursor.nextSequence(), at: place)
             delivered(reached - index)
@@ -105,14 +106,14 @@ extension Subscriber {
         unlistRead()
     }
 
-    /// Gives events of a segment, as many as the sink likes to take and at least one; the index behind them.
-    private func give<Sink: ByteSink & ~Copyable>(_ segment: LogSegment, _ range: Range<Int>, to sink: inout Sink)
+    /// Gives events of a segment, as many as fit into the batch and at least one; the index behind them.
+    private func give(_ segment: LogSegment, _ range: Range<Int>, to batch: inout StreamBatch)
         -> Int
     {
-        guard let buffer = segment.buffer(variant) else { return giveRewritten(segment, range, to: &sink) }
-        guard isChunked else { return giveBare(buffer, range, to: &sink) }
+        guard let buffer = segment.buffer(variant) else { return giveRewritten(segment, range, to: &batch) }
+        guard isChunked else { return giveBare(buffer, range, to: &batch) }
         let start = buffer.frame(at: range.lowerBound).chunkStart
-        let room = sink.remainingBytes
+        let room = batch.remainingBytes
         var low = range.lowerBound + 1
         var high = range.upperBound
         // Mostly everything fits at once.
@@ -122,37 +123,37 @@ extension Subscriber {
             if Int(buffer.frame(at: middle - 1).chunkEnd - start) <= room { low = middle } else { high = middle - 1 }
         }
         let end = buffer.frame(at: low - 1).chunkEnd
-        sink.append(buffer.bytes(from: start, to: end), owner: buffer)
+        batch.append(buffer.bytes(from: start, to: end), owner: buffer)
         figures.addBytes(Int(end - start))
         return low
     }
 
-    private func giveBare<Sink: ByteSink & ~Copyable>(
+    private func giveBare(
         _ buffer: VariantBuffer,
         _ range: Range<Int>,
-        to sink: inout Sink
+        to batch: inout StreamBatch
     ) -> Int {
         for index in range {
-            if index > range.lowerBound, sink.isFull { return index }
+            if index > range.lowerBound, batch.isFull { return index }
             let frame = buffer.frame(at: index)
-            sink.append(buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd), owner: buffer)
+            batch.append(buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd), owner: buffer)
             figures.addBytes(Int(frame.payloadEnd - frame.payloadStart))
         }
         return range.upperBound
     }
 
     /// Gives events that nobody read in this variant when they came, as it is with resumed ones.
-    private func giveRewritten<Sink: ByteSink & ~Copyable>(
+    private func giveRewritten(
         _ segment: LogSegment,
         _ range: Range<Int>,
-        to sink: inout Sink
+        to batch: inout StreamBatch
     ) -> Int {
         var writer = PrivateWriter(isChunked: isChunked)
         for index in range {
-            if index > range.lowerBound, sink.isFull { return index }
+            if index > range.lowerBound, batch.isFull { return index }
             let record = segment.record(at: index)
             context.encoder.encode(record.event, sequence: record.sequence, of: segment.context, as: variant)
-            figures.addBytes(writer.write(context.encoder.json.bytes, to: &sink))
+            figures.addBytes(writer.write(context.encoder.json.bytes, to: &batch))
         }
         return range.upperBound
     }

@@ -1,19 +1,20 @@
 internal import SessionCore
+internal import StreamIO
 
 /// One stream: where it is in the channels that it carries, what it has still to be told, and how.
 ///
 /// A reader that keeps up gets ranges of the bytes that all share. What a reader was too late for, and what only it has
 /// to be told (snapshots, the `stream` event), goes through `PendingEvents` and is written for it alone.
-package final class Subscriber {
+final class Subscriber: StreamContent {
     /// Up to here a late reader gets shared bytes nevertheless: that costs less than to conflate them.
     private static let slack = (events: 64, weight: 16 << 10)
 
     /// The stream's id.
-    package let id: String
-    /// The number by which the shard names it.
-    package let tag: Int
+    let id: String
+    /// The stream's number on its loop.
+    let stream: StreamID
     /// Its figures.
-    package let figures: StreamFigures
+    let figures: StreamFigures
     let request: StreamRequest
     let variant: EventVariant
     let isChunked: Bool
@@ -22,6 +23,8 @@ package final class Subscriber {
     /// Whether it has a frequency limit.
     let isPaced: Bool
     let context: ShardContext
+    /// Holds the stream until it is closed.
+    private unowned let shard: HubShard
     var delay: RetryDelay
     var pending: PendingEvents
     /// The channels that it reads.
@@ -42,15 +45,22 @@ package final class Subscriber {
     private var inStepSince = Moment.zero
     var clock: StreamClock
 
-    init(record: StreamRecord, tag: Int, isChunked: Bool, delay: RetryDelay, context: ShardContext, now: Moment) {
+    init(
+        record: StreamRecord,
+        opening: StreamOpening,
+        shard: HubShard,
+        delay: RetryDelay,
+        context: ShardContext
+    ) {
         id = record.id
         figures = record.figures
         request = record.request
         variant = record.variant
         isPaced = record.request.maxFrequency != nil
         conflates = record.request.conflates || record.request.maxFrequency != nil
-        self.tag = tag
-        self.isChunked = isChunked
+        stream = opening.id
+        isChunked = opening.framing == .chunked
+        self.shard = shard
         self.context = context
         self.delay = delay
         let configuration = context.configuration
@@ -60,10 +70,18 @@ package final class Subscriber {
         clock = StreamClock(
             heartbeat: configuration.heartbeatInterval,
             maxFrequency: record.request.maxFrequency,
-            now: now,
+            now: opening.now,
             offset: self.delay.fraction()
         )
     }
+
+    // MARK: - The loop's side
+
+    /// Reads for itself until it has caught up.
+    func blocked() { leaveLiveGroup() }
+
+    /// Leaves the hub.
+    func ended(_ reason: StreamEnd) { shard.close(self) }
 
     // MARK: - What the hub says
 
@@ -170,7 +188,7 @@ package final class Subscriber {
     }
 
     /// Reads for itself from now on: it has something to be told that others have not, or cannot take what they take.
-    package func leaveLiveGroup() {
+    func leaveLiveGroup() {
         guard isInLiveGroup else { return }
         isInLiveGroup = false
         figures.leaveLiveGroup()

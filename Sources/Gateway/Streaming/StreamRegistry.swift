@@ -1,10 +1,33 @@
 package import EventHub
 package import MicroHTTPD
+package import StreamIO
 internal import Synchronization
+
+/// One entry of the list of streams.
+package struct StreamListing: Sendable {
+    /// Sources, format, figures.
+    package let summary: StreamSummary
+    /// The caller that has it open.
+    package let owner: StreamOwner
+}
+
+/// The caller that has a stream open.
+package struct StreamOwner: Sendable, Equatable {
+    /// The peer's address, as text.
+    package var peer: String
+    /// The name of the caller's key or token; nil without authentication.
+    package var identity: String?
+
+    /// An owner.
+    package init(peer: String, identity: String? = nil) {
+        self.peer = peer
+        self.identity = identity
+    }
+}
 
 /// The streams that are open, from the caller's request to their end.
 package final class StreamRegistry: Sendable {
-    /// Called once when a stream is over, on the thread of its loop: a good place to leave a shared subscription.
+    /// Called once when a stream is over, on the thread of its loop; if it was never opened, on any thread.
     package typealias EndAction = @Sendable (StreamEnd) -> Void
 
     private let hub: EventHub
@@ -13,18 +36,18 @@ package final class StreamRegistry: Sendable {
     /// A registry without streams.
     package init(hub: EventHub) { self.hub = hub }
 
-    /// The feed of a loop; give this to the daemon.
-    package func makeFeed(for loop: StreamLoop) -> HubFeed {
-        HubFeed(shard: hub.makeShard { loop.wake() })
+    /// The feed of a loop; for the daemon.
+    package func makeFeed(for loop: StreamLoop) -> HubShard {
+        hub.makeShard(seed: .random(in: .min ... .max)) { loop.wake() }
     }
 
-    /// Makes a stream. It counts as open from now on; hand it to the front end, with `head(for:)`, which opens or ends
-    /// it. Its place in the sequence is decided when the front end opens it.
+    /// Admits a stream. It counts as open from now on; the HTTP server, which gets it with `head(for:)`, opens or ends
+    /// it. Its place in the sequence is decided when it is opened.
     ///
     /// - Parameters:
-    ///   - request: What the caller asks.
-    ///   - owner: Who asks.
-    ///   - id: The id it should have, for streams that were announced before; taken only if no open stream has it.
+    ///   - request: The sources and options of the stream.
+    ///   - owner: The caller.
+    ///   - id: The id of the stream if it was announced before; ignored if an open stream has it.
     ///   - onEnd: Called once when the stream is over.
     /// - Throws: `unknownSource`; nothing is left behind.
     package func open(
@@ -32,10 +55,11 @@ package final class StreamRegistry: Sendable {
         owner: StreamOwner,
         id: String? = nil,
         onEnd: @escaping EndAction = { _ in }
-    ) throws(HubError) -> sending LiveStream {
+    ) throws(HubError) -> AdmittedStream {
         let id = try hub.admit(request, id: id)
         owners.withLock { $0[id] = owner }
-        return LiveStream(id: id, hub: hub, seed: UInt64.random(in: .min ... .max)) { [weak self] end in
+        return AdmittedStream(id: id) { [weak self] end in
+            if end == .neverOpened { self?.hub.discard(stream: id) }
             _ = self?.owners.withLock { $0.removeValue(forKey: id) }
             onEnd(end)
         }
@@ -66,19 +90,19 @@ package final class StreamRegistry: Sendable {
         return StreamListing(summary: summary, owner: owner)
     }
 
-    /// Changes the sources of a live stream, all or nothing. Sources that it already has, or does not have, are passed
-    /// over.
+    /// Changes the sources of an open stream, all or nothing. Additions that it already has and removals that it does
+    /// not have are ignored.
     package func patch(_ id: String, add: [StreamSource], remove: [StreamSource]) throws(HubError) {
         try hub.change(stream: id, add: add, remove: remove)
     }
 
-    /// Tells a stream that it is being closed, and closes it; false if there is none of this id.
+    /// Sends a stream its closing event and closes it; false if there is none of this id.
     @discardableResult
     package func close(_ id: String, reason: String) -> Bool {
         hub.close(stream: id, reason: reason)
     }
 
-    /// Tells all streams that they are being closed, and closes them.
+    /// Sends all streams their closing events and closes them.
     package func closeAll(reason: String) { hub.closeAll(reason: reason) }
 
     /// The number of open streams.

@@ -1,4 +1,5 @@
-package import SessionCore
+internal import SessionCore
+package import StreamIO
 internal import TLCPTransports
 
 /// Time, timers and random numbers; tests supply their own.

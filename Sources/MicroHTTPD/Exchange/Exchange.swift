@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// One request on its way through the front end, from its request line to its end. Confined to its loop's thread.
 final class Exchange {
     /// How far it has come.
@@ -14,7 +16,7 @@ final class Exchange {
         /// Resumed with a late answer. *Entered* from `waiting`; *leaves to* `over`.
         case answering(HTTPResponse)
         /// Resumed with a late stream that the library has to read. *Entered* from `waiting`; *leaves to* `streaming`.
-        case opening(HTTPStreamHead, any StreamContent)
+        case opening(HTTPStreamHead, AdmittedStream)
         /// A stream is open that the library reads. *Leaves to* `over`.
         case streaming
         /// The response is queued, or the stream has ended or left the library: called again, the access callback

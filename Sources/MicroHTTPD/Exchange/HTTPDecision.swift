@@ -1,3 +1,5 @@
+package import StreamIO
+
 /// What a handler decides about a request.
 package enum HTTPDecision {
     /// This response, now.
@@ -5,6 +7,6 @@ package enum HTTPDecision {
     /// The responder will be used later, exactly once, from any thread. Requests that follow on the same connection
     /// wait for it.
     case wait
-    /// An open response whose bytes come from the content, until one of both ends it.
-    case stream(HTTPStreamHead, any StreamContent)
+    /// An open response: the feed of the connection's loop opens the stream and gives its bytes.
+    case stream(HTTPStreamHead, AdmittedStream)
 }

@@ -1,3 +1,4 @@
+package import StreamIO
 internal import Synchronization
 
 /// The way to answer a request later: after the handler returned `.wait`, exactly once, from any thread.
@@ -23,7 +24,7 @@ package final class HTTPResponder: Sendable {
         self.deliver = { answer in
             switch answer {
             case .response(let response): deliver(.respond(response))
-            case .stream(let head, let content): deliver(.stream(head, content))
+            case .stream(let head, let stream): deliver(.stream(head, stream))
             }
         }
     }
@@ -41,13 +42,13 @@ package final class HTTPResponder: Sendable {
         }
     }
 
-    /// Answers with an open response; the content moves to the thread of the connection's loop. Should the request be
-    /// over already, the content gets `ended(.neverOpened)`; on the calling thread, if the loop has ended as well.
-    package func stream(_ head: HTTPStreamHead, _ content: sending any StreamContent) {
+    /// Answers with an open response. If the request is over already, the stream ends with `neverOpened`; if the loop
+    /// has ended too, on the calling thread.
+    package func stream(_ head: HTTPStreamHead, _ stream: AdmittedStream) {
         if use() {
-            deliver(.stream(head, content))
+            deliver(.stream(head, stream))
         } else {
-            content.ended(.neverOpened)
+            stream.onEnd(.neverOpened)
         }
     }
 

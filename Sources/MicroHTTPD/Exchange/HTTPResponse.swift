@@ -1,3 +1,5 @@
+package import StreamIO
+
 /// A complete response.
 package struct HTTPResponse: Sendable {
     /// The bytes of a response.

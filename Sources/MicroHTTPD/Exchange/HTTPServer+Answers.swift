@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Glibc
+internal import StreamIO
 
 /// The ways in which an exchange is answered.
 extension HTTPServer {
@@ -28,33 +29,37 @@ extension HTTPServer {
         case .response(let response):
             exchange.phase = .answering(response)
             exchange.resume()
-        case .stream(let head, let content):
+        case .stream(let head, let stream):
             if isSecure || exchange.wantsOnlyHead {
-                exchange.phase = .opening(head, content)
+                exchange.phase = .opening(head, stream)
                 exchange.resume()
             } else {
-                takeOver(exchange, head, content)
+                takeOver(exchange, head, stream)
             }
         }
     }
 
     /// Opens a stream at once; inside the access callback only.
-    func openStream(_ exchange: Exchange, _ head: HTTPStreamHead, _ content: any StreamContent) -> MHD_Result {
-        if isSecure || exchange.wantsOnlyHead { return openThroughLibrary(exchange, head, content) }
+    func openStream(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) -> MHD_Result {
+        if isSecure || exchange.wantsOnlyHead { return openThroughLibrary(exchange, head, stream) }
         suspend(exchange.connection)
-        takeOver(exchange, head, content)
+        takeOver(exchange, head, stream)
         return .YES
     }
 
     /// Opens a stream that the library reads, or tells its head alone; inside the access callback only.
-    func openThroughLibrary(_ exchange: Exchange, _ head: HTTPStreamHead, _ content: any StreamContent) -> MHD_Result {
+    func openThroughLibrary(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) -> MHD_Result {
         if exchange.wantsOnlyHead {
-            content.ended(.neverOpened)
+            stream.onEnd(.neverOpened)
             exchange.phase = .over
             return queue(HTTPResponse.makeUnsized(), head, exchange)
         }
         exchange.phase = .streaming
-        let writer = SecureStreamWriter(exchange: exchange, content: content, roster: driver.roster)
+        let scheduler = driver.roster
+        let writer = scheduler.open(stream, framing: .bare) {
+            SecureStreamWriter(exchange: exchange, stream: $0, scheduler: scheduler)
+        }
+        guard let writer else { return .NO }
         let context = StreamBox.retain(writer)
         let response = MHD_create_response_from_callback(
             .max,
@@ -64,11 +69,10 @@ extension HTTPServer {
             contentFreeCallback
         )
         guard let response else {
+            scheduler.closed(writer, .neverOpened)
             StreamBox.release(context)
-            content.ended(.neverOpened)
             return .NO
         }
-        driver.roster.open(writer, framing: .bare)
         exchange.secureStream = writer
         return queue(response, head, exchange)
     }
@@ -83,28 +87,30 @@ extension HTTPServer {
 
     /// Takes the socket of a suspended connection for a stream of our own writing, and lets the library clear away
     /// the rest. If the system refuses, the library closes the connection.
-    private func takeOver(_ exchange: Exchange, _ head: HTTPStreamHead, _ content: any StreamContent) {
+    private func takeOver(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) {
         defer {
             exchange.phase = .over
             exchange.resume()
         }
         guard let descriptor = SocketHandover.take(exchange.record.descriptor) else {
-            return content.ended(.neverOpened)
+            return stream.onEnd(.neverOpened)
         }
         let isChunked = head.prefersChunks && !exchange.isOldVersion
-        let writer = PlainStreamWriter(
-            descriptor: descriptor,
-            peer: exchange.record.peer,
-            ledger: driver.ledger,
-            head: SharedBytes(StreamHeadEncoder.encode(head, isChunked: isChunked, date: driver.date.text())),
-            content: content,
-            isChunked: isChunked
-        )
-        if driver.roster.open(writer, framing: isChunked ? .chunked : .bare) {
+        let encodedHead = StreamHeadEncoder.encode(head, isChunked: isChunked, date: driver.date.text())
+        let writer = driver.roster.open(stream, framing: isChunked ? .chunked : .bare) {
+            PlainStreamWriter(
+                descriptor: descriptor,
+                peer: exchange.record.peer,
+                ledger: driver.ledger,
+                head: SharedBytes(encodedHead),
+                stream: $0,
+                isChunked: isChunked
+            )
+        }
+        if writer != nil {
             exchange.record.isTakenOver = true
         } else {
             Glibc.close(descriptor)
-            content.ended(.neverOpened)
         }
     }
 }
@@ -112,6 +118,6 @@ extension HTTPServer {
 extension LoopMessage.Answer {
     /// Nobody waits for the answer any more.
     func refuse() {
-        if case .stream(_, let content) = self { content.ended(.neverOpened) }
+        if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) }
     }
 }

@@ -111,8 +111,8 @@ extension HTTPServer {
             suspend(exchange.connection)
             responder.expectAnswer()
             return .YES
-        case .stream(let head, let content):
-            return openStream(exchange, head, content)
+        case .stream(let head, let stream):
+            return openStream(exchange, head, stream)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import StreamIO
 
 /// The connections of a loop, and by when each has to have brought its request. The library's own timeout starts anew
 /// with every byte, which a client could send one by one for ever. Confined to the loop's thread.
@@ -9,9 +10,9 @@ final class RequestTimes {
     private var free: [Int] = []
     private var wheel: TimerWheel
     private var due: [Int] = []
-    private var now: StreamTime
+    private var now: Moment
 
-    init(configuration: DaemonConfiguration, now: StreamTime) {
+    init(configuration: DaemonConfiguration, now: Moment) {
         idleTimeout = configuration.idleTimeout
         requestTimeout = configuration.requestTimeout
         self.now = now
@@ -19,7 +20,7 @@ final class RequestTimes {
     }
 
     /// When `advance` has something to do next.
-    var nextTick: StreamTime? { wheel.nextTick }
+    var nextTick: Moment? { wheel.nextTick }
 
     /// A connection stands; its first request is due.
     func add(peer: PeerAddress, id: UInt64, descriptor: Int32) -> ConnectionRecord {
@@ -55,7 +56,7 @@ final class RequestTimes {
     }
 
     /// Cuts off what is late. The library notices the end of input and closes the connection.
-    func advance(to now: StreamTime) {
+    func advance(to now: Moment) {
         self.now = now
         due.removeAll(keepingCapacity: true)
         wheel.advance(to: now, due: &due)

@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// The library's reference to the shared bytes of a response.
 ///
 /// Retained when the response is made; released once, in the free-callback of the response.

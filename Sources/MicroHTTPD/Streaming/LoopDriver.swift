@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// The inside of one shard: runs libmicrohttpd and writes the streams, in turn, on one thread. Everything it holds is
 /// confined to that thread, once `run` was called; the outside has its `StreamLoop`.
 final class LoopDriver {
@@ -28,8 +30,8 @@ final class LoopDriver {
     private var waiting: [UInt64: Exchange] = [:]
     private var exchangeCount: UInt64 = 0
     private var openExchanges = 0
-    private var nextFlush = StreamTime(nanoseconds: 0)
-    private var drains: [(until: StreamTime, told: @Sendable (Bool) -> Void)] = []
+    private var nextFlush = Moment(nanoseconds: 0)
+    private var drains: [(until: Moment, told: @Sendable (Bool) -> Void)] = []
 
     /// A driver that listens, but serves only from `run` on.
     ///
@@ -48,14 +50,14 @@ final class LoopDriver {
         self.ledger = ledger
         self.makeFeed = makeFeed
         self.listener = listener
-        let now = StreamTime.now()
+        let now = Moment.monotonic()
         do {
             poller = try Poller()
         } catch {
             listener.close()
             throw error
         }
-        roster = StreamScheduler(loop: loop, poller: poller, configuration: configuration, now: now)
+        roster = StreamScheduler(poller: poller, configuration: configuration, now: now)
         requestTimes = RequestTimes(configuration: configuration, now: now)
         guard poller.add(loop.mailbox.descriptor, token: Self.bellToken, .readable) else {
             listener.close()
@@ -74,7 +76,7 @@ final class LoopDriver {
         roster.feed = makeFeed(loop)
         while !isClosing {
             poller.wait(milliseconds: patience())
-            let now = StreamTime.now()
+            let now = Moment.monotonic()
             roster.advance(to: now)
             requestTimes.advance(to: now)
             takeOccurrences()
@@ -99,8 +101,8 @@ final class LoopDriver {
         let flush = loop.mailbox.isFeedWaiting ? nextFlush : nil
         let moments = [roster.nextTick, requestTimes.nextTick, flush, drains.map(\.until).min()]
         if let next = moments.compactMap({ $0 }).min() {
-            let now = StreamTime.now()
-            let wait = next <= now ? 0 : (next.nanoseconds - now.nanoseconds + 999_999) / 1_000_000
+            let now = Moment.monotonic()
+            let wait = next <= now ? 0 : UInt64((next.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
             milliseconds = min(milliseconds, wait)
         }
         return milliseconds == .max ? -1 : Int32(clamping: milliseconds)
@@ -119,7 +121,7 @@ final class LoopDriver {
         }
     }
 
-    private func takeFeed(_ now: StreamTime) {
+    private func takeFeed(_ now: Moment) {
         guard !roster.isSharing, now >= nextFlush, loop.mailbox.takeFeed() else { return }
         nextFlush = now + configuration.flushInterval
         roster.askFeed()
@@ -137,7 +139,7 @@ final class LoopDriver {
         }
     }
 
-    private func report(_ now: StreamTime) {
+    private func report(_ now: Moment) {
         figures.streams = roster.count
         figures.blockedStreams = roster.blockedCount
         figures.streamBytes = roster.byteCount
@@ -226,7 +228,7 @@ extension LoopDriver {
         fronts = []
         drains.forEach { $0.told(true) }
         drains = []
-        report(StreamTime.now())
+        report(Moment.monotonic())
     }
 }
 

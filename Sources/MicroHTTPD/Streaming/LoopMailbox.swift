@@ -20,7 +20,7 @@ final class LoopMailbox: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Leaves a message; does nothing after `close`, but that a content learns that it will not be opened.
+    /// Leaves a message; does nothing after `close`, except that a stream ends that will not be opened.
     func post(_ message: LoopMessage) {
         let isTaken = messages.withLock { messages in
             messages?.append(message)
@@ -83,7 +83,7 @@ extension LoopMessage {
     /// Nobody will act on the message.
     func refuse() {
         switch self {
-        case .answer(_, .stream(_, let content)): content.ended(.neverOpened)
+        case .answer(_, .stream(_, let stream)): stream.onEnd(.neverOpened)
         case .drain(_, let told): told(true)
         case .replaceCertificate(_, let told): told(.notRunning)
         case .answer(_, .response), .stopAccepting, .close: break

@@ -1,12 +1,11 @@
+internal import StreamIO
+
 /// What other threads want from a loop.
-///
-/// Unchecked: the content in an answer is not Sendable. It comes in as a `sending` argument of `HTTPResponder.stream`,
-/// so the sender has given it up, and is touched next on the loop's thread, behind the mailbox's lock.
-enum LoopMessage: @unchecked Sendable {
+enum LoopMessage: Sendable {
     /// What a responder was given.
-    enum Answer {
+    enum Answer: Sendable {
         case response(HTTPResponse)
-        case stream(HTTPStreamHead, any StreamContent)
+        case stream(HTTPStreamHead, AdmittedStream)
     }
 
     /// The answer to a waiting exchange.
@@ -16,7 +15,7 @@ enum LoopMessage: @unchecked Sendable {
     /// Stop listening.
     case stopAccepting
     /// Tell when nothing goes on any more, or the moment has come.
-    case drain(until: StreamTime, told: @Sendable (Bool) -> Void)
+    case drain(until: Moment, told: @Sendable (Bool) -> Void)
     /// End everything, and the thread.
     case close
 }

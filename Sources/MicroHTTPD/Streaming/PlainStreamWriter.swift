@@ -1,4 +1,5 @@
 internal import Glibc
+internal import StreamIO
 
 /// A stream on a socket taken from the library: we write its head, its bytes and its end, and close it.
 final class PlainStreamWriter: StreamWriter {
@@ -6,9 +7,8 @@ final class PlainStreamWriter: StreamWriter {
     /// What a client may send on a stream before we stop reading it (the kernel then stops it).
     private static let inputLimit = 64 * 1024
 
-    var id = StreamID(rawValue: 0)
-    let content: any StreamContent
-    private(set) var blockedSince: StreamTime?
+    let stream: OpenStream
+    private(set) var blockedSince: Moment?
     private let descriptor: Int32
     private let peer: PeerAddress
     private let ledger: ConnectionLedger
@@ -25,14 +25,14 @@ final class PlainStreamWriter: StreamWriter {
         peer: PeerAddress,
         ledger: ConnectionLedger,
         head: SharedBytes,
-        content: any StreamContent,
+        stream: OpenStream,
         isChunked: Bool
     ) {
         self.descriptor = descriptor
         self.peer = peer
         self.ledger = ledger
         self.head = head
-        self.content = content
+        self.stream = stream
         self.isChunked = isChunked
     }
 
@@ -42,17 +42,17 @@ final class PlainStreamWriter: StreamWriter {
         // The library switches this on and off for its own responses on the same connection.
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        return poller.add(descriptor, token: id.rawValue, interest)
+        return poller.add(descriptor, token: stream.id.rawValue, interest)
     }
 
-    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome {
+    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome {
         guard blockedSince == nil else { return .blocked }
         batch.removeAll()
         if let head {
             batch.append(head)
             self.head = nil
         }
-        let progress = content.fill(&batch, now: now)
+        let progress = stream.content.fill(&batch, now: now)
         if progress == .finish {
             isFinishing = true
             if isChunked { batch.append(Self.lastChunk) }
@@ -73,18 +73,18 @@ final class PlainStreamWriter: StreamWriter {
         }
     }
 
-    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: StreamTime) {
+    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: Moment) {
         rest = Self.rest(of: pieces[...], after: count)
         blockedSince = now
-        poller.change(descriptor, token: id.rawValue, interest)
+        poller.change(descriptor, token: stream.id.rawValue, interest)
     }
 
-    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome? {
+    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome? {
         if !events.isDisjoint(with: .closed) { return .over(.peerClosed) }
         if events.contains(.readable) {
             guard let count = output.drain(descriptor) else { return .over(.peerClosed) }
             inputCount += count
-            if inputCount >= Self.inputLimit { poller.change(descriptor, token: id.rawValue, interest) }
+            if inputCount >= Self.inputLimit { poller.change(descriptor, token: stream.id.rawValue, interest) }
         }
         return events.contains(.writable) && blockedSince != nil ? unblocked(output, poller, now) : nil
     }
@@ -104,7 +104,7 @@ final class PlainStreamWriter: StreamWriter {
     }
 
     /// Goes on with what was left; when that is gone the content gets its turn again.
-    private func unblocked(_ output: SocketOutput, _ poller: Poller, _ now: StreamTime) -> WriteOutcome {
+    private func unblocked(_ output: SocketOutput, _ poller: Poller, _ now: Moment) -> WriteOutcome {
         guard case .written(let count) = output.write(rest[...], to: descriptor) else { return .over(.peerClosed) }
         rest = Self.rest(of: rest[...], after: count)
         guard rest.isEmpty else {
@@ -112,7 +112,7 @@ final class PlainStreamWriter: StreamWriter {
             return .blocked
         }
         blockedSince = nil
-        poller.change(descriptor, token: id.rawValue, interest)
+        poller.change(descriptor, token: stream.id.rawValue, interest)
         return isFinishing ? .over(.finished) : .more
     }
 

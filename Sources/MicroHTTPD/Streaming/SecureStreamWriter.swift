@@ -1,24 +1,24 @@
 internal import Glibc
+internal import StreamIO
 
 /// A stream whose bytes pass through the library, for TLS: the library reads them when it can send, and while there are
 /// none the connection is suspended and we watch its descriptor.
 final class SecureStreamWriter: StreamWriter {
-    var id = StreamID(rawValue: 0)
-    let content: any StreamContent
-    private(set) var blockedSince: StreamTime?
+    let stream: OpenStream
+    private(set) var blockedSince: Moment?
     private let exchange: Exchange
     /// Holds us in its table while the stream is open; longer than we are asked for bytes.
-    private unowned let roster: StreamScheduler
+    private unowned let scheduler: StreamScheduler
     /// What the library had no room for, the first piece cut to what is left of it.
     private var rest: ArraySlice<StreamPiece> = []
     private var isFinishing = false
     private var isOver = false
     private var isSuspended = false
 
-    init(exchange: Exchange, content: any StreamContent, roster: StreamScheduler) {
+    init(exchange: Exchange, stream: OpenStream, scheduler: StreamScheduler) {
         self.exchange = exchange
-        self.content = content
-        self.roster = roster
+        self.stream = stream
+        self.scheduler = scheduler
     }
 
     /// The library encrypts, so nothing can go past it.
@@ -26,16 +26,16 @@ final class SecureStreamWriter: StreamWriter {
 
     func begin(_ poller: Poller) -> Bool { true }
 
-    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: StreamTime) {
+    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: Moment) {
         preconditionFailure("shared bytes were written past the library")
     }
 
-    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome {
+    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome {
         wake(poller)
         return .handedOver
     }
 
-    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome? {
+    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome? {
         events.isDisjoint(with: .closed) ? nil : .over(.peerClosed)
     }
 
@@ -57,24 +57,24 @@ final class SecureStreamWriter: StreamWriter {
         while filled < buffer.count {
             if rest.isEmpty {
                 guard !isFinishing else { break }
-                rest = roster.fill(self)
+                rest = scheduler.fill(self)
                 if rest.isEmpty { break }
             }
             filled += copy(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
         }
         if filled > 0 {
-            blockedSince = roster.handedOut(self, filled)
+            blockedSince = scheduler.handedOut(self, filled)
             return filled
         }
         blockedSince = nil
         if isFinishing {
-            roster.closed(self, .finished)
+            scheduler.closed(self, .finished)
             return ContentReaderCode.end
         }
         if !isSuspended {
             isSuspended = true
             exchange.front.suspend(exchange.connection)
-            roster.suspended(self, exchange.record.descriptor)
+            scheduler.suspended(self, exchange.record.descriptor)
         }
         return 0
     }

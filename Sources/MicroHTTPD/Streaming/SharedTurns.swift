@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// Shared writes that are under way: which write is next, and whose turn it is.
 struct SharedTurns {
     /// Some of the turns of one write.

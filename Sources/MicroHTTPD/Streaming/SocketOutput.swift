@@ -1,4 +1,5 @@
 internal import Glibc
+internal import StreamIO
 
 /// Writes pieces to a socket, as many as fit in one system call. One for all streams of a loop.
 final class SocketOutput {

@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// The open streams of a loop: their numbers, their turns, their deadlines. Confined to the loop's thread.
 ///
 /// What many streams get alike goes from here to their sockets; neither their writers nor their contents are touched, for
@@ -19,12 +21,11 @@ final class StreamScheduler {
     /// Says which streams have something due; set before the first stream.
     var feed: (any StreamFeed)?
     /// The time of the present pass.
-    private(set) var now: StreamTime
+    private(set) var now: Moment
     /// Open streams.
     private(set) var count = 0
     /// Streams whose clients take nothing at the moment.
     private(set) var blockedCount = 0
-    private let loop: StreamLoop
     private let poller: Poller
     private let blockedTimeout: Duration
     private let output = SocketOutput()
@@ -40,8 +41,7 @@ final class StreamScheduler {
     private var due: [Int] = []
     private var secureBytes: UInt64 = 0
 
-    init(loop: StreamLoop, poller: Poller, configuration: DaemonConfiguration, now: StreamTime) {
-        self.loop = loop
+    init(poller: Poller, configuration: DaemonConfiguration, now: Moment) {
         self.poller = poller
         self.now = now
         blockedTimeout = configuration.blockedStreamTimeout
@@ -54,34 +54,45 @@ final class StreamScheduler {
     /// Whether a shared write is under way. The feed is not asked until it is done.
     var isSharing: Bool { !shared.isEmpty }
     /// When `advance` has something to do next.
-    var nextTick: StreamTime? { wheel.nextTick }
+    var nextTick: Moment? { wheel.nextTick }
     /// Bytes sent so far.
     var byteCount: UInt64 { output.total &+ secureBytes }
 
-    /// Takes a new stream in; false, and nothing done, if its descriptor cannot be watched.
-    @discardableResult
-    func open(_ writer: any StreamWriter, framing: StreamFraming) -> Bool {
-        guard let feed else { return false }
+    /// Opens a stream and returns its writer. Nil if the stream cannot be opened or its descriptor cannot be watched; it
+    /// ends with `neverOpened` then.
+    func open<Writer: StreamWriter>(
+        _ stream: AdmittedStream,
+        framing: StreamFraming,
+        makeWriter: (OpenStream) -> Writer
+    ) -> Writer? {
+        guard let feed else {
+            stream.onEnd(.neverOpened)
+            return nil
+        }
         let slot = free.popLast() ?? entries.count
         if slot == entries.count { entries.append(Entry()) }
-        writer.id = StreamID(slot: slot, generation: entries[slot].generation)
+        let id = StreamID(slot: slot, generation: entries[slot].generation)
+        let content = feed.open(StreamOpening(stream: stream.id, id: id, framing: framing, now: now))
+        let opened = OpenStream(id: id, content: content, onEnd: stream.onEnd)
+        let writer = makeWriter(opened)
         guard writer.begin(poller) else {
             free.append(slot)
-            return false
+            entries[slot].generation = (entries[slot].generation &+ 1) & StreamID.generationMask
+            opened.ended(.neverOpened)
+            return nil
         }
         entries[slot].writer = writer
         entries[slot].socket = writer.socket ?? -1
         count += 1
-        writer.content.opened(StreamOpening(id: writer.id, loop: loop, feed: feed, framing: framing, now: now))
         enqueue(slot)
-        return true
+        return writer
     }
 
     /// Asks the feed, and queues what it names, each time from another one on, so that nobody is always last.
     func askFeed() {
         guard let feed, !isSharing else { return }
         news.removeAll()
-        feed.wokenUp(&news, now: now)
+        feed.collect(into: &news, now: now)
         shared.begin(news.shared)
         news.shared.removeAll(keepingCapacity: true)
         rotation = (rotation &+ 7919) & 0xFFFF_FFFF
@@ -94,7 +105,7 @@ final class StreamScheduler {
     }
 
     /// Moves on to the present: streams whose deadline has come are queued, or cut off if it was their last.
-    func advance(to now: StreamTime) {
+    func advance(to now: Moment) {
         self.now = now
         due.removeAll(keepingCapacity: true)
         wheel.advance(to: now, due: &due)
@@ -174,7 +185,7 @@ final class StreamScheduler {
             enqueue(slot)
         case .blocked:
             schedule(slot, writer.blockedSince.map { $0 + blockedTimeout })
-            if !wasBlocked { writer.content.blocked() }
+            if !wasBlocked { writer.stream.content.blocked() }
         case .handedOver:
             break
         case .over(let reason):
@@ -182,7 +193,7 @@ final class StreamScheduler {
         }
     }
 
-    private func schedule(_ slot: Int, _ deadline: StreamTime?) {
+    private func schedule(_ slot: Int, _ deadline: Moment?) {
         if let deadline {
             wheel.schedule(slot, at: deadline)
         } else {
@@ -193,7 +204,7 @@ final class StreamScheduler {
     private func end(_ slot: Int, _ writer: any StreamWriter, _ reason: StreamEnd) {
         remove(slot, writer)
         writer.end(output, poller, closingBody: reason == .daemonClosed)
-        writer.content.ended(reason)
+        writer.stream.ended(reason)
     }
 
     private func remove(_ slot: Int, _ writer: any StreamWriter) {
@@ -202,7 +213,7 @@ final class StreamScheduler {
         batch.removeAll()
         entries[slot].writer = nil
         entries[slot].socket = -1
-        entries[slot].generation = (entries[slot].generation &+ 1) & 0x7FFF_FFFF
+        entries[slot].generation = (entries[slot].generation &+ 1) & StreamID.generationMask
         free.append(slot)
         count -= 1
     }
@@ -245,13 +256,13 @@ extension StreamScheduler {
     /// What is due for the stream; empty if nothing is.
     func fill(_ writer: SecureStreamWriter) -> ArraySlice<StreamPiece> {
         batch.removeAll()
-        let progress = writer.content.fill(&batch, now: now)
+        let progress = writer.stream.content.fill(&batch, now: now)
         switch progress {
         case .idle(let deadline):
-            schedule(writer.id.slot, deadline)
+            schedule(writer.stream.id.slot, deadline)
         case .more:
-            wheel.cancel(writer.id.slot)
-            if batch.pieces.isEmpty { enqueue(writer.id.slot) }
+            wheel.cancel(writer.stream.id.slot)
+            if batch.pieces.isEmpty { enqueue(writer.stream.id.slot) }
         case .finish:
             writer.willFinish()
         }
@@ -261,22 +272,22 @@ extension StreamScheduler {
     }
 
     /// Bytes went to the library: from now on the stream is blocked, as far as we can tell, until it asks for more.
-    func handedOut(_ writer: SecureStreamWriter, _ count: Int) -> StreamTime {
+    func handedOut(_ writer: SecureStreamWriter, _ count: Int) -> Moment {
         secureBytes &+= UInt64(count)
-        wheel.schedule(writer.id.slot, at: now + blockedTimeout)
+        wheel.schedule(writer.stream.id.slot, at: now + blockedTimeout)
         return now
     }
 
     /// The stream's connection has been suspended: we have to see for ourselves whether its client goes.
     func suspended(_ writer: SecureStreamWriter, _ descriptor: Int32) {
-        _ = poller.add(descriptor, token: writer.id.rawValue, .closed)
+        _ = poller.add(descriptor, token: writer.stream.id.rawValue, .closed)
     }
 
     /// The library is done with the stream, or about to be.
     func closed(_ writer: SecureStreamWriter, _ reason: StreamEnd) {
-        guard self.writer(of: writer.id) === writer else { return }
-        remove(writer.id.slot, writer)
+        guard self.writer(of: writer.stream.id) === writer else { return }
+        remove(writer.stream.id.slot, writer)
         writer.leave()
-        writer.content.ended(reason)
+        writer.stream.ended(reason)
     }
 }

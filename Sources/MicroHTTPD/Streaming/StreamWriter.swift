@@ -1,12 +1,28 @@
-/// One open stream, in one of two ways: written by us to a socket taken from the library, or read by the
+internal import StreamIO
+
+/// A stream from its opening to its end.
+struct OpenStream {
+    /// Its number.
+    let id: StreamID
+    /// Where its bytes come from.
+    let content: any StreamContent
+    /// Called once, when it is over.
+    let onEnd: @Sendable (StreamEnd) -> Void
+
+    /// The stream is over.
+    func ended(_ reason: StreamEnd) {
+        content.ended(reason)
+        onEnd(reason)
+    }
+}
+
+/// The writer of one open stream, in one of two ways: written by us to a socket taken from the library, or read by the
 /// library through a content reader (TLS). Confined to its loop's thread.
 protocol StreamWriter: AnyObject {
-    /// The stream's number; set when it is opened.
-    var id: StreamID { get set }
-    /// Where the bytes come from.
-    var content: any StreamContent { get }
+    /// The stream that it writes.
+    var stream: OpenStream { get }
     /// Since when the client takes nothing; nil if it does, or has nothing to take.
-    var blockedSince: StreamTime? { get }
+    var blockedSince: Moment? { get }
 
     /// The socket, if shared bytes can be written to it as they are.
     var socket: Int32? { get }
@@ -15,13 +31,13 @@ protocol StreamWriter: AnyObject {
     func begin(_ poller: Poller) -> Bool
 
     /// Gets what is due from the content and sends it off.
-    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome
+    func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome
 
     /// The client took only so many bytes of a shared write: keeps what is left of it. The stream is blocked.
-    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: StreamTime)
+    func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: Moment)
 
     /// Something happened to the descriptor; nil if that changes nothing.
-    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: StreamTime) -> WriteOutcome?
+    func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome?
 
     /// The stream is over: closes its socket, or gives the connection back to the library and does not touch it after.
     ///
@@ -32,7 +48,7 @@ protocol StreamWriter: AnyObject {
 /// What became of a stream's turn.
 enum WriteOutcome {
     /// All is sent; nothing more is due before the deadline.
-    case idle(wakeAt: StreamTime?)
+    case idle(wakeAt: Moment?)
     /// All is sent; more is due.
     case more
     /// The client is slower than we are; the stream has no turn until it can be written again.

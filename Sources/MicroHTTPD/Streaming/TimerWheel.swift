@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// Deadlines of many things, coarse and cheap: a ring of ticks, each with a list of the things that are due then.
 ///
 /// Things are small numbers (places in somebody's table). A thing has at most one deadline. Moving a deadline further
@@ -20,16 +22,16 @@ struct TimerWheel: ~Copyable {
     private var deadlines: [UInt64] = []
 
     /// - Parameter granularity: The length of a tick.
-    init(granularity: Duration, now: StreamTime) {
-        self.granularity = max(1, granularity.wholeNanoseconds)
-        present = now.nanoseconds / self.granularity
+    init(granularity: Duration, now: Moment) {
+        self.granularity = UInt64(clamping: max(1, granularity.clampedNanoseconds))
+        present = UInt64(clamping: now.nanoseconds) / self.granularity
     }
 
     /// Sets the deadline of a thing.
-    mutating func schedule(_ thing: Int, at deadline: StreamTime) {
+    mutating func schedule(_ thing: Int, at deadline: Moment) {
         makeRoom(for: thing)
         let isWaiting = deadlines[thing] != .max
-        deadlines[thing] = min(deadline.nanoseconds, .max - 1)
+        deadlines[thing] = UInt64(clamping: deadline.nanoseconds)
         let tick = tick(of: deadlines[thing])
         if isWaiting {
             if ticks[thing] <= tick { return }
@@ -46,33 +48,34 @@ struct TimerWheel: ~Copyable {
     }
 
     /// The deadline of a thing; nil for none.
-    func deadline(of thing: Int) -> StreamTime? {
+    func deadline(of thing: Int) -> Moment? {
         guard thing < deadlines.count, deadlines[thing] != .max else { return nil }
-        return StreamTime(nanoseconds: deadlines[thing])
+        return Moment(nanoseconds: Int64(clamping: deadlines[thing]))
     }
 
     /// Moves on to the present and appends the things that are due, which lose their deadlines.
-    mutating func advance(to now: StreamTime, due: inout [Int]) {
-        let target = now.nanoseconds / granularity
+    mutating func advance(to now: Moment, due: inout [Int]) {
+        let reading = UInt64(clamping: now.nanoseconds)
+        let target = reading / granularity
         guard target > present else { return }
         // After a pause longer than the ring, one turn sees everything.
         var tick = target - present >= Self.size ? target - Self.size : present
         present = target
         while tick < target {
             tick += 1
-            empty(Int(tick % Self.size), now.nanoseconds, &due)
+            empty(Int(tick % Self.size), reading, &due)
         }
     }
 
     /// When `advance` has something to do next; nil if there are no deadlines.
-    var nextTick: StreamTime? {
+    var nextTick: Moment? {
         var distance: UInt64 = 1
         while distance <= Self.size {
             let place = Int((present &+ distance) % Self.size)
             if place % 64 == 0 && occupied[place / 64] == 0 {
                 distance += 64
             } else if heads[place] != Self.none {
-                return StreamTime(nanoseconds: (present &+ distance) &* granularity)
+                return Moment(nanoseconds: Int64(clamping: (present &+ distance) &* granularity))
             } else {
                 distance += 1
             }

@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import StreamIO
 internal import Synchronization
 
 @testable import EventHub
@@ -13,14 +14,14 @@ final class HubHarness {
     private let shard: HubShard
     private let time: Time
     private var streams: [Int: TestStream] = [:]
-    private var news = HubNews()
+    private var news = FeedNews()
     private var count = 0
 
     init(_ configuration: HubConfiguration = HubConfiguration(), epoch: String = "e1") {
         let time = Time()
         self.time = time
         hub = EventHub(configuration: configuration, epoch: epoch) { time.now.withLock { $0 } }
-        shard = hub.makeShard {}
+        shard = hub.makeShard(seed: 0) {}
     }
 
     var now: Moment { time.now.withLock { $0 } }
@@ -34,8 +35,14 @@ final class HubHarness {
     func open(_ request: StreamRequest, id: String? = nil, isChunked: Bool = true) throws -> TestStream {
         let id = try hub.admit(request, id: id)
         count += 1
-        let subscriber = shard.open(stream: id, tag: count, isChunked: isChunked, seed: UInt64(count), now: now)
-        let stream = TestStream(subscriber: subscriber!, isChunked: isChunked, format: request.format)
+        let opening = StreamOpening(
+            stream: id,
+            id: StreamID(slot: count, generation: 0),
+            framing: isChunked ? .chunked : .bare,
+            now: now
+        )
+        let subscriber = shard.attach(opening)!
+        let stream = TestStream(subscriber: subscriber, isChunked: isChunked, format: request.format)
         streams[count] = stream
         stream.visit(now)
         return stream
@@ -48,23 +55,23 @@ final class HubHarness {
     }
 
     func close(_ stream: TestStream) {
-        streams[stream.subscriber.tag] = nil
-        shard.close(stream.subscriber)
+        streams[stream.subscriber.stream.slot] = nil
+        stream.subscriber.ended(.peerClosed)
     }
 
     /// One pass of the loop: takes over what was published and visits the streams that it concerns.
     func pass() {
         news.removeAll()
         shard.collect(into: &news, now: now)
-        for broadcast in news.broadcasts {
-            for tag in broadcast.tags { streams[tag]?.take(broadcast) }
+        for write in news.shared {
+            for stream in write.streams { streams[stream.slot]?.take(write) }
         }
-        for tag in news.due { streams[tag]?.visit(now) }
+        for stream in news.ready { streams[stream.slot]?.visit(now) }
     }
 
     /// Visits every stream whose time has come.
     func visitAll() {
-        for tag in streams.keys.sorted() { streams[tag]?.visit(now) }
+        for slot in streams.keys.sorted() { streams[slot]?.visit(now) }
     }
 
     // MARK: - Topics

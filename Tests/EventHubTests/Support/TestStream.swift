@@ -1,5 +1,6 @@
 internal import JSONText
 internal import SessionCore
+internal import StreamIO
 internal import TestSupport
 
 @testable import EventHub
@@ -21,7 +22,7 @@ final class TestStream {
     let format: EventFormat
     /// While true, the reader takes nothing.
     var isBlocked = false {
-        didSet { if isBlocked { subscriber.leaveLiveGroup() } }
+        didSet { if isBlocked { subscriber.blocked() } }
     }
     /// How many broadcasts it was in.
     private(set) var broadcasts = 0
@@ -41,12 +42,12 @@ final class TestStream {
     }
 
     /// Takes what others get as well.
-    func take(_ broadcast: Broadcast) {
+    func take(_ write: SharedWrite) {
         precondition(!isBlocked, "a blocked stream has no part in broadcasts")
         broadcasts += 1
-        lastOwner = broadcast.pieces.last?.owner
-        for piece in broadcast.pieces { bytes += piece.bytes }
-        pieces += broadcast.pieces.count
+        lastOwner = write.pieces.last?.owner
+        for piece in write.pieces { bytes += piece.bytes }
+        pieces += write.pieces.count
     }
 
     /// Takes what is due, until nothing is.
@@ -59,13 +60,13 @@ final class TestStream {
     /// Takes what one visit gives; false if nothing more is due.
     @discardableResult
     func visitOnce(_ now: Moment) -> Bool {
-        var sink = CollectingSink(limit: limit)
-        let result = subscriber.fill(&sink, now: now)
-        bytes += sink.bytes
-        pieces += sink.pieces
+        var batch = StreamBatch(byteLimit: limit, pieceLimit: 256)
+        let result = subscriber.fill(&batch, now: now)
+        for piece in batch.pieces { bytes += piece.bytes }
+        pieces += batch.pieces.count
         switch result {
         case .more: return true
-        case .finished: isFinished = true
+        case .finish: isFinished = true
         case .idle(let moment): wakeAt = moment
         }
         return false

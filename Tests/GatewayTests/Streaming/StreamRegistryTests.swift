@@ -1,5 +1,6 @@
 import EventHub
 import SessionCore
+import StreamIO
 import Synchronization
 import Testing
 
@@ -10,35 +11,35 @@ import Testing
     private let properties = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["x"]))
 
     /// A registry over a hub with one subscription, and the feed of one loop.
-    private func make() throws -> (hub: EventHub, registry: StreamRegistry, feed: HubFeed, loop: StreamLoop) {
-        let hub = EventHub(epoch: "e") { Moment(StreamTime.now()) }
+    private func make() throws -> (hub: EventHub, registry: StreamRegistry, feed: HubShard) {
+        let hub = EventHub(epoch: "e") { Moment.monotonic() }
         hub.addClient("c", status: .connecting)
         hub.addSubscription("s", properties: properties)
         hub.carry(subscription: "s", by: "c", present: ValueTable(properties: properties))
         let registry = StreamRegistry(hub: hub)
         let loop = try StreamLoop(index: 0)
-        return (hub, registry, registry.makeFeed(for: loop), loop)
+        return (hub, registry, registry.makeFeed(for: loop))
     }
 
-    private func opening(_ feed: HubFeed, _ loop: StreamLoop, slot: Int = 3) -> StreamOpening {
-        StreamOpening(
-            id: StreamID(slot: slot, generation: 1),
-            loop: loop,
-            feed: feed,
-            framing: .bare,
-            now: StreamTime.now()
-        )
+    private func open(_ stream: AdmittedStream, in feed: HubShard) -> any StreamContent {
+        let id = StreamID(slot: 3, generation: 1)
+        return feed.open(StreamOpening(stream: stream.id, id: id, framing: .bare, now: Moment.monotonic()))
     }
 
-    private func read(_ stream: LiveStream) -> (text: String, progress: StreamProgress) {
+    private func end(_ stream: AdmittedStream, _ content: any StreamContent, _ reason: StreamEnd) {
+        content.ended(reason)
+        stream.onEnd(reason)
+    }
+
+    private func read(_ stream: any StreamContent) -> (text: String, progress: StreamProgress) {
         var batch = StreamBatch(byteLimit: 1 << 16, pieceLimit: 64)
-        let progress = stream.fill(&batch, now: StreamTime.now())
+        let progress = stream.fill(&batch, now: Moment.monotonic())
         let bytes = batch.pieces.flatMap { Array($0.bytes) }
         return (String(decoding: bytes, as: UTF8.self), progress)
     }
 
     @Test func aStreamIsListedFromTheRequestToItsEnd() throws {
-        let (_, registry, feed, loop) = try make()
+        let (_, registry, feed) = try make()
         let ended = Mutex<[StreamEnd]>([])
         let stream = try registry.open(
             StreamRequest(sources: [.subscription("s")]),
@@ -47,86 +48,86 @@ import Testing
         ) { end in ended.withLock { $0.append(end) } }
         #expect(stream.id == "mine")
         #expect(registry.listing(of: "mine")?.summary.outcome == nil)
-        stream.opened(opening(feed, loop))
+        let content = open(stream, in: feed)
         #expect(registry.list().map(\.summary.id) == ["mine"])
         #expect(registry.listing(of: "mine")?.owner.identity == "key")
         #expect(registry.listing(of: "mine")?.summary.outcome == .fresh)
-        stream.ended(.peerClosed)
+        end(stream, content, .peerClosed)
         #expect(registry.list().isEmpty)
         #expect(registry.count == 0)
         #expect(ended.withLock { $0 } == [.peerClosed])
     }
 
     @Test func publishedEventsMakeTheFeedNameTheStream() throws {
-        let (hub, registry, feed, loop) = try make()
+        let (hub, registry, feed) = try make()
         let stream = try registry.open(
             StreamRequest(sources: [.subscription("s")]),
             owner: StreamOwner(peer: "127.0.0.1")
         )
-        stream.opened(opening(feed, loop))
-        #expect(read(stream).text.contains("event: stream\n"))
+        let content = open(stream, in: feed)
+        #expect(read(content).text.contains("event: stream\n"))
         hub.publish(.status(.stalled), to: .client("c"))
         var news = FeedNews()
-        feed.wokenUp(&news, now: StreamTime.now())
+        feed.collect(into: &news, now: Moment.monotonic())
         #expect(news.ready.map(\.slot) == [3])
-        #expect(read(stream).text.contains(#"data: {"client":"c","status":"STALLED"}"#))
+        #expect(read(content).text.contains(#"data: {"client":"c","status":"STALLED"}"#))
         #expect(registry.listing(of: stream.id)?.summary.figures.delivered == 1)
-        stream.ended(.finished)
-        feed.wokenUp(&news, now: StreamTime.now())
+        end(stream, content, .finished)
+        feed.collect(into: &news, now: Moment.monotonic())
         #expect(news.ready.count == 1)
     }
 
     @Test func aClosedStreamSaysWhyAndFinishes() throws {
-        let (_, registry, feed, loop) = try make()
+        let (_, registry, feed) = try make()
         let stream = try registry.open(
             StreamRequest(sources: [.subscription("s")]),
             owner: StreamOwner(peer: "127.0.0.1")
         )
-        stream.opened(opening(feed, loop))
-        _ = read(stream)
+        let content = open(stream, in: feed)
+        _ = read(content)
         #expect(registry.close(stream.id, reason: "closed"))
         var news = FeedNews()
-        feed.wokenUp(&news, now: StreamTime.now())
-        let last = read(stream)
+        feed.collect(into: &news, now: Moment.monotonic())
+        let last = read(content)
         #expect(last.text.hasSuffix("event: closing\ndata: {\"reason\":\"closed\"}\n\n"))
         #expect(last.progress == .finish)
-        stream.ended(.finished)
+        end(stream, content, .finished)
     }
 
     @Test func aStreamClosedBeforeItWasOpenedClosesAtOnce() throws {
-        let (_, registry, feed, loop) = try make()
+        let (_, registry, feed) = try make()
         let stream = try registry.open(
             StreamRequest(sources: [.subscription("s")]),
             owner: StreamOwner(peer: "127.0.0.1")
         )
         registry.closeAll(reason: "shutdown")
-        stream.opened(opening(feed, loop))
-        #expect(read(stream).progress == .finish)
-        stream.ended(.finished)
+        let content = open(stream, in: feed)
+        #expect(read(content).progress == .finish)
+        end(stream, content, .finished)
         #expect(registry.count == 0)
     }
 
     @Test func aStreamThatNeverOpensLeavesNothing() throws {
-        let (hub, registry, _, _) = try make()
+        let (hub, registry, _) = try make()
         let stream = try registry.open(
             StreamRequest(sources: [.subscription("s")]),
             owner: StreamOwner(peer: "127.0.0.1")
         )
-        stream.ended(.neverOpened)
+        stream.onEnd(.neverOpened)
         #expect(registry.count == 0)
         #expect(hub.streams().isEmpty)
         #expect(throws: HubError.unknownStream(stream.id)) { try registry.patch(stream.id, add: [], remove: []) }
     }
 
     @Test func anIdThatIsTakenIsNotGivenTwice() throws {
-        let (_, registry, _, _) = try make()
+        let (_, registry, _) = try make()
         let request = StreamRequest(sources: [.subscription("s")])
         let first = try registry.open(request, owner: StreamOwner(peer: "127.0.0.1"), id: "mine")
         let second = try registry.open(request, owner: StreamOwner(peer: "127.0.0.1"), id: "mine")
         #expect(first.id == "mine")
         #expect(second.id != "mine")
-        first.ended(.neverOpened)
-        second.ended(.neverOpened)
+        first.onEnd(.neverOpened)
+        second.onEnd(.neverOpened)
     }
 
     @Test func headsKeepCachesAndProxiesAway() {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import MicroHTTPD
+internal import StreamIO
 internal import Synchronization
 internal import Testing
 

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import MicroHTTPD
+internal import StreamIO
 internal import Testing
 
 @Suite struct PlainStreamTests {
@@ -167,7 +168,7 @@ internal import Testing
         let content = TestContent(["1"])
         let server = try TestServer(
             handler: TestHandler { _, responder in
-                DispatchQueue.global().async { responder.stream(HTTPStreamHead(), content) }
+                DispatchQueue.global().async { responder.stream(HTTPStreamHead(), content.admitted) }
                 return .wait
             }
         )
@@ -183,7 +184,7 @@ internal import Testing
         let server = try TestServer(
             handler: TestHandler { request, _ in
                 request.rawPath == "/stream"
-                    ? .stream(HTTPStreamHead(), TestContent(["1"], finished: true))
+                    ? .stream(HTTPStreamHead(), TestContent(["1"], finished: true).admitted)
                     : .respond(HTTPResponse(status: 200, body: .bytes([1])))
             }
         )

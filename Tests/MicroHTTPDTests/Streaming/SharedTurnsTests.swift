@@ -1,10 +1,11 @@
+internal import StreamIO
 internal import Testing
 
 @testable internal import MicroHTTPD
 
 @Suite struct SharedTurnsTests {
     private func write(_ slots: Range<Int>) -> SharedWrite {
-        SharedWrite(streams: slots.map { StreamID(slot: $0, generation: 0) })
+        SharedWrite(streams: slots.map { StreamID(slot: $0, generation: 0) }, pieces: [])
     }
 
     /// All that is left, taken out in slices of a size.

@@ -27,8 +27,8 @@ internal import Testing
         func share(_ payloads: [[UInt8]], to some: [TestContent]? = nil) throws {
             let streams = try (some ?? contents).map { try #require($0.stream) }
             let first = try #require(streams.first)
-            for payload in payloads { first.feed.share(ChunkFraming.chunk(payload), to: streams.map(\.id)) }
-            first.loop.wake()
+            for payload in payloads { first.feed.share(chunk(payload), to: streams.map(\.id)) }
+            first.feed.wake()
         }
     }
 
@@ -54,7 +54,7 @@ internal import Testing
         let streams = try Streams(1)
         let stream = try #require(streams.contents[0].stream)
         // Not woken for the first: both are due in the same pass.
-        stream.feed.share(ChunkFraming.chunk([1]), to: [stream.id])
+        stream.feed.share(chunk([1]), to: [stream.id])
         streams.contents[0].push([2])
         #expect(try streams.clients[0].readChunk() == [1])
         #expect(try streams.clients[0].readChunk() == [2])
@@ -85,7 +85,7 @@ internal import Testing
         streams.contents[1].finish()
         #expect(try streams.clients[1].readChunk() == nil)
         #expect(streams.contents[1].waitForEnd() == .finished)
-        gone.feed.share(ChunkFraming.chunk([1]), to: [gone.id])
+        gone.feed.share(chunk([1]), to: [gone.id])
         try streams.share([[2]], to: [streams.contents[0], streams.contents[2]])
         #expect(try streams.clients[0].readChunk() == [2])
         #expect(try streams.clients[2].readChunk() == [2])

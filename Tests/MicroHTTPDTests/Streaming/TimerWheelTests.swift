@@ -1,17 +1,18 @@
+internal import StreamIO
 internal import Testing
 
 @testable internal import MicroHTTPD
 
 @Suite struct TimerWheelTests {
-    private static func moment(_ milliseconds: UInt64) -> StreamTime {
-        StreamTime(nanoseconds: milliseconds * 1_000_000)
+    private static func moment(_ milliseconds: Int64) -> Moment {
+        Moment(nanoseconds: milliseconds * 1_000_000)
     }
 
-    private static func wheel(at milliseconds: UInt64 = 5000) -> TimerWheel {
+    private static func wheel(at milliseconds: Int64 = 5000) -> TimerWheel {
         TimerWheel(granularity: .milliseconds(10), now: moment(milliseconds))
     }
 
-    private static func due(_ wheel: inout TimerWheel, at milliseconds: UInt64) -> [Int] {
+    private static func due(_ wheel: inout TimerWheel, at milliseconds: Int64) -> [Int] {
         var due: [Int] = []
         wheel.advance(to: moment(milliseconds), due: &due)
         return due.sorted()
@@ -54,8 +55,8 @@ internal import Testing
     @Test func deadlinesBeyondTheRingWait() {
         var wheel = Self.wheel()
         wheel.schedule(0, at: Self.moment(65_000))
-        wheel.schedule(1, at: StreamTime(nanoseconds: .max))
-        var milliseconds: UInt64 = 5000
+        wheel.schedule(1, at: Moment(nanoseconds: .max))
+        var milliseconds: Int64 = 5000
         while milliseconds < 64_990 {
             milliseconds += 370
             #expect(Self.due(&wheel, at: min(milliseconds, 64_990)) == [])
@@ -66,7 +67,7 @@ internal import Testing
 
     @Test func longPauseMissesNothing() {
         var wheel = Self.wheel()
-        for thing in 0..<100 { wheel.schedule(thing, at: Self.moment(5000 + UInt64(thing) * 97)) }
+        for thing in 0..<100 { wheel.schedule(thing, at: Self.moment(5000 + Int64(thing) * 97)) }
         #expect(Self.due(&wheel, at: 1_000_000).count == 100)
     }
 
@@ -74,8 +75,8 @@ internal import Testing
     func randomUseAgreesWithASortedList(seed: UInt64) {
         var random = SeededGenerator(state: seed)
         var wheel = Self.wheel()
-        var expected: [Int: UInt64] = [:]
-        var now: UInt64 = 5000
+        var expected: [Int: Int64] = [:]
+        var now: Int64 = 5000
         for _ in 0..<5000 {
             let thing = Int.random(in: 0..<50, using: &random)
             switch Int.random(in: 0..<4, using: &random) {
@@ -83,7 +84,7 @@ internal import Testing
                 wheel.cancel(thing)
                 expected[thing] = nil
             case 1:
-                now += UInt64.random(in: 0..<300, using: &random)
+                now += Int64.random(in: 0..<300, using: &random)
                 let due = Self.due(&wheel, at: now)
                 let latest = now / 10 * 10
                 let must = expected.filter { $0.value <= latest && $0.value < now }.keys
@@ -91,7 +92,7 @@ internal import Testing
                 #expect(due.allSatisfy { expected[$0].map { $0 <= now } ?? false }, "seed \(seed)")
                 for thing in due { expected[thing] = nil }
             default:
-                let deadline = now + UInt64.random(in: 1..<20_000, using: &random)
+                let deadline = now + Int64.random(in: 1..<20_000, using: &random)
                 wheel.schedule(thing, at: Self.moment(deadline))
                 expected[thing] = deadline
             }

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import MicroHTTPD
+internal import StreamIO
 internal import Synchronization
 
 /// A content that is given its payloads by the test, from any thread.
@@ -7,13 +8,15 @@ final class TestContent: StreamContent, Sendable {
     private struct State {
         var waiting: [[UInt8]] = []
         var isFinished = false
-        var stream: (id: StreamID, loop: StreamLoop, feed: TestFeed)?
+        var stream: (id: StreamID, feed: TestFeed)?
         var framing = StreamFraming.bare
         var end: StreamEnd?
         var wakeAfter: Duration?
         var fills = 0
         var blocks = 0
     }
+
+    private static let admitted = Mutex<[String: TestContent]>([:])
 
     private let state = Mutex(State())
     private let endSignal = DispatchSemaphore(value: 0)
@@ -58,7 +61,7 @@ final class TestContent: StreamContent, Sendable {
     /// How often it was told that its client is slow.
     var blocks: Int { state.withLock { $0.blocks } }
     /// Where it is open; nil before and after.
-    var stream: (id: StreamID, loop: StreamLoop, feed: TestFeed)? { state.withLock { $0.stream } }
+    var stream: (id: StreamID, feed: TestFeed)? { state.withLock { $0.stream } }
 
     private func tell(_ change: (inout State) -> Void) {
         let stream = state.withLock { state in
@@ -66,33 +69,45 @@ final class TestContent: StreamContent, Sendable {
             return state.stream
         }
         stream?.feed.add(stream!.id)
-        stream?.loop.wake()
+        stream?.feed.wake()
     }
 
     // MARK: - For the loop
 
-    func opened(_ opening: StreamOpening) {
-        state.withLock { state in
-            state.stream = (opening.id, opening.loop, opening.feed as! TestFeed)
-            state.framing = opening.framing
-        }
-        openSignal.signal()
+    /// The stream of this content: what a handler answers with.
+    var admitted: AdmittedStream {
+        let id = "\(ObjectIdentifier(self))"
+        Self.admitted.withLock { $0[id] = self }
+        return AdmittedStream(id: id) { self.over($0) }
     }
 
-    func fill(_ batch: inout StreamBatch, now: StreamTime) -> StreamProgress {
+    /// The content of an admitted stream, opened.
+    static func opened(_ opening: StreamOpening, by feed: TestFeed) -> TestContent {
+        guard let content = admitted.withLock({ $0[opening.stream] }) else {
+            preconditionFailure("a stream was opened that nobody admitted")
+        }
+        content.state.withLock { state in
+            state.stream = (opening.id, feed)
+            state.framing = opening.framing
+        }
+        content.openSignal.signal()
+        return content
+    }
+
+    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         let (payloads, framing, isFinished, isFirst) = state.withLock { state in
             state.fills += 1
             defer { state.waiting = [] }
             return (state.waiting, state.framing, state.isFinished, state.fills == 1)
         }
         for payload in payloads {
-            batch.append(SharedBytes(framing == .chunked ? ChunkFraming.chunk(payload) : payload))
+            batch.append(SharedBytes(framing == .chunked ? chunk(payload) : payload))
         }
         if isFinished { return .finish }
         guard let heartbeat else { return .idle(wakeAt: nil) }
         if payloads.isEmpty && !isFirst {
             let text = Array(heartbeat.text.utf8)
-            batch.append(SharedBytes(framing == .chunked ? ChunkFraming.chunk(text) : text))
+            batch.append(SharedBytes(framing == .chunked ? chunk(text) : text))
         }
         return .idle(wakeAt: now + heartbeat.every)
     }
@@ -103,10 +118,17 @@ final class TestContent: StreamContent, Sendable {
 
     func ended(_ reason: StreamEnd) {
         state.withLock { state in
-            precondition(state.end == nil, "ended twice")
-            state.end = reason
+            precondition(state.stream != nil, "ended twice, or without having been opened")
             state.stream = nil
         }
+    }
+
+    private func over(_ reason: StreamEnd) {
+        state.withLock { state in
+            precondition(state.end == nil && state.stream == nil, "over twice, or before the content ended")
+            state.end = reason
+        }
+        Self.admitted.withLock { $0["\(ObjectIdentifier(self))"] = nil }
         endSignal.signal()
     }
 }

@@ -1,32 +1,46 @@
 internal import MicroHTTPD
+internal import StreamIO
 internal import Synchronization
 
 /// A feed that names the streams whose contents were given something, and shares what the test wants to share.
 final class TestFeed: StreamFeed, Sendable {
+    private let loop: StreamLoop
     private let due = Mutex<[StreamID]>([])
-    private let shared = Mutex<[(bytes: SharedBytes, streams: [StreamID])]>([])
+    private let shared = Mutex<[SharedWrite]>([])
+
+    init(_ loop: StreamLoop) { self.loop = loop }
+
+    func wake() { loop.wake() }
 
     func add(_ id: StreamID) {
         due.withLock { $0.append(id) }
     }
 
     func share(_ bytes: [UInt8], to streams: [StreamID]) {
-        shared.withLock { $0.append((SharedBytes(bytes), streams)) }
+        shared.withLock { shared in
+            let bytes = SharedBytes(bytes)
+            let piece = StreamPiece(owner: bytes, bytes: bytes.bytes)
+            shared.append(SharedWrite(streams: streams, pieces: [piece]))
+        }
     }
 
-    func wokenUp(_ news: inout FeedNews, now: StreamTime) {
+    func open(_ opening: StreamOpening) -> any StreamContent {
+        TestContent.opened(opening, by: self)
+    }
+
+    func collect(into news: inout FeedNews, now: Moment) {
         news.ready += due.withLock { due in
             defer { due = [] }
             return due
         }
-        let shared = shared.withLock { shared in
+        news.shared += shared.withLock { shared in
             defer { shared = [] }
             return shared
         }
-        for (bytes, streams) in shared {
-            var write = SharedWrite(streams: streams)
-            write.append(bytes.bytes, owner: bytes)
-            news.shared.append(write)
-        }
     }
+}
+
+/// One chunk around a payload.
+func chunk(_ payload: [UInt8]) -> [UInt8] {
+    Array("\(String(payload.count, radix: 16))\r\n".utf8) + payload + Array("\r\n".utf8)
 }

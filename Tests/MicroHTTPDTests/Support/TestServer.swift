@@ -9,7 +9,7 @@ final class TestServer {
         _ configuration: DaemonConfiguration = DaemonConfiguration(),
         handler: TestHandler = TestHandler()
     ) throws {
-        daemon = Daemon(configuration: configuration, handler: handler) { _ in TestFeed() }
+        daemon = Daemon(configuration: configuration, handler: handler) { TestFeed($0) }
         port = try daemon.start()
     }
 
@@ -27,6 +27,6 @@ final class TestServer {
         head: HTTPStreamHead = HTTPStreamHead(headers: [HTTPField("Content-Type", "text/event-stream")]),
         _ content: @escaping @Sendable (HTTPRequest) -> TestContent
     ) throws -> TestServer {
-        try TestServer(configuration, handler: TestHandler { request, _ in .stream(head, content(request)) })
+        try TestServer(configuration, handler: TestHandler { request, _ in .stream(head, content(request).admitted) })
     }
 }

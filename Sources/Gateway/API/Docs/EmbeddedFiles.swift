@@ -1,5 +1,6 @@
 internal import CGatewayFiles
 internal import MicroHTTPD
+internal import StreamIO
 
 /// The files that are part of the binary: the contract and the dashboard.
 struct EmbeddedFiles: Sendable {

@@ -2,11 +2,14 @@ internal import EventHub
 internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
+internal import StreamIO
 
 /// Opens streams: acquires their sources and releases them at the end.
 struct StreamOpener: Sendable {
     /// How long a prepared stream is kept while it is not open.
     static let preparedLifetime = Duration.seconds(60)
+    /// The stream of a response to `HEAD`: the HTTP server sends the head without a length and never opens it.
+    private static let headOnly = AdmittedStream(id: "") { _ in }
 
     let services: Services
 
@@ -40,7 +43,7 @@ struct StreamOpener: Sendable {
     func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> OperationResult {
         if call.isHead {
             for selector in selectors { try check(selector, call) }
-            return .stream(StreamRegistry.head(for: request), HeadOnly())
+            return .stream(StreamRegistry.head(for: request), Self.headOnly)
         }
         if let refusal = try refusal(call) { return .response(refusal) }
         let acquired = try acquire(selectors, for: call)
@@ -63,7 +66,7 @@ struct StreamOpener: Sendable {
         request.format = settings.format
         request.lastEventID = settings.lastEventID
         for source in prepared.sources { try check(.existing(source), call) }
-        if call.isHead { return .stream(StreamRegistry.head(for: request), HeadOnly()) }
+        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         if let refusal = try refusal(call) { return .response(refusal) }
         let isFree = services.streamResources.change(id) { entry in
             defer { entry.isOpen = true }
@@ -178,11 +181,4 @@ struct StreamOpener: Sendable {
             return client
         }
     }
-}
-
-/// The content of a response to `HEAD`: the HTTP server sends the head without a length and never opens the stream.
-private final class HeadOnly: StreamContent {
-    func opened(_ opening: StreamOpening) {}
-    func fill(_ batch: inout StreamBatch, now: StreamTime) -> StreamProgress { .finish }
-    func ended(_ reason: StreamEnd) {}
 }

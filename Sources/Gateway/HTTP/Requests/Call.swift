@@ -1,5 +1,6 @@
 internal import MicroHTTPD
 internal import SessionCore
+internal import StreamIO
 internal import Synchronization
 
 /// A request with what the gateway found out about it.
@@ -39,7 +40,7 @@ enum OperationResult {
     /// The handler sends the response later, by `Call.respond`.
     case deferred
     /// A stream.
-    case stream(HTTPStreamHead, any StreamContent)
+    case stream(HTTPStreamHead, AdmittedStream)
 }
 
 /// Facts about a request that its response and the metrics need, however late the response is.

@@ -37,7 +37,7 @@ struct Publisher {
 
     /// Publishes for ever. What is long overdue is not made up for.
     mutating func run() -> Never {
-        var next = StreamTime.now()
+        var next = Moment.monotonic()
         while true {
             guard options.rate > 0 else {
                 sleep(1)
@@ -49,9 +49,9 @@ struct Publisher {
             )
             clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nil)
             for _ in 0..<options.burst { publish() }
-            let now = StreamTime.now()
-            next.nanoseconds += UInt64(options.burst) * 1_000_000_000 / UInt64(options.rate)
-            if now.nanoseconds > next.nanoseconds + 100_000_000 { next = now }
+            let now = Moment.monotonic()
+            next = next + .seconds(1) * options.burst / options.rate
+            if now > next + .milliseconds(100) { next = now }
         }
     }
 
@@ -61,7 +61,7 @@ struct Publisher {
             layout: layout,
             itemPos: count / options.topics % options.items + 1,
             isSnapshot: false,
-            values: ["\(count % 90 + 10).25", "@\(StreamTime.now().nanoseconds)"],
+            values: ["\(count % 90 + 10).25", "@\(Moment.monotonic().nanoseconds)"],
             changed: changed
         )
         count += 1

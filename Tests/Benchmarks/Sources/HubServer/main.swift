@@ -11,7 +11,7 @@ internal import MicroHTTPD
 internal import SessionCore
 
 let options = ServerOptions(CommandLine.arguments.dropFirst())
-let hub = EventHub(epoch: "bench") { Moment(nanoseconds: Int64(clamping: StreamTime.now().nanoseconds)) }
+let hub = EventHub(epoch: "bench") { Moment.monotonic() }
 let streams = StreamRegistry(hub: hub)
 var publisher = Publisher(hub: hub, options: options)
 var configuration = DaemonConfiguration()

@@ -74,8 +74,8 @@ struct Fixture {
         switch host.decide(request, later: later) {
         case .respond(let response): return Self.outcome(response)
         case .wait: return Outcome(isWaiting: true)
-        case .stream(let head, let content):
-            content.ended(.neverOpened)
+        case .stream(let head, let stream):
+            stream.onEnd(.neverOpened)
             return Outcome(status: head.status, headers: head.headers, isStream: true)
         }
     }

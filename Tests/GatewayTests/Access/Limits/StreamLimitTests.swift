@@ -23,7 +23,7 @@ import Testing
         #expect(closing.text.hasPrefix("retry: ") && closing.text.contains("event: closing"))
         let own = fixture.makeSubscription(as: AccessFixture.bob)
         #expect(fixture.perform("GET", "/v1/subscriptions/\(own)/events", as: AccessFixture.bob).isStream)
-        content?.ended(.neverOpened)
+        content?.onEnd(.neverOpened)
         #expect(fixture.perform("GET", target, as: AccessFixture.alice).isStream)
         #expect(fixture.services.streams.count == 0)
     }
@@ -45,7 +45,7 @@ import Testing
         let (_, content) = fixture.open("GET", target, as: AccessFixture.alice)
         #expect(fixture.perform("GET", target, as: AccessFixture.alice).status == 503)
         #expect(fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser).status == 200)
-        content?.ended(.neverOpened)
+        content?.onEnd(.neverOpened)
     }
 
     @Test func aRefusedStreamKeepsNothing() async throws {
@@ -64,7 +64,7 @@ import Testing
         let (outcome, content) = fixture.open("GET", "/v1/subscriptions/\(id)/events", as: token)
         #expect(outcome.isStream)
         #expect(fixture.services.timers.count == 1)
-        content?.ended(.neverOpened)
+        content?.onEnd(.neverOpened)
         #expect(fixture.services.timers.count == 0)
     }
 }

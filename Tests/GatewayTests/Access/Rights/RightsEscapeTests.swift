@@ -133,7 +133,7 @@ import Testing
         let fixture = try await AccessFixture()
         let own = fixture.makeSubscription(as: Self.bob)
         let other = fixture.makeSubscription(as: Self.alice)
-        let (_, content) = fixture.open("GET", "/v1/stream?subscription=\(own)", as: Self.bob)
+        let (_, stream) = fixture.open("GET", "/v1/stream?subscription=\(own)", as: Self.bob)
         let list = fixture.perform("GET", "/v1/streams", as: Self.bob).json["streams"]?.array ?? []
         let id = try #require(list.first?["id"]?.string)
         let join = #"{"add":[{"upstream":"demo","mode":"MERGE","items":["secret"],"fields":["f"]}]}"#
@@ -143,7 +143,7 @@ import Testing
         #expect(fixture.perform("PATCH", "/v1/streams/\(id)", as: Self.alice, add).status == 404)
         #expect(fixture.perform("DELETE", "/v1/streams/\(id)", as: Self.alice).status == 404)
         #expect(fixture.perform("GET", "/v1/streams", as: Self.alice).json["streams"]?.array?.isEmpty == true)
-        content?.ended(.neverOpened)
+        stream?.onEnd(.neverOpened)
     }
 
     @Test func aPreparedStreamIsOpenedByItsMakerOnly() async throws {

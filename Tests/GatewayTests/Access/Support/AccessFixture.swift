@@ -4,6 +4,7 @@ import Logging
 import MicroHTTPD
 import SessionCore
 import SessionPool
+import StreamIO
 import TestSupport
 
 @testable import Gateway
@@ -92,12 +93,12 @@ struct AccessFixture {
         _ headers: [HTTPField] = [],
         peer: String = "127.0.0.1"
     ) -> Fixture.Outcome {
-        let (outcome, content) = open(method, target, as: key, body, headers, peer: peer)
-        content?.ended(.neverOpened)
+        let (outcome, stream) = open(method, target, as: key, body, headers, peer: peer)
+        stream?.onEnd(.neverOpened)
         return outcome
     }
 
-    /// Performs a request; a stream that it opens stays open until its content is told to end.
+    /// Performs a request; a stream that it opens stays open until it is ended.
     func open(
         _ method: String,
         _ target: String,
@@ -105,7 +106,7 @@ struct AccessFixture {
         _ body: String = "",
         _ headers: [HTTPField] = [],
         peer: String = "127.0.0.1"
-    ) -> (Fixture.Outcome, (any StreamContent)?) {
+    ) -> (Fixture.Outcome, AdmittedStream?) {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         var fields = HTTPFields([HTTPField("Host", "gateway.example")] + headers)
         if let key { fields.append("Authorization", "Bearer \(key)") }
@@ -121,8 +122,8 @@ struct AccessFixture {
         switch host.decide(request, later: { _ in }) {
         case .respond(let response): return (Fixture.outcome(response), nil)
         case .wait: return (Fixture.Outcome(isWaiting: true), nil)
-        case .stream(let head, let content):
-            return (Fixture.Outcome(status: head.status, headers: head.headers, isStream: true), content)
+        case .stream(let head, let stream):
+            return (Fixture.Outcome(status: head.status, headers: head.headers, isStream: true), stream)
         }
     }
 

@@ -1,6 +1,6 @@
-/// Bytes that never change and never move, shared by whoever holds the object.
+/// Bytes that never change and never move, shared by all holders of the object.
 package final class SharedBytes: Sendable {
-    // Written once in `init`, before anybody else has the object; read only afterwards.
+    // Written once in `init`, before the object is shared; read only afterwards.
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
     /// A copy of the bytes.
@@ -18,4 +18,18 @@ package final class SharedBytes: Sendable {
 
     /// The bytes, valid for as long as the object lives.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(storage) }
+}
+
+/// A range of bytes and the object that keeps them alive.
+package struct StreamPiece {
+    /// Keeps the bytes alive.
+    package let owner: AnyObject
+    /// The bytes; they neither change nor move while the owner lives.
+    package var bytes: UnsafeRawBufferPointer
+
+    /// A range of the owner's bytes.
+    package init(owner: AnyObject, bytes: UnsafeRawBufferPointer) {
+        self.owner = owner
+        self.bytes = bytes
+    }
 }
