@@ -8,7 +8,7 @@ package struct ResourceID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { rawValue }
 }
 
-/// Makes ids that nobody can guess: a letter that tells the kind, then 80 random bits in base 32.
+/// Generates ids that cannot be guessed: a letter for the kind, then 80 random bits in base 32.
 package enum RandomID {
     private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
 

@@ -1,15 +1,15 @@
 package import LightstreamerClient
 package import SessionCore
 
-/// What the pool is told at its start.
+/// The upstreams, quotas and lingers of a pool.
 package struct PoolConfiguration: Sendable, Equatable {
     /// The configured upstreams.
     package var upstreams: [UpstreamConfiguration]
     /// The addresses that requests may name instead of an upstream; none by default.
     package var allowedAddresses = AddressAllowList([])
-    /// The edition of the class reference that the defaults of options are those of. Default `new`.
+    /// The edition of the class reference whose defaults the options have. Default `new`.
     package var edition = ClientConfiguration.Edition.new
-    /// How many sessions one server gets from this process. Default: the client library's.
+    /// How many sessions this process opens to one server. Default: that of the client library.
     package var sessionLimit = SessionLimit()
     /// How long an upstream subscription outlives its last user. Default 5 s.
     package var subscriptionLinger: Duration = .seconds(5)
@@ -61,8 +61,8 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     }
 }
 
-/// How many HTTP streaming sessions the clients of this process have open to one server, and what happens beyond that:
-/// the two properties of the class reference that all clients share.
+/// How many HTTP streaming sessions the clients of this process open to one server, and what happens beyond that: the
+/// two properties of the class reference that all clients share.
 package struct SessionLimit: Sendable, Equatable {
     /// How many sessions; 0…6. Default 3.
     package var maxConcurrentSessionsPerServer = 3
@@ -72,7 +72,7 @@ package struct SessionLimit: Sendable, Equatable {
     /// The defaults.
     package init() {}
 
-    /// Lets the limit hold for all clients of this process.
+    /// Puts the limit into force for all clients of this process.
     package func apply() {
         ConnectionOptions.maxConcurrentSessionsPerServer = maxConcurrentSessionsPerServer
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = policy
@@ -80,14 +80,14 @@ package struct SessionLimit: Sendable, Equatable {
 }
 
 extension AddressAllowList {
-    /// This list, and with it the server of an address, which has to be understandable.
+    /// This list extended by the server of an address; unchanged if the address is not valid.
     func adding(_ address: String) -> AddressAllowList {
         guard let server = ServerAddress(address) else { return self }
         return AddressAllowList(entries + [Entry(host: server.host, port: server.effectivePort)])
     }
 
-    /// Reads one `HOST:PORT`, with `[…]` around an IPv6 literal; `*` stands for any host or any port. Nil where the
-    /// text has another shape or the port is out of range.
+    /// Parses `HOST:PORT`, with `[…]` around an IPv6 literal; `*` stands for any host or any port. Nil for any other text
+    /// and for a port out of range.
     package static func entry(_ pattern: String) -> Entry? {
         guard let colon = pattern.lastIndex(of: ":") else { return nil }
         guard let host = host(String(pattern[..<colon])) else { return nil }

@@ -1,6 +1,6 @@
 package import SessionCore
 
-/// Where the pool hands on what its clients and subscriptions say.
+/// Receives the events of the pool's clients and subscriptions.
 ///
 /// Calls about one client, its subscriptions and its messages come one at a time, in the order in which they
 /// happened. They come on the client's own task: an implementation must be quick and must not wait.
@@ -17,26 +17,26 @@ package protocol PoolSink: Sendable {
     func client(_ client: PooledClient, changedProperty property: String)
     /// A message has its outcome.
     func client(_ client: ClientID, message: String, ended outcome: MessageOutcome)
-    /// Something that only legacy listeners are told.
+    /// An event for legacy listeners only.
     func client(_ client: ClientID, emittedLegacy event: LegacyEvent)
     /// This many bytes came from the client's server.
     func client(_ client: ClientID, receivedBytes count: Int)
 
     /// A subscription resource exists from now on.
     func subscriptionAdded(_ resource: SubscriptionResource)
-    /// The resource becomes active, or could not be carried after all; a client that carries it is told apart.
+    /// The resource becomes active, or its activation failed; the client that carries it is reported separately.
     func subscription(_ resource: ResourceID, becameActive isActive: Bool)
-    /// The resource is carried by this client from now on; `present` are the values that it already has.
+    /// The resource is carried by this client from now on; `present` holds the values that it has already.
     func subscription(_ resource: ResourceID, joined client: ClientID, present: ValueTable)
     /// The resource is no longer carried by a client.
     func subscriptionLeft(_ resource: ResourceID)
-    /// Something happened to the resource.
+    /// An event of the resource.
     func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent)
     /// The resource is gone; nothing follows for it.
     func subscriptionRemoved(_ resource: ResourceID)
 }
 
-/// Why the pool refused a call. What it becomes over HTTP is decided where errors are answered, not here.
+/// Why the pool refused a call.
 package enum PoolError: Error, Equatable, Sendable {
     /// No upstream of this name is configured.
     case unknownUpstream(String)

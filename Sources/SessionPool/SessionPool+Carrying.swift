@@ -1,9 +1,9 @@
 internal import LightstreamerClient
 internal import SessionCore
 
-/// How a resource comes to the upstream subscription that carries it, and how both part.
+/// Connects resources to the upstream subscriptions that carry them.
 extension SessionPool {
-    /// Finds or makes the upstream subscription of a resource that becomes active, and lets it join.
+    /// Finds or opens the upstream subscription of a resource that becomes active, and adds the resource to it.
     func carry(_ resource: SubscriptionResource) throws(PoolError) {
         switch resource.home {
         case .dedicated(let id):
@@ -21,7 +21,8 @@ extension SessionPool {
         }
     }
 
-    /// Whether a change of frequency concerns nobody but this resource; then the key follows it.
+    /// Whether the resource is the only user of its upstream subscription; if so, the subscription's key changes with
+    /// its properties.
     func changesAlone(
         _ shared: SharedSubscription,
         _ resource: SubscriptionResource,
@@ -29,30 +30,30 @@ extension SessionPool {
     ) -> Bool {
         guard let id = shared.id, case .pooled(let session) = resource.home else { return true }
         let key = SharedKey(session: session, properties: properties)
-        return body.withLock { $0.machine.rekeyed(id, to: key) }
+        return state.withLock { $0.machine.rekeyed(id, to: key) }
     }
 
     /// Unsubscribes and forgets a resource.
     func deleteResource(_ resource: SubscriptionResource) {
         guard resource.startDeletion() else { return }
         deactivate(resource)
-        body.withLock { body in
-            body.holders[resource.id] = nil
-            if resource.isImplicit { _ = withdraw(resource, from: &body) }
-            body.resources[resource.id] = nil
+        state.withLock { state in
+            state.holders[resource.id] = nil
+            if resource.isImplicit { _ = withdraw(resource, from: &state) }
+            state.resources[resource.id] = nil
         }
         sink.subscriptionRemoved(resource.id)
-        // Whoever waits for a change has waited long enough.
+        // Wake waiters: the resource is gone.
         resource.notifyWatchers()
     }
 
-    /// The linger of a shared subscription is over.
+    /// Closes a shared subscription whose linger is over.
     func closeShared(_ id: SharedID) {
-        guard let shared = body.withLock({ $0.shared.removeValue(forKey: id) }) else { return }
+        guard let shared = state.withLock({ $0.shared.removeValue(forKey: id) }) else { return }
         close(shared)
     }
 
-    /// Unsubscribes upstream; resources that still take part are told, implicit ones without readers go.
+    /// Unsubscribes upstream and releases the resources that it still serves; implicit ones without readers are deleted.
     func close(_ shared: SharedSubscription) {
         let resources = shared.resources
         for resource in resources { shared.leave(resource) }
@@ -61,33 +62,33 @@ extension SessionPool {
     }
 
     private func dropIfVacant(_ resource: SubscriptionResource) {
-        guard resource.isImplicit, body.withLock({ withdraw(resource, from: &$0) }) else { return }
+        guard resource.isImplicit, state.withLock({ withdraw(resource, from: &$0) }) else { return }
         deleteResource(resource)
     }
 
     private func acquire(_ key: SharedKey) throws(PoolError) -> SharedSubscription {
         let fresh = ClientID(RandomID.make(prefix: "c"))
-        let (shared, newClient, isNew) = try body.withLock {
-            body throws(PoolError) -> (SharedSubscription, PooledClient?, Bool) in
-            if body.isStopping { throw .stopping }
-            let (id, actions) = try body.machine.acquired(key, freshClient: fresh)
-            if let shared = body.shared[id] { return (shared, nil, false) }
+        let (shared, newClient, isNew) = try state.withLock {
+            state throws(PoolError) -> (SharedSubscription, PooledClient?, Bool) in
+            if state.isStopping { throw .stopping }
+            let (id, actions) = try state.machine.acquired(key, freshClient: fresh)
+            if let shared = state.shared[id] { return (shared, nil, false) }
             var newClient: PooledClient?
             for action in actions {
                 switch action {
                 case .openClient(let id, let session):
                     let client = try makePooledClient(id, session)
-                    body.clients[id] = client
-                    body.clientOrder.append(id)
+                    state.clients[id] = client
+                    state.clientOrder.append(id)
                     newClient = client
                 case .openShared(let id, let key, let clientID):
-                    guard let client = body.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
-                    body.shared[id] = try makeShared(id, key.properties, on: client)
+                    guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
+                    state.shared[id] = try makeShared(id, key.properties, on: client)
                 case .closeShared, .closeClient:
                     preconditionFailure("acquiring closes nothing")
                 }
             }
-            guard let shared = body.shared[id] else { preconditionFailure("an acquired subscription is open") }
+            guard let shared = state.shared[id] else { preconditionFailure("an acquired subscription is open") }
             return (shared, newClient, true)
         }
         if let newClient {
@@ -105,10 +106,10 @@ extension SessionPool {
         return shared
     }
 
-    /// Forgets a pooled client that must not connect, with what it was to carry.
+    /// Removes a pooled client that could not connect, and the subscriptions opened on it.
     private func discard(_ client: PooledClient) {
         closeClient(client)
-        body.withLock { body in body.shared = body.shared.filter { $0.value.client !== client } }
+        state.withLock { state in state.shared = state.shared.filter { $0.value.client !== client } }
     }
 
     private func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
@@ -159,18 +160,18 @@ extension SessionPool {
     }
 
     private func subscribe(_ shared: SharedSubscription) {
-        shared.subscription.addDelegate(shared)
-        // Just made, so it is not active and has items and fields: nothing of what `subscribe` refuses applies.
+        shared.subscription.addObserver(shared)
+        // A new subscription is inactive and has items and fields, so `subscribe` cannot throw.
         try? shared.client.core.subscribe(shared.subscription)
     }
 
-    /// The server refused or removed it: the next who asks makes it anew.
+    /// The server refused or removed the subscription: the next request for it opens a new one.
     private func ended(_ shared: SharedSubscription) {
         guard let id = shared.id else { return }
         let now = clock()
-        body.withLock { body in
-            body.shared[id] = nil
-            body.machine.sharedEnded(id, at: now)
+        state.withLock { state in
+            state.shared[id] = nil
+            state.machine.sharedEnded(id, at: now)
         }
     }
 }

@@ -27,12 +27,12 @@ package struct ClientSpecification: Sendable {
 extension SessionPool {
     /// All clients, oldest first.
     package func clients() -> [PooledClient] {
-        body.withLock { body in body.clientOrder.compactMap { body.clients[$0] } }
+        state.withLock { state in state.clientOrder.compactMap { state.clients[$0] } }
     }
 
     /// The client of an id.
     package func client(_ id: ClientID) -> PooledClient? {
-        body.withLock { $0.clients[id] }
+        state.withLock { $0.clients[id] }
     }
 
     /// The client of an id, now used by a call; throws `unknownClient`.
@@ -42,8 +42,8 @@ extension SessionPool {
         return client
     }
 
-    /// Makes a dedicated client, not connected. `prepare` may set its options and details and throw; then nothing is
-    /// left behind.
+    /// Creates a dedicated client, not connected. `prepare` may set its options and details; if it throws, no client is
+    /// created.
     package func createClient(
         _ order: ClientSpecification,
         prepare: (LightstreamerClient) throws -> Void = { _ in }
@@ -62,7 +62,7 @@ extension SessionPool {
         return try add(core, id: id, upstream: upstream?.name, isDedicated: true)
     }
 
-    /// Disconnects a client and forgets it and its subscriptions; its last events still come.
+    /// Disconnects a client and removes it and its subscriptions; events that are under way are still delivered.
     package func deleteClient(_ id: ClientID) throws(PoolError) {
         guard let client = client(id) else { throw .unknownClient(id.rawValue) }
         closeClient(client)
@@ -71,7 +71,7 @@ extension SessionPool {
     /// A stream that shows the client, or one of its subscriptions, opened.
     package func streamOpened(on id: ClientID) { client(id)?.streamsChanged(by: 1, at: clock()) }
 
-    /// Such a stream ended.
+    /// A stream that shows the client, or one of its subscriptions, ended.
     package func streamClosed(on id: ClientID) { client(id)?.streamsChanged(by: -1, at: clock()) }
 
     /// The subscriptions that a client carries now.
@@ -89,8 +89,8 @@ extension SessionPool {
         }
     }
 
-    /// What a client is told. Whatever its address becomes, and whatever its server names as its own, it connects to the
-    /// allowed addresses only, and to the one that its upstream is configured with.
+    /// The configuration of a client. Whatever address a request sets and whatever control link the server names, the
+    /// client connects only to allowed addresses and to that of its upstream.
     func configuration(of id: ClientID, for upstream: UpstreamConfiguration?) -> ClientConfiguration {
         let pool = self.configuration
         var configuration = clientConfiguration
@@ -120,20 +120,20 @@ extension SessionPool {
             clock: clock
         )
         let limit = configuration.maxDedicatedClients
-        try body.withLock { body throws(PoolError) in
-            if body.isStopping { throw .stopping }
-            if isDedicated, body.clients.values.count(where: { $0.isDedicated }) >= limit {
+        try state.withLock { state throws(PoolError) in
+            if state.isStopping { throw .stopping }
+            if isDedicated, state.clients.values.count(where: { $0.isDedicated }) >= limit {
                 throw .overQuota(.dedicatedClients(limit: limit))
             }
-            body.clients[id] = client
-            body.clientOrder.append(id)
+            state.clients[id] = client
+            state.clientOrder.append(id)
         }
         start(client)
-        logger.debug("client made", metadata: ["client": "\(id)", "upstream": "\(upstream ?? "-")"])
+        logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream ?? "-")"])
         return client
     }
 
-    /// Makes the client known and listens to it.
+    /// Reports the client to the sink and starts to observe it.
     func start(_ client: PooledClient) {
         sink.clientAdded(client)
         client.core.addObserver(client)
@@ -141,10 +141,10 @@ extension SessionPool {
 
     func closeClient(_ client: PooledClient) {
         guard client.startClosing() else { return }
-        body.withLock { body in
-            body.clients[client.id] = nil
-            body.clientOrder.removeAll { $0 == client.id }
-            body.machine.clientRemoved(client.id)
+        state.withLock { state in
+            state.clients[client.id] = nil
+            state.clientOrder.removeAll { $0 == client.id }
+            state.machine.clientRemoved(client.id)
         }
         for resource in resources() where resource.home == .dedicated(client.id) {
             deleteResource(resource)
@@ -156,6 +156,6 @@ extension SessionPool {
     }
 
     private func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
-        body.withLock { body in body.shared.values.filter { $0.client === client } }
+        state.withLock { state in state.shared.values.filter { $0.client === client } }
     }
 }

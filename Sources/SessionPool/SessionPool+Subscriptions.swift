@@ -4,15 +4,15 @@ package import SessionCore
 extension SessionPool {
     /// All subscription resources, oldest first.
     package func resources() -> [SubscriptionResource] {
-        body.withLock { Array($0.resources.values) }.sorted { $0.ordinal < $1.ordinal }
+        state.withLock { Array($0.resources.values) }.sorted { $0.ordinal < $1.ordinal }
     }
 
     /// The resource of an id.
     package func resource(_ id: ResourceID) -> SubscriptionResource? {
-        body.withLock { $0.resources[id] }
+        state.withLock { $0.resources[id] }
     }
 
-    /// Makes a resource that is not active. Throws for an unknown client or upstream and over the limit.
+    /// Creates an inactive resource. Throws for an unknown client or upstream and above the limit.
     package func createResource(
         home: SubscriptionHome,
         properties: SubscriptionProperties
@@ -26,26 +26,26 @@ extension SessionPool {
         return try addResource(home: home, properties: properties)
     }
 
-    /// Joins the one implicit resource of these properties, making it if there is none. Give it back by
-    /// `leaveImplicit`, once for each join.
+    /// Returns the implicit resource of these properties, created on first use, and adds a reader to it. Each call needs
+    /// one call of `leaveImplicit`.
     package func joinImplicit(_ key: SharedKey) throws(PoolError) -> SubscriptionResource {
-        let (resource, isLingering) = try body.withLock { body throws(PoolError) in
+        let (resource, isLingering) = try state.withLock { state throws(PoolError) in
             let resource: SubscriptionResource
-            if let present = body.implicit[key] {
+            if let present = state.implicit[key] {
                 resource = present
             } else {
-                resource = try insert(home: .pooled(key.session), isImplicit: true, key.properties, into: &body)
-                body.implicit[key] = resource
+                resource = try insert(home: .pooled(key.session), isImplicit: true, key.properties, into: &state)
+                state.implicit[key] = resource
             }
-            let holders = (body.holders[resource.id] ?? 0) + 1
-            body.holders[resource.id] = holders
+            let holders = (state.holders[resource.id] ?? 0) + 1
+            state.holders[resource.id] = holders
             guard holders == 1, let shared = resource.carrier?.id else { return (resource, true) }
-            return (resource, body.machine.reclaimed(shared))
+            return (resource, state.machine.reclaimed(shared))
         }
         do {
-            // Its linger has just ended: it is carried anew.
+            // The linger of its upstream subscription has just ended: it needs a new one.
             if !isLingering { deactivate(resource) }
-            if !resource.state.isActive { try activateIfInactive(resource) }
+            if !resource.status.isActive { try activateIfInactive(resource) }
         } catch {
             leaveImplicit(resource)
             throw error
@@ -53,15 +53,15 @@ extension SessionPool {
         return resource
     }
 
-    /// A reader of an implicit resource is gone; after the last one it goes too, after the linger.
+    /// Removes a reader of an implicit resource; after the last one the resource is deleted, once the linger is over.
     package func leaveImplicit(_ resource: SubscriptionResource) {
         let now = clock()
-        let isOver = body.withLock { body in
-            let holders = (body.holders[resource.id] ?? 1) - 1
-            body.holders[resource.id] = holders
+        let isOver = state.withLock { state in
+            let holders = (state.holders[resource.id] ?? 1) - 1
+            state.holders[resource.id] = holders
             guard holders <= 0 else { return false }
-            guard let shared = resource.carrier?.id else { return withdraw(resource, from: &body) }
-            body.machine.released(shared, at: now)
+            guard let shared = resource.carrier?.id else { return withdraw(resource, from: &state) }
+            state.machine.released(shared, at: now)
             return false
         }
         if isOver { deleteResource(resource) }
@@ -88,13 +88,13 @@ extension SessionPool {
         shared.leave(resource)
         if let id = shared.id {
             let now = clock()
-            body.withLock { $0.machine.released(id, at: now) }
+            state.withLock { $0.machine.released(id, at: now) }
         } else {
             close(shared)
         }
     }
 
-    /// Unsubscribes and forgets the resource; `unsubscribed` is its last event.
+    /// Unsubscribes and removes the resource; `unsubscribed` is its last event.
     package func delete(_ id: ResourceID) throws(PoolError) {
         guard let resource = resource(id) else { throw .unknownSubscription(id.rawValue) }
         deleteResource(resource)
@@ -138,43 +138,44 @@ extension SessionPool {
         home: SubscriptionHome,
         properties: SubscriptionProperties
     ) throws(PoolError) -> SubscriptionResource {
-        try body.withLock { body throws(PoolError) in
-            try insert(home: home, isImplicit: false, properties, into: &body)
+        try state.withLock { state throws(PoolError) in
+            try insert(home: home, isImplicit: false, properties, into: &state)
         }
     }
 
-    /// Makes a resource known. The sink is told under the lock: who finds the resource finds it there as well.
+    /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is known to the
+    /// sink as well.
     private func insert(
         home: SubscriptionHome,
         isImplicit: Bool,
         _ properties: SubscriptionProperties,
-        into body: inout Body
+        into state: inout State
     ) throws(PoolError) -> SubscriptionResource {
-        if body.isStopping { throw .stopping }
+        if state.isStopping { throw .stopping }
         let limit = configuration.maxSubscriptionResources
-        if body.resources.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
+        if state.resources.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
         let resource = SubscriptionResource(
             id: ResourceID(RandomID.make(prefix: "s")),
             home: home,
             isImplicit: isImplicit,
-            ordinal: body.nextResource,
+            ordinal: state.nextResource,
             properties: properties
         )
-        body.nextResource += 1
-        body.resources[resource.id] = resource
+        state.nextResource += 1
+        state.resources[resource.id] = resource
         sink.subscriptionAdded(resource)
         return resource
     }
 
-    /// Takes an implicit resource without readers away from those who would join it; false if it has readers.
-    func withdraw(_ resource: SubscriptionResource, from body: inout Body) -> Bool {
-        guard (body.holders[resource.id] ?? 0) <= 0, case .pooled(let session) = resource.home else { return false }
+    /// Makes an implicit resource without readers unavailable to new ones; false if it has readers.
+    func withdraw(_ resource: SubscriptionResource, from state: inout State) -> Bool {
+        guard (state.holders[resource.id] ?? 0) <= 0, case .pooled(let session) = resource.home else { return false }
         let key = SharedKey(session: session, properties: resource.properties)
-        if body.implicit[key] === resource { body.implicit[key] = nil }
+        if state.implicit[key] === resource { state.implicit[key] = nil }
         return true
     }
 
-    /// Another joiner may activate the same implicit resource at the same time; one of them is enough.
+    /// Activates a resource unless another reader has done so at the same time.
     private func activateIfInactive(_ resource: SubscriptionResource) throws(PoolError) {
         do {
             try activate(resource)

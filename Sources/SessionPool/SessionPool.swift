@@ -4,11 +4,11 @@ internal import SessionCore
 package import StreamIO
 internal import Synchronization
 
-/// Few upstream sessions for many consumers: the clients, and the subscriptions that they carry.
+/// Shares few upstream sessions among many consumers: owns the clients and the subscriptions that they carry.
 ///
-/// Calls take effect at once and never wait for the network. `run()` closes what nobody needs any more.
+/// Calls take effect at once and never wait for the network. `run()` closes sessions and subscriptions without users.
 package final class SessionPool: Sendable {
-    struct Body: ~Copyable {
+    struct State: ~Copyable {
         var machine: PoolMachine
         var clients: [ClientID: PooledClient] = [:]
         var clientOrder: [ClientID] = []
@@ -24,7 +24,7 @@ package final class SessionPool: Sendable {
     let logger: Logger
     let clientConfiguration: ClientConfiguration
     let clock: @Sendable () -> Moment
-    let body: Mutex<Body>
+    let state: Mutex<State>
     private let present: Mutex<PoolConfiguration>
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
@@ -41,17 +41,17 @@ package final class SessionPool: Sendable {
         self.clientConfiguration = clientConfiguration
         self.logger = logger
         self.clock = clock
-        body = Mutex(Body(machine: PoolMachine(configuration: configuration)))
+        state = Mutex(State(machine: PoolMachine(configuration: configuration)))
     }
 
-    /// What the pool was told, at its start or since.
+    /// The configuration in force.
     package var configuration: PoolConfiguration { present.withLock { $0 } }
 
-    /// Other upstreams, quotas and lingers hold from now on. Sessions that are open stay as they are: one whose upstream
-    /// is gone or has another address closes after its last subscription.
+    /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has another
+    /// address closes after its last subscription.
     package func reload(_ configuration: PoolConfiguration) {
         present.withLock { $0 = configuration }
-        body.withLock { $0.machine.configurationChanged(configuration) }
+        state.withLock { $0.machine.configurationChanged(configuration) }
     }
 
     /// Closes what lingers until cancelled, then disconnects every client and waits for all of them.
@@ -71,9 +71,9 @@ package final class SessionPool: Sendable {
     }
 
     private func stop() {
-        let clients = body.withLock { body in
-            body.isStopping = true
-            return body.clientOrder.compactMap { body.clients[$0] }
+        let clients = state.withLock { state in
+            state.isStopping = true
+            return state.clientOrder.compactMap { state.clients[$0] }
         }
         for client in clients { closeClient(client) }
         retired.continuation.finish()
@@ -87,7 +87,7 @@ package final class SessionPool: Sendable {
     /// Closes what has lingered or idled long enough.
     func timePassed() {
         let now = clock()
-        let actions = body.withLock { $0.machine.timePassed(at: now) }
+        let actions = state.withLock { $0.machine.timePassed(at: now) }
         for action in actions { perform(action) }
         for client in clients() { client.reconnectIfDue(at: now) }
         let deadline = now - configuration.clientIdle
@@ -101,7 +101,7 @@ package final class SessionPool: Sendable {
         case .closeClient(let id):
             if let client = client(id) { closeClient(client) }
         case .openClient, .openShared:
-            break  // Only acquiring asks for these; it performs them itself, since it needs what they make.
+            break  // Returned to `acquire` only, which performs them itself.
         }
     }
 }
@@ -117,8 +117,8 @@ extension SessionPool {
         configuration.upstreams.first { $0.name == name }
     }
 
-    /// What the pool holds open towards an upstream.
+    /// What the pool has open towards an upstream.
     package func figures(of upstream: String) -> PoolFigures {
-        body.withLock { $0.machine.figures(of: upstream) }
+        state.withLock { $0.machine.figures(of: upstream) }
     }
 }

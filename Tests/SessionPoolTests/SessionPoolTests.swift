@@ -58,11 +58,11 @@ internal import Testing
         pool.leaveImplicit(resource)
         // The machine gives the subscription up; the reader comes before it is closed.
         time.pass(5)
-        let actions = pool.body.withLock { $0.machine.timePassed(at: time.moment) }
+        let actions = pool.state.withLock { $0.machine.timePassed(at: time.moment) }
         let again = try pool.joinImplicit(Self.key)
         #expect(actions.count == 1)
         pool.closeShared(try #require(carrier.id))
-        #expect(again === resource && again.state.isActive)
+        #expect(again === resource && again.status.isActive)
         #expect(again.carrier != nil && again.carrier !== carrier)
         #expect(sink.present.faults.isEmpty)
     }

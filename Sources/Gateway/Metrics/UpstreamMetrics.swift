@@ -1,3 +1,4 @@
+internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
 internal import Synchronization

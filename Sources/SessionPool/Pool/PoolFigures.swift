@@ -24,7 +24,7 @@ package struct PoolFigures: Equatable, Sendable {
         users += 1
     }
 
-    /// A subscription that had so many users is closed.
+    /// A subscription with this number of users is closed.
     mutating func closed(_ key: SharedKey, users count: Int) {
         subscriptions -= 1
         items -= key.itemCount

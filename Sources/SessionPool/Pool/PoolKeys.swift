@@ -4,7 +4,7 @@ package import SessionCore
 package struct SharedKey: Hashable, Sendable {
     /// The session it needs.
     package let session: SessionKey
-    /// All that its `add` request says.
+    /// The parameters of its `add` request.
     package let properties: SubscriptionProperties
 
     /// A key.
@@ -13,7 +13,7 @@ package struct SharedKey: Hashable, Sendable {
         self.properties = properties
     }
 
-    /// How many items count against the quota: a group counts as one, its size is the server's secret.
+    /// How many items count against the quota. A group counts as one: the client does not know its size.
     var itemCount: Int { properties.items.names?.count ?? 1 }
 }
 

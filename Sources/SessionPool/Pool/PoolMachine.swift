@@ -2,8 +2,8 @@ package import SessionCore
 
 /// Decides which upstream session carries which shared subscription, and when either may go.
 ///
-/// It knows no client and no socket: time comes in as an argument, ids of new clients come from the caller, and what
-/// is to be done goes out as a list of actions.
+/// It does no I/O: time and the ids of new clients are arguments, and each method returns what to do as a list of
+/// actions.
 package struct PoolMachine: ~Copyable {
     private struct Shared {
         let key: SharedKey
@@ -35,7 +35,7 @@ package struct PoolMachine: ~Copyable {
         limits = Self.limits(of: configuration)
     }
 
-    /// Other quotas and lingers hold from now on; what is open stays open.
+    /// Replaces quotas and lingers; open sessions and subscriptions stay open.
     package mutating func configurationChanged(_ configuration: PoolConfiguration) {
         subscriptionLinger = configuration.subscriptionLinger
         sessionLinger = configuration.sessionLinger
@@ -49,8 +49,8 @@ package struct PoolMachine: ~Copyable {
         )
     }
 
-    /// Somebody wants the subscription: joins the one that runs, or opens it, on a session with room or on a further
-    /// one that gets `freshClient` as its id.
+    /// Adds a user to a subscription: to the open one of this key, else to a new one on a session below its limit, else
+    /// on a new session with the id `freshClient`.
     package mutating func acquired(
         _ key: SharedKey,
         freshClient: ClientID
@@ -84,7 +84,7 @@ package struct PoolMachine: ~Copyable {
         return (id, actions)
     }
 
-    /// A user of the subscription is gone; with the last one the linger begins.
+    /// Removes a user of the subscription; with the last one the linger begins.
     package mutating func released(_ id: SharedID, at now: Moment) {
         guard var entry = shared[id] else { return }
         entry.users -= 1
@@ -93,7 +93,7 @@ package struct PoolMachine: ~Copyable {
         shared[id] = entry
     }
 
-    /// Somebody reads again what had no reader left: the linger ends. False if it is over already.
+    /// Adds a user to a subscription by its id, which ends its linger. False if it was closed already.
     package mutating func reclaimed(_ id: SharedID) -> Bool {
         guard var entry = shared[id] else { return false }
         entry.users += 1
@@ -103,8 +103,8 @@ package struct PoolMachine: ~Copyable {
         return true
     }
 
-    /// The only user wants other properties, which the running subscription can take on; false if others use it as
-    /// well or the other properties run already.
+    /// Gives an open subscription another key, as its only user asks; false if it has other users, or if a subscription
+    /// with that key is open.
     package mutating func rekeyed(_ id: SharedID, to key: SharedKey) -> Bool {
         guard let entry = shared[id], entry.users == 1, byKey[key] == nil else { return false }
         byKey[entry.key] = nil
@@ -114,7 +114,7 @@ package struct PoolMachine: ~Copyable {
         return true
     }
 
-    /// The server refused or removed the subscription: nobody may join it any more.
+    /// The server refused or removed the subscription: it takes no further users.
     package mutating func sharedEnded(_ id: SharedID, at now: Moment) {
         guard let entry = shared[id] else { return }
         forget(id, entry)
@@ -132,7 +132,7 @@ package struct PoolMachine: ~Copyable {
         figures[session.key.upstream]?.sessions -= 1
     }
 
-    /// A session was closed from outside: all that it carried is gone.
+    /// A session was closed by a caller: its subscriptions are gone.
     package mutating func clientRemoved(_ client: ClientID) {
         forgetSession(client)
         sessionOrder.removeAll { $0 == client }
@@ -190,7 +190,7 @@ package struct PoolMachine: ~Copyable {
     }
 }
 
-/// An order of the pool's machine to whoever acts for it.
+/// An order of the pool's machine to its driver.
 package enum PoolAction: Equatable, Sendable {
     /// Make a client and connect it.
     case openClient(ClientID, SessionKey)

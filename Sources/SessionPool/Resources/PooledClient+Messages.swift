@@ -17,7 +17,6 @@ extension PooledClient {
             delegate: order.wantsOutcome ? relay : nil,
             enqueueWhileDisconnected: order.enqueueWhileDisconnected
         )
-        countMessage()
         return message
     }
 }
@@ -32,14 +31,14 @@ package struct MessageSubmission: Sendable, Equatable {
     package var delayTimeout: Double?
     /// Whether the message waits for a session if there is none.
     package var enqueueWhileDisconnected = false
-    /// Whether the outcome is asked for and told.
+    /// Whether the outcome is requested and reported.
     package var wantsOutcome = true
 
     /// A message with the defaults.
     package init(text: String) { self.text = text }
 }
 
-/// Carries the outcome of one message to the sink.
+/// Passes the outcome of one message to the sink.
 final class MessageRelay: ClientMessageDelegate {
     private let client: ClientID
     private let message: String

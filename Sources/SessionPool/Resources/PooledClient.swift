@@ -2,10 +2,9 @@ package import LightstreamerClient
 package import SessionCore
 internal import Synchronization
 
-/// One client core of the pool: its upstream session, who uses it, and what it counts.
+/// One client of the pool, with the use that is made of it.
 package final class PooledClient: Sendable {
-    private struct Body {
-        var counters = ClientCounters()
+    private struct State {
         var lastServerError: UpstreamRefusal?
         var streams = 0
         var lastUsed: Moment
@@ -22,16 +21,16 @@ package final class PooledClient: Sendable {
     package let id: ClientID
     /// The configured upstream; nil: made for an address.
     package let upstream: String?
-    /// Made by a request, not by the pool.
+    /// Whether it was created by a request rather than by the pool.
     package let isDedicated: Bool
     /// The client itself. Its options, details, status and cookies are read and set here.
     package let core: LightstreamerClient
-    /// Those who wait for a status.
+    /// Waiters for a status.
     package let watchers = Watchers<ClientSituation>()
 
     let sink: any PoolSink
     private let clock: @Sendable () -> Moment
-    private let body: Mutex<Body>
+    private let state: Mutex<State>
 
     init(
         id: ClientID,
@@ -47,88 +46,78 @@ package final class PooledClient: Sendable {
         self.core = core
         self.sink = sink
         self.clock = clock
-        body = Mutex(Body(lastUsed: clock()))
+        state = Mutex(State(lastUsed: clock()))
     }
 
     /// The connection as it stands.
     package var situation: ClientSituation {
-        ClientSituation(status: core.status, lastServerError: body.withLock { $0.lastServerError })
+        ClientSituation(status: core.status, lastServerError: state.withLock { $0.lastServerError })
     }
 
-    /// The figures.
-    package var counters: ClientCounters { body.withLock { $0.counters } }
+    /// The totals of the client.
+    package var counters: ClientCounters { core.counters }
 
     /// Connects, forgetting earlier refusals; throws what the client throws.
     package func connect() throws(ClientError) {
-        body.withLock { $0.lastServerError = nil }
+        state.withLock { $0.lastServerError = nil }
         try core.connect()
     }
 
-    /// Somebody used the client by a call.
+    /// Records that a call used the client.
     func touch(at now: Moment) {
-        body.withLock { $0.lastUsed = now }
+        state.withLock { $0.lastUsed = now }
     }
 
     /// A stream on the client, or on one of its subscriptions, opened (+1) or ended (-1).
     func streamsChanged(by difference: Int, at now: Moment) {
-        body.withLock { body in
-            body.streams += difference
-            body.lastUsed = now
+        state.withLock { state in
+            state.streams += difference
+            state.lastUsed = now
         }
     }
 
     /// Whether neither stream nor call used the client since a moment.
     func isIdle(since moment: Moment) -> Bool {
-        body.withLock { $0.streams <= 0 && $0.lastUsed <= moment }
+        state.withLock { $0.streams <= 0 && $0.lastUsed <= moment }
     }
 
-    /// Marks the client as going; false if it was already.
+    /// Marks the client as closing; false if it was already.
     func startClosing() -> Bool {
-        body.withLock { body in
-            defer { body.isClosing = true }
-            return !body.isClosing
+        state.withLock { state in
+            defer { state.isClosing = true }
+            return !state.isClosing
         }
     }
 
-    /// Connects a pooled client again that the server sent away, once its pause is over: its subscriptions wait for it.
+    /// Reconnects a pooled client whose session the server refused or closed, once the pause is over.
     func reconnectIfDue(at now: Moment) {
-        let isDue = body.withLock { body in
-            guard !body.isClosing, let due = body.reconnectAt, due <= now else { return false }
-            body.reconnectAt = nil
+        let isDue = state.withLock { state in
+            guard !state.isClosing, let due = state.reconnectAt, due <= now else { return false }
+            state.reconnectAt = nil
             return true
         }
         guard isDue else { return }
         do throws(ClientError) {
             try core.connect()
         } catch {
-            // The server has all sessions that it may have; perhaps one of them ends.
+            // The session limit of the server is reached: try again later.
             planReconnect(after: .disconnected)
         }
     }
 
-    /// Plans the next attempt of a pooled client; dedicated ones belong to whoever made them.
+    /// Schedules the next attempt of a pooled client. Dedicated clients are reconnected by requests only.
     private func planReconnect(after status: ClientStatus) {
         if isDedicated { return }
         let now = clock()
-        body.withLock { body in
+        state.withLock { state in
             if status == .disconnected {
-                body.reconnectAt = now + body.reconnectDelay
-                body.reconnectDelay = min(body.reconnectDelay * 2, Self.longestReconnectDelay)
+                state.reconnectAt = now + state.reconnectDelay
+                state.reconnectDelay = min(state.reconnectDelay * 2, Self.longestReconnectDelay)
             } else {
-                body.reconnectAt = nil
-                if status.isConnected { body.reconnectDelay = Self.shortestReconnectDelay }
+                state.reconnectAt = nil
+                if status.isConnected { state.reconnectDelay = Self.shortestReconnectDelay }
             }
         }
-    }
-
-    /// Counts an update of one of the subscriptions.
-    func countUpdate() {
-        body.withLock { $0.counters.updates &+= 1 }
-    }
-
-    /// Counts a message that was sent.
-    func countMessage() {
-        body.withLock { $0.counters.messages &+= 1 }
     }
 }
 
@@ -145,29 +134,18 @@ extension PooledClient: ClientObserver {
     }
 
     private func changed(_ status: ClientStatus) {
-        switch status {
-        case .disconnectedWillRetry, .disconnectedTryingRecovery:
-            body.withLock { $0.counters.reconnects &+= 1 }
-        default: break
-        }
         planReconnect(after: status)
         sink.client(id, changedStatus: status)
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
     private func received(_ refusal: UpstreamRefusal) {
-        body.withLock { body in
-            body.counters.serverErrors &+= 1
-            body.lastServerError = refusal
-        }
+        state.withLock { $0.lastServerError = refusal }
         sink.client(id, receivedServerError: refusal.code, message: refusal.message)
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
     private func changed(property: String) {
-        if property == "sessionId", core.connectionDetails.sessionId != nil {
-            body.withLock { $0.counters.sessions &+= 1 }
-        }
         sink.client(self, changedProperty: property)
     }
 }
@@ -178,18 +156,4 @@ package struct ClientSituation: Sendable, Equatable {
     package let status: ClientStatus
     /// The last refusal or closure by the server since `connect()` was called; nil: none.
     package let lastServerError: UpstreamRefusal?
-}
-
-/// The figures of a client since it was made.
-package struct ClientCounters: Sendable, Equatable {
-    /// Sessions that were opened.
-    package var sessions: UInt64 = 0
-    /// How often the connection was lost and the client went on by itself.
-    package var reconnects: UInt64 = 0
-    /// Updates received, over all subscriptions.
-    package var updates: UInt64 = 0
-    /// Server errors received.
-    package var serverErrors: UInt64 = 0
-    /// Messages sent.
-    package var messages: UInt64 = 0
 }

@@ -4,16 +4,16 @@ internal import Synchronization
 
 /// One upstream subscription and the resources that it serves.
 ///
-/// Everything that happens to it is told to all of its resources under one lock, so that a resource which joins sees
-/// the present values first and then each event, none twice and none left out.
+/// Each of its events goes to all of its resources under one lock, so that a resource which joins gets the present values
+/// first and then each event, none twice and none left out.
 final class SharedSubscription: Sendable {
-    private struct Body {
+    private struct State {
         var resources: [SubscriptionResource] = []
-        var state = SubscriptionState()
+        var status = SubscriptionStatus()
         var hasEnded = false
     }
 
-    /// What the pool's machine calls it; nil on dedicated clients, where nothing is shared.
+    /// Its id in the pool's machine; nil on dedicated clients, where nothing is shared.
     let id: SharedID?
     let client: PooledClient
     let subscription: Subscription
@@ -21,7 +21,7 @@ final class SharedSubscription: Sendable {
     private let properties: SubscriptionProperties
     private let sink: any PoolSink
     private let ended: @Sendable (SharedSubscription) -> Void
-    private let body = Mutex(Body())
+    private let state = Mutex(State())
 
     init(
         id: SharedID?,
@@ -39,56 +39,38 @@ final class SharedSubscription: Sendable {
         self.ended = ended
     }
 
-    /// Lets a resource take part from now on; false if the subscription has ended meanwhile.
+    /// Adds a resource; false if the subscription has ended meanwhile.
     func join(_ resource: SubscriptionResource) -> Bool {
-        body.withLock { body in
-            if body.hasEnded { return false }
-            body.resources.append(resource)
-            resource.joined(self, state: body.state)
+        state.withLock { state in
+            if state.hasEnded { return false }
+            state.resources.append(resource)
+            resource.joined(self, status: state.status)
             sink.subscription(resource.id, joined: client.id, present: table)
             return true
         }
     }
 
-    /// Ends a resource's part in it; the resource's last event is `unsubscribed`, if it was subscribed.
+    /// Removes a resource, whose last event is `unsubscribed` if it was subscribed.
     func leave(_ resource: SubscriptionResource) {
-        body.withLock { body in
-            guard let index = body.resources.firstIndex(where: { $0 === resource }) else { return }
-            body.resources.remove(at: index)
-            if body.state.isSubscribed { tell(resource, .unsubscribed(isFinal: true)) }
+        state.withLock { state in
+            guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
+            state.resources.remove(at: index)
+            if state.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
             resource.left()
             sink.subscriptionLeft(resource.id)
         }
         resource.notifyWatchers()
     }
 
-    /// The resources that take part now.
-    var resources: [SubscriptionResource] { body.withLock { $0.resources } }
+    /// The resources that it serves now.
+    var resources: [SubscriptionResource] { state.withLock { $0.resources } }
 
     /// The present values; nothing in them while the upstream is not subscribed.
     var table: ValueTable { subscription.valueTable ?? ValueTable(properties: properties) }
 
-    private func tell(_ resource: SubscriptionResource, _ event: SubscriptionEvent) {
+    private func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource) {
         resource.apply(event)
         sink.subscription(resource.id, on: client.id, emitted: event)
-    }
-
-    private func happened(_ event: SubscriptionEvent) {
-        let (told, isOver) = body.withLock { body in
-            body.state.apply(event)
-            for resource in body.resources { tell(resource, event) }
-            let told = body.resources
-            guard event.isEnd else { return (told, false) }
-            body.hasEnded = true
-            for resource in body.resources {
-                resource.left()
-                sink.subscriptionLeft(resource.id)
-            }
-            body.resources = []
-            return (told, true)
-        }
-        for resource in told { resource.notifyWatchers() }
-        if isOver { ended(self) }
     }
 }
 
@@ -102,67 +84,22 @@ extension SubscriptionEvent {
     }
 }
 
-extension SharedSubscription: SubscriptionDelegate {
-    func subscriptionDidSubscribe(_ subscription: Subscription) {
-        let table = table
-        happened(
-            .subscribed(
-                itemCount: table.itemCount ?? 0,
-                fieldCount: table.fieldCount ?? 0,
-                keyPosition: table.keyPosition,
-                commandPosition: table.commandPosition
-            )
-        )
-    }
-
-    func subscriptionDidUnsubscribe(_ subscription: Subscription) {
-        happened(.unsubscribed(isFinal: !subscription.isActive))
-    }
-
-    func subscription(_ subscription: Subscription, didFailWithErrorCode code: Int, message: String?) {
-        happened(.failed(code: code, message: message ?? ""))
-    }
-
-    func subscription(_ subscription: Subscription, didUpdateItem itemUpdate: ItemUpdate) {
-        client.countUpdate()
-        happened(.update(itemUpdate))
-    }
-
-    func subscription(_ subscription: Subscription, didEndSnapshotForItemName itemName: String?, itemPos: Int) {
-        happened(.endOfSnapshot(itemPos: itemPos))
-    }
-
-    func subscription(_ subscription: Subscription, didClearSnapshotForItemName itemName: String?, itemPos: Int) {
-        happened(.clearSnapshot(itemPos: itemPos))
-    }
-
-    func subscription(
-        _ subscription: Subscription,
-        didLoseUpdates lostUpdates: Int,
-        forItemName itemName: String?,
-        itemPos: Int
-    ) {
-        happened(.lostUpdates(count: lostUpdates, itemPos: itemPos))
-    }
-
-    func subscription(
-        _ subscription: Subscription,
-        didLoseUpdates lostUpdates: Int,
-        forCommandSecondLevelItemWithKey key: String
-    ) {
-        happened(.secondLevelLostUpdates(count: lostUpdates, key: key))
-    }
-
-    func subscription(
-        _ subscription: Subscription,
-        didFailWithErrorCode code: Int,
-        message: String?,
-        forCommandSecondLevelItemWithKey key: String
-    ) {
-        happened(.secondLevelFailed(code: code, message: message ?? "", key: key))
-    }
-
-    func subscription(_ subscription: Subscription, didReceiveRealFrequency frequency: RealMaxFrequency?) {
-        happened(.realMaxFrequency(frequency))
+extension SharedSubscription: SubscriptionObserver {
+    func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
+        let (affected, isOver) = state.withLock { state in
+            state.status.apply(event)
+            for resource in state.resources { pass(event, to: resource) }
+            let affected = state.resources
+            guard event.isEnd else { return (affected, false) }
+            state.hasEnded = true
+            for resource in state.resources {
+                resource.left()
+                sink.subscriptionLeft(resource.id)
+            }
+            state.resources = []
+            return (affected, true)
+        }
+        for resource in affected { resource.notifyWatchers() }
+        if isOver { ended(self) }
     }
 }

@@ -15,15 +15,15 @@ package struct SubscriptionReading: Sendable {
     package let table: ValueTable
     /// Whether the values may be out of date, since the connection that brings them is interrupted.
     package let isStale: Bool
-    /// The state that goes with the values.
-    package let state: SubscriptionState
+    /// The status that goes with the values.
+    package let status: SubscriptionStatus
 }
 
 /// One subscription as REST shows it: its properties, state and values.
 package final class SubscriptionResource: Sendable {
-    private struct Body {
+    private struct State {
         var properties: SubscriptionProperties
-        var state = SubscriptionState()
+        var status = SubscriptionStatus()
         var carrier: SharedSubscription?
         var isDeleted = false
     }
@@ -32,14 +32,14 @@ package final class SubscriptionResource: Sendable {
     package let id: ResourceID
     /// Where the data come from.
     package let home: SubscriptionHome
-    /// Made by streams that name properties, not by a POST: it lives as long as somebody reads it.
+    /// Whether streams that name properties created it, not a POST: it exists as long as it has readers.
     package let isImplicit: Bool
-    /// Its place among all resources, by the time of their making.
+    /// Its place among all resources, in order of creation.
     let ordinal: UInt64
-    /// Those who wait for a state.
-    package let watchers = Watchers<SubscriptionState>()
+    /// Waiters for a status.
+    package let watchers = Watchers<SubscriptionStatus>()
 
-    private let body: Mutex<Body>
+    private let state: Mutex<State>
 
     init(
         id: ResourceID,
@@ -52,97 +52,97 @@ package final class SubscriptionResource: Sendable {
         self.home = home
         self.isImplicit = isImplicit
         self.ordinal = ordinal
-        body = Mutex(Body(properties: properties))
+        state = Mutex(State(properties: properties))
     }
 
     /// The properties as they are now.
-    package var properties: SubscriptionProperties { body.withLock { $0.properties } }
+    package var properties: SubscriptionProperties { state.withLock { $0.properties } }
 
-    /// The state as it is now.
-    package var state: SubscriptionState { body.withLock { $0.state } }
+    /// The status as it is now.
+    package var status: SubscriptionStatus { state.withLock { $0.status } }
 
     /// The client that carries the resource now; nil while it is not active.
     package var client: PooledClient? { carrier?.client }
 
-    /// Properties, values and state, taken together.
+    /// Values and status, read together.
     package var reading: SubscriptionReading {
-        let (carrier, state, properties) = body.withLock { ($0.carrier, $0.state, $0.properties) }
+        let (carrier, status, properties) = state.withLock { ($0.carrier, $0.status, $0.properties) }
         guard let carrier else {
             return SubscriptionReading(
                 table: ValueTable(properties: properties),
                 isStale: false,
-                state: state
+                status: status
             )
         }
         return SubscriptionReading(
             table: carrier.table,
             isStale: !carrier.client.core.status.delivers,
-            state: state
+            status: status
         )
     }
 
-    var carrier: SharedSubscription? { body.withLock { $0.carrier } }
+    var carrier: SharedSubscription? { state.withLock { $0.carrier } }
 
     func setProperties(_ properties: SubscriptionProperties) {
-        body.withLock { body in
-            body.properties = properties
-            body.state.version &+= 1
+        state.withLock { state in
+            state.properties = properties
+            state.status.version &+= 1
         }
     }
 
-    /// Claims the resource for an activation; false if it is active already, or deleted.
+    /// Starts an activation; false if the resource is active already, or deleted.
     func startActivation() -> Bool {
-        body.withLock { body in
-            if body.state.isActive || body.isDeleted { return false }
-            body.state.isActive = true
-            body.state.lastError = nil
-            body.state.version &+= 1
+        state.withLock { state in
+            if state.status.isActive || state.isDeleted { return false }
+            state.status.isActive = true
+            state.status.lastError = nil
+            state.status.version &+= 1
             return true
         }
     }
 
     func activationFailed() {
-        body.withLock { $0.state.isActive = false }
+        state.withLock { $0.status.isActive = false }
     }
 
-    func joined(_ carrier: SharedSubscription, state: SubscriptionState) {
-        body.withLock { body in
-            body.carrier = carrier
-            let version = body.state.version
-            let counters = body.state.counters
-            body.state = state
-            body.state.isActive = true
-            body.state.version = version &+ 1
-            body.state.counters = counters
+    func joined(_ carrier: SharedSubscription, status: SubscriptionStatus) {
+        state.withLock { state in
+            state.carrier = carrier
+            let version = state.status.version
+            let counters = state.status.counters
+            state.status = status
+            state.status.isActive = true
+            state.status.version = version &+ 1
+            state.status.counters = counters
         }
     }
 
     func left() {
-        body.withLock { body in
-            body.carrier = nil
-            body.state.isActive = false
-            body.state.clearSubscribed()
-            body.state.version &+= 1
+        state.withLock { state in
+            state.carrier = nil
+            state.status.isActive = false
+            state.status.clearSubscribed()
+            state.status.version &+= 1
         }
     }
 
-    /// Whether the resource is going or gone.
-    package var isDeleted: Bool { body.withLock { $0.isDeleted } }
+    /// Whether the resource is being deleted or was deleted.
+    package var isDeleted: Bool { state.withLock { $0.isDeleted } }
 
-    /// Marks the resource as going; false if it was already.
+    /// Marks the resource as deleted; false if it was already.
     func startDeletion() -> Bool {
-        body.withLock { body in
-            defer { body.isDeleted = true }
-            return !body.isDeleted
+        state.withLock { state in
+            defer { state.isDeleted = true }
+            return !state.isDeleted
         }
     }
 
     func apply(_ event: SubscriptionEvent) {
-        body.withLock { $0.state.apply(event) }
+        state.withLock { $0.status.apply(event) }
     }
 
     func notifyWatchers() {
-        if !watchers.isEmpty { watchers.notify(state) }
+        if !watchers.isEmpty { watchers.notify(status) }
     }
 }
 

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Those who wait for a state to come: each is asked at every change until it says that it has seen enough.
+/// Closures that wait for a state: each is called at every change until it returns true.
 package final class Watchers<State: Sendable>: Sendable {
-    /// Looks at a state; true ends the watch.
+    /// Examines a state; true ends the watch.
     package typealias Watcher = @Sendable (State) -> Bool
 
     private struct Entries {
@@ -12,13 +12,13 @@ package final class Watchers<State: Sendable>: Sendable {
 
     private let entries = Mutex(Entries())
 
-    /// Nobody waits.
+    /// No watchers.
     package init() {}
 
     /// Registers a watcher, unless the present state already satisfies it. Give the handle to `cancel` to end early.
     ///
-    /// The present state is read after registration, so a change between both is not missed; the watcher may be
-    /// asked from two threads at a time and must bear being satisfied twice.
+    /// The present state is read after registration, so a change between both is not missed; the watcher may be called
+    /// from two threads at a time and may be satisfied twice.
     package func add(present: () -> State, _ watcher: @escaping Watcher) -> UInt64? {
         let handle = entries.withLock { entries in
             let handle = entries.next
@@ -36,10 +36,10 @@ package final class Watchers<State: Sendable>: Sendable {
         entries.withLock { entries in _ = entries.watchers.removeValue(forKey: handle) }
     }
 
-    /// Whether anybody waits: a cheap look before a state is put together.
+    /// Whether there are no watchers: a cheap check before a state is put together.
     package var isEmpty: Bool { entries.withLock { $0.watchers.isEmpty } }
 
-    /// Asks every watcher.
+    /// Calls every watcher.
     package func notify(_ state: State) {
         let watchers = entries.withLock { $0.watchers }
         for (handle, watcher) in watchers where watcher(state) { cancel(handle) }

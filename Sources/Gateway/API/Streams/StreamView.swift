@@ -66,7 +66,7 @@ struct StreamView {
             json.member("client", id)
             json.member("status", (pool.client(ClientID(id))?.core.status ?? .disconnected).rawValue)
         case .subscription(let id):
-            let state = pool.resource(ResourceID(id))?.state
+            let state = pool.resource(ResourceID(id))?.status
             json.member("subscription", id)
             json.member("active", state?.isActive ?? false)
             json.member("subscribed", state?.isSubscribed ?? false)

@@ -6,7 +6,7 @@ internal import SessionPool
 enum SubscriptionView {
     /// Writes a subscription.
     static func write(_ resource: SubscriptionResource, of pool: SessionPool, to json: inout JSONBytes) {
-        let state = resource.state
+        let state = resource.status
         json.beginObject()
         writeHome(resource, of: pool, to: &json)
         writeSettled(resource, state, to: &json)
@@ -24,14 +24,14 @@ enum SubscriptionView {
         var json = JSONBytes()
         json.beginObject()
         writeHome(resource, of: pool, to: &json)
-        writeSettled(resource, resource.state, to: &json)
+        writeSettled(resource, resource.status, to: &json)
         json.endObject()
         return EntityTag(of: json.bytes)
     }
 
     private static func writeSettled(
         _ resource: SubscriptionResource,
-        _ state: SubscriptionState,
+        _ state: SubscriptionStatus,
         to json: inout JSONBytes
     ) {
         write(resource.properties, to: &json)

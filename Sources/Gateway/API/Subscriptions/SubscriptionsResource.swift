@@ -166,7 +166,7 @@ struct SubscriptionsResource: Sendable {
             call,
             upTo: seconds,
             on: resource.watchers,
-            present: { resource.state },
+            present: { resource.status },
             decide: { state in
                 if state.isSubscribed { return subscribed().waited(seconds) }
                 guard !state.isActive, let refusal = state.lastError else { return nil }

@@ -114,7 +114,7 @@ struct ValuesResource: Sendable {
             call,
             upTo: wait,
             on: resource.watchers,
-            present: { resource.state },
+            present: { resource.status },
             decide: { _ in changed() },
             timedOut: { present.waited(wait) }
         )
@@ -157,7 +157,7 @@ struct ValuesResource: Sendable {
     private func tag(of target: Target, in view: ValuesView) -> EntityTag {
         let staleness = view.reading.isStale ? "s" : "f"
         if case .table = target {
-            return EntityTag("\(view.subscription)-\(view.reading.state.version)-\(staleness)", isWeak: true)
+            return EntityTag("\(view.subscription)-\(view.reading.status.version)-\(staleness)", isWeak: true)
         }
         var json = JSONBytes()
         write(target, of: view.ageless, to: &json)

@@ -10,7 +10,7 @@ import Testing
     private func view(_ properties: SubscriptionProperties, _ events: [SubscriptionEvent]) -> ValuesView {
         var table = ValueTable(properties: properties)
         for event in events { table.apply(event, at: Moment(nanoseconds: 1_000_000_000)) }
-        let reading = SubscriptionReading(table: table, isStale: false, state: SubscriptionState())
+        let reading = SubscriptionReading(table: table, isStale: false, status: SubscriptionStatus())
         return ValuesView(subscription: "s", reading: reading, now: Moment(nanoseconds: 3_500_000_000))
     }
 

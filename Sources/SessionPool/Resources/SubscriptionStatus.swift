@@ -14,13 +14,13 @@ package struct UpstreamRefusal: Sendable, Equatable {
     }
 }
 
-/// What is true of a subscription resource at a moment.
-package struct SubscriptionState: Sendable, Equatable {
+/// The status of a subscription resource at a moment.
+package struct SubscriptionStatus: Sendable, Equatable {
     /// Between subscribe and unsubscribe, refusal or removal.
     package var isActive = false
     /// Between the server's confirmation and the end of the session or subscription.
     package var isSubscribed = false
-    /// Why it last became inactive by the server's will.
+    /// Why the server last refused or removed it.
     package var lastError: UpstreamRefusal?
     /// The number of items; nil while not subscribed.
     package var itemCount: Int?
@@ -40,7 +40,7 @@ package struct SubscriptionState: Sendable, Equatable {
     /// A subscription that was never active.
     package init() {}
 
-    /// Forgets what only a subscribed resource has.
+    /// Resets what only a subscribed resource has.
     mutating func clearSubscribed() {
         isSubscribed = false
         itemCount = nil
@@ -50,7 +50,7 @@ package struct SubscriptionState: Sendable, Equatable {
         realMaxFrequency = nil
     }
 
-    /// Takes in what an event says.
+    /// Applies an event.
     mutating func apply(_ event: SubscriptionEvent) {
         version &+= 1
         switch event {
