@@ -1,35 +1,37 @@
 package import SessionCore
 internal import Synchronization
 
-/// Hands every published event to all streams that carry its topic, in one order: the order of publication.
+/// Delivers every published event to all streams that carry its topic, in one order: the order of publication.
 ///
-/// Publishing may be done from any thread; one lock makes the order. The streams of one loop are looked after by its
-/// `HubShard`, which takes the lock once for all that was published since it last looked.
-package final class EventHub: Sendable {
+/// Events may be published from any thread; one lock makes the order. The streams of one loop belong to its `HubShard`,
+/// which takes the lock once for all events that were published since the last time.
+package final class EventHub: ChangeSink {
     private let state: Mutex<HubState>
     private let clock: @Sendable () -> Moment
-    /// What the hub and its shards did so far.
+    /// Totals of the hub and its shards.
     package let metrics = HubMetrics()
-    /// The figures it works by.
+    /// The configuration in force.
     package let configuration: HubConfiguration
 
     /// A hub without topics.
     ///
     /// - Parameters:
     ///   - configuration: Its figures.
-    ///   - epoch: A word that no other life of this service had or will have; letters, digits and dashes.
+    ///   - epoch: The name of its numbering, used by no other run of this service; letters, digits and dashes.
+    ///   - numbering: Where the numbers of events come from.
     ///   - clock: The time; only differences count.
     package init(
         configuration: HubConfiguration = HubConfiguration(),
         epoch: String,
+        numbering: EventNumbering = .counted,
         clock: @escaping @Sendable () -> Moment
     ) {
         self.configuration = configuration
         self.clock = clock
-        state = Mutex(HubState(configuration: configuration, epoch: epoch))
+        state = Mutex(HubState(configuration: configuration, epoch: epoch, numbering: numbering))
     }
 
-    /// Does something under the lock, then wakes the loops that it concerns.
+    /// Runs the body under the lock, then wakes the loops that it concerns.
     func locked<Result: Sendable, Failure: Error>(
         _ body: (inout sending HubState) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -41,79 +43,118 @@ package final class EventHub: Sendable {
         return result
     }
 
-    // MARK: - Topics
+    // MARK: - Changes of this process
 
-    /// A client exists from now on. Nothing happens if it did before.
-    package func addClient(_ id: String, status: ClientStatus = .disconnected) {
-        locked { $0.addClient(id, status: status) }
-    }
-
-    /// A client is gone: streams get what was published, and those that carried nothing else are closed.
-    package func removeClient(_ id: String) {
-        locked { $0.removeClient(id) }
-    }
-
-    /// A subscription resource exists from now on; it is not active. Nothing happens if it did before.
-    package func addSubscription(_ id: String, properties: SubscriptionProperties) {
-        locked { $0.addSubscription(id, properties: properties) }
-    }
-
-    /// A subscription is active and carried by this client from now on. What it already has is told to its streams as
-    /// if it came now.
-    package func carry(subscription id: String, by client: String, present: ValueTable) {
-        let now = clock()
-        locked { $0.carry(id, by: client, present: present, now: now) }
-    }
-
-    /// A subscription is not carried by its client any more; publish what it had to say before. Whether it is active
-    /// does not change.
-    package func release(subscription id: String) {
-        locked { $0.release(id) }
-    }
-
-    /// A subscription becomes active or inactive without an event that tells it.
-    package func setActive(_ isActive: Bool, subscription id: String) {
-        locked { $0.setActive(isActive, id) }
-    }
-
-    /// A subscription is gone: streams get what was published, and those that carried nothing else are closed.
-    package func removeSubscription(_ id: String) {
-        locked { $0.removeSubscription(id) }
-    }
-
-    /// Tells an event to all streams of a topic. Calls for one topic must come in the order in which the events
-    /// happened. One for a topic that is gone goes nowhere.
+    /// Publishes an event to all streams that carry a topic. Calls for one topic must come in the order of its events. No
+    /// effect if the topic is unknown.
     package func publish(_ event: HubEvent, to topic: TopicID) {
         let now = clock()
         locked { $0.publish(event, to: topic, now: now) }
     }
 
-    // MARK: - Streams
+    /// Applies one change.
+    package func take(_ change: HubChange) {
+        let now = clock()
+        locked { $0.apply(change, now: now) }
+    }
 
-    /// Takes in the request for a stream; a shard opens it.
+    /// Applies changes under one hold of the lock: no stream joins between them.
+    package func take(_ changes: [HubChange]) {
+        let now = clock()
+        locked { state in
+            for change in changes { state.apply(change, now: now) }
+        }
+    }
+
+    // MARK: - Changes of an ordered log
+
+    /// Applies all changes of a position under one hold of the lock. For hubs with given numbers; positions rise from call
+    /// to call, also where a position has no changes for this hub.
+    package func apply(_ changes: [NumberedChange], at position: UInt64) {
+        let now = clock()
+        locked { $0.apply(changes, at: position, now: now) }
+    }
+
+    /// The sequence of the last event; with given numbers, the number that completes the last position.
+    package var sequence: UInt64 { locked { $0.sequence } }
+
+    /// The name of the present numbering.
+    package var epoch: String { locked { $0.epoch } }
+
+    /// The changes that lead from an unknown topic to its present state, and the sequence that they are the state of; nil
+    /// for an unknown topic.
+    package func state(of topic: TopicID) -> (changes: [HubChange], sequence: UInt64)? {
+        locked { state in state.state(of: topic).map { ($0, state.sequence) } }
+    }
+
+    /// Gives a topic the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its window
+    /// begins there. Streams that read it already get the state as a snapshot.
+    package func adopt(_ topic: TopicID, _ changes: [HubChange]) {
+        let now = clock()
+        locked { $0.adopt(topic, changes, now: now) }
+    }
+
+    /// Removes a topic that no stream reads; false if one does.
+    package func forget(_ topic: TopicID) -> Bool {
+        locked { $0.forget(topic) }
+    }
+
+    /// Extends the window of a topic back to a sequence, so that streams can resume from there.
     ///
     /// - Parameters:
-    ///   - request: What is asked.
-    ///   - id: The id it should have, taken only if no stream has it; nil: one is made.
+    ///   - changes: The changes of the topic from after `start` up to where its window begins, with their sequences.
+    ///     Later ones are ignored.
+    ///   - topic: The topic; no effect if it is unknown, or its window reaches back to `start` already.
+    ///   - carrier: The client that carried the subscription at `start`.
+    ///   - start: The sequence.
+    package func prepend(
+        _ changes: [(sequence: UInt64, change: HubChange)],
+        to topic: TopicID,
+        carriedBy carrier: String?,
+        after start: UInt64
+    ) {
+        let now = clock()
+        locked { $0.prepend(changes, to: topic, carriedBy: carrier, after: start, now: now) }
+    }
+
+    /// The sequence after which the window of a topic begins: streams resume from there or from later; nil for an unknown
+    /// topic.
+    package func windowStart(of topic: TopicID) -> UInt64? {
+        locked { $0.windowStart(of: topic) }
+    }
+
+    /// Begins another epoch behind a position, for hubs with given numbers: drops the windows of all topics and starts every
+    /// stream anew, with a `stream` event of outcome `gap` and a fresh snapshot.
+    package func restart(epoch: String, at position: UInt64) {
+        locked { $0.restart(epoch: epoch, at: position) }
+    }
+
+    // MARK: - Streams
+
+    /// Admits a stream; a shard opens it later.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - id: The id it should have; if nil, or if a stream has it already, the stream gets another one.
     /// - Returns: The id it has.
-    /// - Throws: `unknownSource`; nothing is left behind.
+    /// - Throws: `unknownSource`; then no stream is admitted.
     package func admit(_ request: StreamRequest, id: String? = nil) throws(HubError) -> String {
         let now = clock()
         return try locked { state throws(HubError) in try state.admit(request, id: id, now: now) }
     }
 
-    /// Forgets a stream that is over, or was never opened.
+    /// Removes a stream that is over, or was never opened.
     package func discard(stream id: String) {
         locked { $0.discard(id) }
     }
 
-    /// Changes the sources of a stream, all or nothing. The stream is told its sources anew, and the present state of
-    /// those that were added.
+    /// Changes the sources of a stream, all or nothing. The stream gets a `stream` event with its sources, then the present
+    /// state of those that were added.
     package func change(stream id: String, add: [StreamSource], remove: [StreamSource]) throws(HubError) {
         try locked { state throws(HubError) in try state.change(id, add: add, remove: remove) }
     }
 
-    /// Tells a stream what is due, then that it is closed for this reason; false if there is none of this id.
+    /// Delivers what is due on a stream, then closes it for this reason; false if there is none of this id.
     @discardableResult
     package func close(stream id: String, reason: String) -> Bool {
         locked { $0.close(id, reason: reason) }
@@ -126,12 +167,12 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// What is true of all streams now, in the order of their ids.
+    /// Summaries of all streams, ordered by id.
     package func streams() -> [StreamSummary] {
         locked { $0.streams.values.map(\.summary) }.sorted { $0.id < $1.id }
     }
 
-    /// What is true of a stream now; nil if there is none of this id.
+    /// The summary of a stream; nil if there is none of this id.
     package func stream(_ id: String) -> StreamSummary? {
         locked { $0.streams[id]?.summary }
     }
@@ -155,7 +196,7 @@ package final class EventHub: Sendable {
     }
 }
 
-/// The figures of a hub.
+/// The limits and intervals of a hub.
 package struct HubConfiguration: Sendable {
     /// How many events of a topic are kept for resuming.
     package var replayEvents = 1024
@@ -163,13 +204,13 @@ package struct HubConfiguration: Sendable {
     package var replayBytes = 1 << 20
     /// How far a reader that does not conflate may fall behind, in bytes, before its stream is closed.
     package var windowBytes = 64 << 20
-    /// How many unread events a conflating stream holds of DISTINCT and RAW subscriptions before the oldest are lost.
+    /// How many unread events of DISTINCT and RAW subscriptions a conflating stream holds before the oldest are dropped.
     package var windowEvents = 1000
-    /// How often a stream says something when it has nothing to say.
+    /// How often an idle stream sends a heartbeat.
     package var heartbeatInterval = Duration.seconds(15)
-    /// The least time that a consumer is told to wait before it reconnects; up to as much again is added at random.
+    /// The least time that clients wait before they reconnect; up to as much again is added at random.
     package var retryDelay = Duration.seconds(2)
-    /// How many past rows of an item are kept for late joiners in DISTINCT mode.
+    /// How many past rows of an item a snapshot has in DISTINCT mode.
     package var recentRows = 100
 
     /// The documented defaults.

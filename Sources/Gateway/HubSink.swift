@@ -1,74 +1,127 @@
 internal import EventHub
 internal import SessionCore
 internal import SessionPool
+internal import StreamIO
+internal import Synchronization
 
-/// Carries what the pool tells into the hub: one topic for each client and for each subscription resource.
+/// Turns what the pool reports into changes of the hub: one topic for each client and for each subscription resource.
+/// Decisions are made here, so that a change is at most one event and whatever applies it decides nothing.
 struct HubSink: PoolSink {
-    let hub: EventHub
+    let hub: any ChangeSink
     var owners = ResourceOwners()
     var upstreamMetrics = UpstreamMetrics()
+    var clock: @Sendable () -> Moment = Moment.monotonic
+    private let legacy = LegacyDerivations()
+
+    init(
+        hub: any ChangeSink,
+        owners: ResourceOwners = ResourceOwners(),
+        upstreamMetrics: UpstreamMetrics = UpstreamMetrics()
+    ) {
+        self.hub = hub
+        self.owners = owners
+        self.upstreamMetrics = upstreamMetrics
+    }
+
+    // MARK: - Clients
 
     func clientAdded(_ client: PooledClient) {
         upstreamMetrics.added(client)
-        hub.addClient(client.id.rawValue, status: client.core.status)
+        let status = client.core.status
+        legacy.add(client.id, status)
+        hub.take(.clientAdded(client.id.rawValue, status))
     }
 
     func clientRemoved(_ client: ClientID) {
-        hub.removeClient(client.rawValue)
+        hub.take(.clientRemoved(client.rawValue))
+        legacy.remove(client)
         owners.forget(client)
         upstreamMetrics.removed(client)
     }
 
     func client(_ client: ClientID, changedStatus status: ClientStatus) {
-        hub.publish(.status(status), to: .client(client.rawValue))
+        publish(.status(status), of: client)
     }
 
     func client(_ client: ClientID, receivedServerError code: Int, message: String) {
         upstreamMetrics.serverError(code, on: client)
-        hub.publish(.serverError(code: code, message: message), to: .client(client.rawValue))
+        publish(.serverError(code: code, message: message), of: client)
     }
 
     func client(_ client: PooledClient, changedProperty property: String) {
         let value = ClientPropertyValue.json(of: property, client: client.core)
-        hub.publish(.property(name: property, value: value), to: .client(client.id.rawValue))
+        publish(.property(name: property, value: value), of: client.id)
     }
 
     func client(_ client: ClientID, message: String, ended outcome: MessageOutcome) {
-        hub.publish(.message(id: message, outcome), to: .client(client.rawValue))
+        publish(.message(id: message, outcome), of: client)
     }
 
     func client(_ client: ClientID, emittedLegacy event: LegacyEvent) {
-        hub.publish(.legacy(LegacyStreamEvent(event)), to: .client(client.rawValue))
+        publish(.legacy(LegacyStreamEvent(event)), of: client)
     }
 
     func client(_ client: ClientID, receivedBytes count: Int) {
-        hub.publish(.legacy(.bytesReceived(count)), to: .client(client.rawValue))
+        guard let event = legacy.received(bytes: count, on: client, at: clock()) else { return }
+        hub.take(.event(.legacy(event), .client(client.rawValue)))
     }
 
+    private func publish(_ event: HubEvent, of client: ClientID) {
+        let topic = TopicID.client(client.rawValue)
+        let derived = legacy.events(for: event, of: client)
+        if derived.isEmpty {
+            hub.take(.event(event, topic))
+        } else {
+            hub.take([.event(event, topic)] + derived.map { .event(.legacy($0), topic) })
+        }
+    }
+
+    // MARK: - Subscriptions
+
     func subscriptionAdded(_ resource: SubscriptionResource) {
-        hub.addSubscription(resource.id.rawValue, properties: resource.properties)
+        hub.take(.subscriptionAdded(resource.id.rawValue, resource.properties))
     }
 
     func subscription(_ resource: ResourceID, becameActive isActive: Bool) {
-        hub.setActive(isActive, subscription: resource.rawValue)
+        hub.take(.activity(subscription: resource.rawValue, isActive: isActive))
     }
 
     func subscription(_ resource: ResourceID, joined client: ClientID, present: ValueTable) {
-        hub.carry(subscription: resource.rawValue, by: client.rawValue, present: present)
+        let id = resource.rawValue
+        hub.take([.carried(subscription: id, by: client.rawValue)] + HubChange.events(of: id, from: present))
     }
 
     func subscriptionLeft(_ resource: ResourceID) {
-        hub.release(subscription: resource.rawValue)
-        hub.setActive(false, subscription: resource.rawValue)
+        let id = resource.rawValue
+        hub.take([.carried(subscription: id, by: nil), .activity(subscription: id, isActive: false)])
     }
 
     func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent) {
         upstreamMetrics.happened(event, on: client)
-        hub.publish(.subscription(event), to: .subscription(resource.rawValue))
+        hub.take(.event(.subscription(event), .subscription(resource.rawValue)))
     }
 
     func subscriptionRemoved(_ resource: ResourceID) {
-        hub.removeSubscription(resource.rawValue)
+        hub.take(.subscriptionRemoved(resource.rawValue))
         owners.forget(resource)
+    }
+}
+
+/// The derivation of legacy events for each client.
+private final class LegacyDerivations: Sendable {
+    private let state = Mutex<[ClientID: LegacyDerivation]>([:])
+
+    func add(_ client: ClientID, _ status: ClientStatus) {
+        state.withLock { $0[client] = LegacyDerivation(status: status) }
+    }
+
+    func remove(_ client: ClientID) { state.withLock { $0[client] = nil } }
+
+    func events(for event: HubEvent, of client: ClientID) -> [LegacyStreamEvent] {
+        state.withLock { $0[client]?.events(for: event) ?? [] }
+    }
+
+    func received(bytes count: Int, on client: ClientID, at now: Moment) -> LegacyStreamEvent? {
+        state.withLock { $0[client]?.received(bytes: count, at: now) }
     }
 }

@@ -1,18 +1,19 @@
 internal import JSONText
 internal import SessionCore
 
-/// Writes events to bytes. One encoder is used again and again: its memory is kept.
+/// Encodes events. An encoder is used for many events: it keeps its memory.
 struct EventEncoder {
-    /// The event that was written last, framing of the format included, HTTP chunk not.
+    /// The event that was encoded last, with the framing of the format and without that of HTTP.
     var json = JSONBytes(capacity: 1024)
-    private let epoch: [UInt8]
+    /// The epoch of the ids.
+    var epoch: [UInt8]
 
-    /// An encoder for the ids of this epoch.
+    /// An encoder whose ids have this epoch.
     init(epoch: String) { self.epoch = Array(epoch.utf8) }
 
     // MARK: - Events of a topic
 
-    /// Writes an event of a topic.
+    /// Encodes an event of a topic.
     mutating func encode(_ event: HubEvent, sequence: UInt64, of context: TopicContext, as variant: EventVariant) {
         json.reset()
         begin(event.name, sequence, variant.format)
@@ -23,7 +24,18 @@ struct EventEncoder {
         end(variant.format)
     }
 
-    /// Writes an update that stands for several.
+    /// The bytes of an event of a topic.
+    mutating func encoded(
+        _ event: HubEvent,
+        sequence: UInt64,
+        of context: TopicContext,
+        as variant: EventVariant
+    ) -> [UInt8] {
+        encode(event, sequence: sequence, of: context, as: variant)
+        return json.bytes
+    }
+
+    /// Encodes a conflated update.
     mutating func encode(
         _ update: ConflatedUpdate,
         sequence: UInt64,
@@ -39,7 +51,7 @@ struct EventEncoder {
         end(variant.format)
     }
 
-    /// Writes that updates of an item were lost in a stream's window.
+    /// Encodes that updates of an item were dropped from a stream's window.
     mutating func encodeLoss(
         of count: Int,
         item: Int,
@@ -56,9 +68,9 @@ struct EventEncoder {
         end(variant.format)
     }
 
-    // MARK: - The gateway's own events
+    // MARK: - Events of the gateway
 
-    /// Writes an event of the gateway's own, or a heartbeat.
+    /// Encodes an event of the gateway, or a heartbeat.
     mutating func encode(_ event: ControlEvent, as format: EventFormat) {
         json.reset()
         switch event {
@@ -121,7 +133,7 @@ struct EventEncoder {
     }
 }
 
-/// The present state of a source, as the `stream` event tells it.
+/// The present state of a source, as the `stream` event reports it.
 enum SourceState: Sendable, Equatable {
     /// A client's status.
     case client(id: String, status: ClientStatus)
@@ -129,12 +141,12 @@ enum SourceState: Sendable, Equatable {
     case subscription(id: String, isActive: Bool, isSubscribed: Bool)
 }
 
-/// What the gateway itself says on a stream. Has no id.
+/// An event of the gateway itself. It has no id.
 enum ControlEvent: Sendable, Equatable {
-    /// Which stream this is and what it carries; with the time to wait before a reconnect, the first time.
+    /// The id and the sources of the stream; the first one also has the time to wait before a reconnect.
     case stream(id: String, sources: [SourceState], resume: ResumeOutcome, retryMilliseconds: Int?)
     /// The stream ends for this reason.
     case closing(reason: String, retryMilliseconds: Int)
-    /// Nothing, so that the network does not forget the connection.
+    /// A keep-alive for idle connections.
     case heartbeat
 }

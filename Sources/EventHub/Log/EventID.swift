@@ -1,20 +1,20 @@
 internal import JSONText
 
 /// The id of a data event, `<epoch>-<sequence>`.
-struct EventID: Equatable, Sendable {
-    /// Names the life of one hub; has no meaning beyond it.
-    let epoch: String
-    /// The place in the order of all events of that hub.
-    let sequence: UInt64
+package struct EventID: Equatable, Sendable {
+    /// The name of the numbering; sequences of different epochs cannot be compared.
+    package let epoch: String
+    /// The place in the order of all events of the epoch.
+    package let sequence: UInt64
 
     /// An id from its parts.
-    init(epoch: String, sequence: UInt64) {
+    package init(epoch: String, sequence: UInt64) {
         self.epoch = epoch
         self.sequence = sequence
     }
 
-    /// Reads an id; nil for anything else.
-    init?(_ text: String) {
+    /// Parses an id; nil for any other text.
+    package init?(_ text: String) {
         guard let dash = text.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         let digits = text[text.utf8.index(after: dash)...]
         guard dash != text.startIndex, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -24,8 +24,50 @@ struct EventID: Equatable, Sendable {
     }
 }
 
-/// The sequences that snapshots took. One that lies inside such a range, and not at its end, cannot be resumed from: who
-/// has it saw only a part of the snapshot.
+/// How the events of a hub get their numbers.
+package enum EventNumbering: Sendable {
+    /// The hub counts its events, those of snapshots included.
+    case counted
+    /// The numbers come with the changes (see `EventNumber`).
+    case given
+}
+
+/// Numbers that are given: a position of an ordered log, and a place among the changes at that position.
+///
+///     63                       16 15          0
+///     │        position          │   index    │
+///
+///     index 0 … 0xFEFF   a change at the position
+///     index 0xFF00       an event inside a snapshot that was taken behind the position
+///     index 0xFFFF       all changes at the position, and the snapshot that was taken behind it
+package enum EventNumber {
+    /// The largest index of a change.
+    package static let lastIndex: UInt16 = 0xFEFF
+    /// The index of the events of a snapshot except its last one. A stream cannot resume from there.
+    package static let insideSnapshot: UInt16 = 0xFF00
+    /// The index that stands for everything at a position.
+    package static let complete: UInt16 = 0xFFFF
+
+    /// The number of an index at a position.
+    package static func number(position: UInt64, index: UInt16) -> UInt64 { position << 16 | UInt64(index) }
+
+    /// The position of a number.
+    package static func position(of number: UInt64) -> UInt64 { number >> 16 }
+
+    /// The index of a number.
+    package static func index(of number: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: number) }
+
+    /// Another index at the position of a number.
+    static func number(at number: UInt64, index: UInt16) -> UInt64 { number & ~0xFFFF | UInt64(index) }
+
+    /// Whether the number lies inside a snapshot.
+    package static func isInsideSnapshot(_ number: UInt64) -> Bool {
+        (insideSnapshot..<complete).contains(index(of: number))
+    }
+}
+
+/// The numbers that snapshots took in a hub that counts. A stream cannot resume from a number inside such a range, except
+/// from its end: it had received a part of the snapshot only.
 struct SnapshotRanges: Sendable {
     private static let limit = 16_384
 
@@ -33,10 +75,10 @@ struct SnapshotRanges: Sendable {
     private var ends: [UInt64] = []
     private var forgottenThrough: UInt64 = 0
 
-    /// Nothing was taken yet.
+    /// No range.
     init() {}
 
-    /// Remembers a range, which lies behind all others; the oldest are forgotten when they become many.
+    /// Adds a range, which lies behind all others. When there are too many the older half is dropped.
     mutating func insert(_ range: ClosedRange<UInt64>) {
         if starts.count == Self.limit {
             forgottenThrough = ends[Self.limit / 2 - 1]
@@ -47,15 +89,15 @@ struct SnapshotRanges: Sendable {
         ends.append(range.upperBound)
     }
 
-    /// Whether one who has everything up to this sequence may have seen only a part of a snapshot.
-    func cuts(_ sequence: UInt64) -> Bool {
-        if sequence < forgottenThrough { return true }
+    /// Whether a stream that has everything up to this number may have received only a part of a snapshot.
+    func cuts(_ number: UInt64) -> Bool {
+        if number < forgottenThrough { return true }
         var low = 0
         var high = starts.count
         while low < high {
             let middle = (low + high) / 2
-            if starts[middle] <= sequence { low = middle + 1 } else { high = middle }
+            if starts[middle] <= number { low = middle + 1 } else { high = middle }
         }
-        return low > 0 && sequence < ends[low - 1]
+        return low > 0 && number < ends[low - 1]
     }
 }

@@ -1,9 +1,10 @@
 internal import SessionCore
+internal import StreamIO
 
-/// A part of a topic's log: records, and their bytes in the variants that somebody reads. Appended to, never moved.
+/// A part of a topic's log: records, and their bytes in the variants that are read. Appended to, never moved.
 ///
-/// `@unchecked`: appended to and linked under the hub's lock only. A reader touches what lies before the end that it was
-/// told under that lock (see `LogView`), which never changes again; it follows `next` only if that end lies beyond.
+/// `@unchecked`: appended to and linked under the hub's lock only. A reader accesses what lies before the end of the
+/// `LogView` that it got under that lock, which never changes again; it follows `next` only if that end lies beyond.
 final class LogSegment: @unchecked Sendable {
     /// The number of segments before it.
     let number: Int
@@ -41,6 +42,41 @@ final class LogSegment: @unchecked Sendable {
         buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
     }
 
+    /// A full segment of past events with one context, which stands in front of another segment.
+    ///
+    /// - Parameters:
+    ///   - weight: The weight of all events of the topic up to the beginning of `next`.
+    ///   - variants: The variants to encode the events in, by index.
+    convenience init(
+        _ events: ArraySlice<PastEvent>,
+        before next: LogSegment,
+        weight: Int,
+        variants: [Bool],
+        now: Moment,
+        encoder: inout EventEncoder
+    ) {
+        guard let context = events.first?.context else { preconditionFailure("a segment of past events holds some") }
+        let encoded = EventVariant.all.filter { variants[$0.index] }.map { variant in
+            (variant, events.map { encoder.encoded($0.event, sequence: $0.sequence, of: context, as: variant) })
+        }
+        let largest = encoded.map { $0.1.reduce(0) { $0 + $1.count + ChunkFraming.overhead } }.max() ?? 0
+        self.init(
+            number: next.number - 1,
+            firstOrdinal: next.firstOrdinal - events.count,
+            context: context,
+            variants: variants,
+            capacity: events.count,
+            byteCapacity: largest + ChunkFraming.overhead
+        )
+        self.next = next
+        var offset = weight - events.reduce(0) { $0 + $1.event.weight }
+        for (index, past) in events.enumerated() {
+            for (variant, payloads) in encoded { buffer(variant)?.append(payloads[index], at: index) }
+            append(LogRecord(sequence: past.sequence, published: now, offset: offset, event: past.event))
+            offset += past.event.weight
+        }
+    }
+
     deinit {
         records.deinitialize(count: count)
         records.deallocate()
@@ -56,7 +92,7 @@ final class LogSegment: @unchecked Sendable {
     /// The number of events of the topic up to the end of this segment.
     var endOrdinal: Int { firstOrdinal + count }
 
-    /// The buffer of a variant; nil if nobody read it when the segment began.
+    /// The buffer of a variant; nil if the variant had no reader when the segment began.
     func buffer(_ variant: EventVariant) -> VariantBuffer? { buffers[variant.index] }
 
     /// Whether the segment holds this variant.

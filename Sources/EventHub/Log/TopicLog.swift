@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import StreamIO
 
-/// The events of one topic: the newest of them for those that resume, and for those that are late as long as they need
+/// The events of one topic: the newest of them for streams that resume, and those before as long as a late reader needs
 /// them. Used under the hub's lock.
 ///
 ///     head ──▶ segment ──▶ segment ──▶ tail
@@ -9,7 +9,7 @@ internal import StreamIO
 struct TopicLog {
     private var head: LogSegment
     private var tail: LogSegment
-    /// What the next events will have in common.
+    /// The context of the next events.
     private(set) var context: TopicContext
     /// How many readers each variant has.
     private var readers = [Int](repeating: 0, count: EventVariant.count)
@@ -17,8 +17,8 @@ struct TopicLog {
     private var weight = 0
     /// The events up to this sequence cannot be read from the log any more.
     private(set) var forgottenThrough: UInt64 = 0
-    /// The sequence of the hub when the topic was made.
-    let createdAt: UInt64
+    /// The sequence of the hub when the topic was created; 0 where another hub created it.
+    private(set) var createdAt: UInt64
 
     /// The capacities of a segment: they start small, so that a quiet topic costs little, and double as it is used.
     private enum Size {
@@ -43,7 +43,7 @@ struct TopicLog {
         tail = head
     }
 
-    /// How far it may be read now.
+    /// The part that may be read now.
     var view: LogView { LogView(tail: tail, weight: weight) }
 
     /// The place behind the last event.
@@ -54,7 +54,7 @@ struct TopicLog {
         tail.count > 0 ? tail.sequence(at: tail.count - 1) : nil
     }
 
-    /// The place behind an event that was read before; nil if events after it are forgotten.
+    /// The place behind an event; nil if later events are not kept.
     func position(after sequence: UInt64) -> LogPosition? {
         guard sequence >= forgottenThrough else { return nil }
         var segment = head
@@ -68,26 +68,26 @@ struct TopicLog {
 
     // MARK: - Readers
 
-    /// A reader of a variant comes: events are written in that variant from now on.
+    /// Adds a reader of a variant: events are encoded in that variant from now on.
     mutating func addReader(_ variant: EventVariant) {
         readers[variant.index] += 1
         if !tail.holds(variant.index) { roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes) }
     }
 
-    /// A reader goes. The variant is left out from the next segment on, if it was the last.
+    /// Removes a reader. If it was the last one of its variant, segments from the next one on leave the variant out.
     mutating func removeReader(_ variant: EventVariant) {
         readers[variant.index] -= 1
     }
 
     // MARK: - Events
 
-    /// What the events have in common changes.
+    /// Changes the context of the next events.
     mutating func setContext(_ context: TopicContext) {
         self.context = context
         roll(capacity: tail.capacity, byteCapacity: tail.byteCapacity)
     }
 
-    /// Appends an event, written once for each variant that is read.
+    /// Appends an event, encoded once for each variant that is read.
     mutating func append(
         _ event: HubEvent,
         sequence: UInt64,
@@ -111,6 +111,41 @@ struct TopicLog {
         weight += size
         trim(limits)
     }
+
+    // MARK: - Window
+
+    /// Drops all events. Those up to this sequence cannot be read any more.
+    mutating func forget(through sequence: UInt64, createdAt: UInt64) {
+        roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes)
+        head = tail
+        forgottenThrough = sequence
+        self.createdAt = createdAt
+    }
+
+    /// Puts past events, encoded for the variants that are read now, in front of all others. The log reaches back to
+    /// `start` then.
+    mutating func prepend(_ events: [PastEvent], after start: UInt64, now: Moment, encoder: inout EventEncoder) {
+        guard start < forgottenThrough else { return }
+        let events = events.filter { $0.sequence > start && $0.sequence <= forgottenThrough }
+        var rest = events[...]
+        while let last = rest.last {
+            // From the end, so that each segment knows what it is put in front of.
+            let segmentStart = rest.lastIndex { $0.context !== last.context }.map { $0 + 1 } ?? rest.startIndex
+            let part = rest[max(segmentStart, rest.endIndex - Size.mostEvents)...]
+            head = LogSegment(
+                part,
+                before: head,
+                weight: head.count > 0 ? head.offset(at: 0) : weight,
+                variants: readers.map { $0 > 0 },
+                now: now,
+                encoder: &encoder
+            )
+            rest = rest[..<part.startIndex]
+        }
+        forgottenThrough = start
+    }
+
+    // MARK: - Segments
 
     private mutating func grow(for payload: Int) {
         // All variants share one size; with room for the largest field flavour the next attempt succeeds.
@@ -150,6 +185,16 @@ struct TopicLog {
     }
 }
 
+/// An event that is put in front of a log.
+struct PastEvent {
+    /// Its sequence.
+    let sequence: UInt64
+    /// The event.
+    let event: HubEvent
+    /// The context of its topic at that time.
+    let context: TopicContext
+}
+
 /// A place in a log: the next event to read.
 struct LogPosition: Sendable {
     /// The segment.
@@ -158,7 +203,7 @@ struct LogPosition: Sendable {
     var index: Int
 }
 
-/// How far a reader may read a log: taken under the hub's lock, used without it.
+/// The part of a log that a reader may read: taken under the hub's lock, used without it.
 struct LogView: Sendable {
     /// The last segment.
     let tail: LogSegment

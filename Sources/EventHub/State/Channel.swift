@@ -1,22 +1,22 @@
-/// One sequence of events and those who read it. A subscription has one; a client has three, so that streams which
-/// want only some of its events do not have to pick.
+/// A sequence of events and its readers. A subscription has one; a client has three, so that a stream which carries only
+/// some kinds of its events does not have to filter.
 ///
 /// `@unchecked`: used under the hub's lock only.
 final class Channel: @unchecked Sendable {
-    /// Names the channel within its hub.
+    /// The number of the channel within its hub.
     let id: Int
     /// The events.
     var log: TopicLog
-    /// The readers of each shard, by the shard's index; nil where it has none.
+    /// What each shard has to do with the channel, by the shard's index; nil for shards without readers.
     var interests: [Interest?] = []
 
     /// What one shard has to do with the channel.
     struct Interest {
         /// The shard's side.
         let local: ShardChannel
-        /// How many of its streams read the channel.
+        /// The number of its streams that read the channel.
         var readers = 0
-        /// Whether the shard has not looked since the last event.
+        /// Whether there are events that the shard has not taken over.
         var isDirty = false
     }
 
@@ -25,6 +25,9 @@ final class Channel: @unchecked Sendable {
         self.id = id
         log = TopicLog(context: context, createdAt: createdAt)
     }
+
+    /// Whether any stream reads it.
+    var isRead: Bool { interests.contains { ($0?.readers ?? 0) > 0 } }
 
     /// A stream of a shard starts to read.
     func addReader(shard: Int, variant: EventVariant) -> ShardChannel {
@@ -36,7 +39,7 @@ final class Channel: @unchecked Sendable {
         return interest.local
     }
 
-    /// A stream of a shard reads no more.
+    /// A stream of a shard stops reading.
     func removeReader(shard: Int, variant: EventVariant) {
         log.removeReader(variant)
         guard interests.indices.contains(shard), var interest = interests[shard] else { return }

@@ -1,43 +1,52 @@
 internal import SessionCore
+internal import StreamIO
 
 extension HubState {
-    /// Puts an event into the log of its topic; one for an unknown topic is late and goes nowhere.
+    /// Applies a change.
+    mutating func apply(_ change: HubChange, now: Moment) {
+        switch change {
+        case .clientAdded(let id, let status): addClient(id, status: status)
+        case .clientRemoved(let id): removeClient(id)
+        case .subscriptionAdded(let id, let properties): addSubscription(id, properties: properties)
+        case .subscriptionRemoved(let id): removeSubscription(id)
+        case .carried(let id, let client): carry(id, by: client)
+        case .activity(let id, let isActive): subscriptions[id]?.isActive = isActive
+        case .event(let event, let topic): publish(event, to: topic, now: now)
+        }
+    }
+
+    /// Applies the changes of a position, which has to lie behind the present one.
+    mutating func apply(_ changes: some Sequence<NumberedChange>, at position: UInt64, now: Moment) {
+        precondition(numbering == .given, "this hub counts its events")
+        for numbered in changes {
+            sequence = EventNumber.number(position: position, index: numbered.index)
+            apply(numbered.change, now: now)
+        }
+        sequence = EventNumber.number(position: position, index: EventNumber.complete)
+    }
+
+    /// Appends an event to the log of its topic and applies it to the topic's state. No effect if the topic is unknown.
     mutating func publish(_ event: HubEvent, to topic: TopicID, now: Moment) {
-        switch (topic, event) {
-        case (.subscription(let id), .subscription(let change)):
+        switch topic {
+        case .subscription(let id):
+            guard case .subscription(let change) = event else { Self.refuse() }
             // Not the whole record: a second reference to its table would make the table copy itself.
             guard let channel = subscriptions[id]?.channel else { return }
             apply(change, to: id, now: now)
             append(event, to: channel, now: now)
-        case (.client(let id), .status(let status)):
-            clients[id]?.status = status
+        case .client(let id):
+            if case .status(let status) = event { clients[id]?.status = status }
             guard let client = clients[id] else { return }
-            append(event, to: client.trouble, now: now)
-            derive(from: event, id, now: now)
-        case (.client(let id), .serverError):
-            if let client = clients[id] { append(event, to: client.trouble, now: now) }
-        case (.client(let id), .legacy(.bytesReceived(let count))):
-            guard let sum = addBytes(count, to: id, now: now), let client = clients[id] else { return }
-            append(.legacy(.bytesReceived(sum)), to: client.legacy, now: now)
-        case (.client(let id), .legacy):
-            if let client = clients[id] { append(event, to: client.legacy, now: now) }
-        case (.client(let id), .property), (.client(let id), .message):
-            guard let client = clients[id] else { return }
-            append(event, to: client.own, now: now)
-            derive(from: event, id, now: now)
-        case (.subscription, _), (.client, .subscription):
-            preconditionFailure("an event was published to a topic of another kind")
+            append(event, to: client.channel(of: event), now: now)
         }
     }
 
-    private mutating func derive(from event: HubEvent, _ id: String, now: Moment) {
-        guard let channel = clients[id]?.legacy, let derived = clients[id]?.derivation.events(for: event) else {
-            return
-        }
-        for event in derived { append(.legacy(event), to: channel, now: now) }
+    private static func refuse() -> Never {
+        preconditionFailure("an event was published to a topic of another kind")
     }
 
-    private mutating func apply(_ change: SubscriptionEvent, to id: String, now: Moment) {
+    /// Applies an event to the record of a subscription.
+    mutating func apply(_ change: SubscriptionEvent, to id: String, now: Moment) {
         subscriptions[id]?.table.apply(change, at: now)
         switch change {
         case .subscribed: subscriptions[id]?.isActive = true
@@ -47,20 +56,21 @@ extension HubState {
     }
 
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
-        sequence += 1
+        if numbering == .counted { sequence += 1 }
         published &+= 1
         channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
         markDirty(channel)
     }
+}
 
-    /// Adds up bytes; the sum is told at most once a second.
-    private mutating func addBytes(_ count: Int, to id: String, now: Moment) -> Int? {
-        guard var client = clients[id] else { return nil }
-        defer { clients[id] = client }
-        client.untoldBytes += count
-        if let last = client.bytesToldAt, now - last < .seconds(1) { return nil }
-        client.bytesToldAt = now
-        defer { client.untoldBytes = 0 }
-        return client.untoldBytes
+extension ClientRecord {
+    /// The channel of an event of the client.
+    func channel(of event: HubEvent) -> Channel {
+        switch event {
+        case .status, .serverError: connection
+        case .property, .message: own
+        case .legacy: legacy
+        case .subscription: preconditionFailure("an event was published to a topic of another kind")
+        }
     }
 }

@@ -44,12 +44,13 @@ extension HubState {
 
     // MARK: - Opening
 
-    /// Gives a stream its place in the sequence. Nil if it is gone.
+    /// Gives a stream its place in the sequence; nil if it was discarded.
     mutating func attach(_ id: String, to shard: Int, retryMilliseconds: Int) -> StreamRecord? {
         guard var stream = streams[id], stream.shard == nil else { return nil }
         let wanted = channels(of: stream.request)
         let resumeFrom = resumePoint(of: stream.request, wanted)
         stream.shard = shard
+        stream.epoch = epoch
         stream.outcome = resumeFrom.outcome
         streams[id] = stream
         let announcement = ControlEvent.stream(
@@ -58,7 +59,7 @@ extension HubState {
             resume: resumeFrom.outcome,
             retryMilliseconds: retryMilliseconds
         )
-        var changes = [StreamChange.announce(announcement, after: sequence)]
+        var changes = [StreamChange.announce(announcement, after: lastEventSequence)]
         if let sequence = resumeFrom.sequence {
             changes += departedChannels(of: stream.request, after: sequence)
             changes += wanted.compactMap { read($0.channel, in: id, after: sequence) }
@@ -78,14 +79,21 @@ extension HubState {
         _ wanted: [WantedChannel]
     ) -> (outcome: ResumeOutcome, sequence: UInt64?) {
         guard let text = request.lastEventID, let id = EventID(text) else { return (.fresh, nil) }
-        let known = id.epoch == epoch && id.sequence <= sequence && !snapshotRanges.cuts(id.sequence)
+        let known = id.epoch == epoch && id.sequence <= sequence && !isInsideSnapshot(id.sequence)
         let reachable = wanted.allSatisfy { wanted in
-            // What came up later in a group is told from its start; a source asked for by its own name that is younger
-            // than the last event cannot be the one which that event came from.
+            // A newer channel of a group is read from its start. A newer source that was requested by its own name cannot be
+            // the one that the last event came from.
             (wanted.isInGroup || wanted.channel.log.createdAt <= id.sequence)
                 && wanted.channel.log.position(after: id.sequence) != nil
         }
         return known && reachable ? (.resumed, id.sequence) : (.gap, nil)
+    }
+
+    private func isInsideSnapshot(_ sequence: UInt64) -> Bool {
+        switch numbering {
+        case .counted: snapshotRanges.cuts(sequence)
+        case .given: EventNumber.isInsideSnapshot(sequence)
+        }
     }
 
     /// The events of subscriptions that a client carried until after a sequence.
@@ -114,7 +122,7 @@ extension HubState {
         for source in sources { index(id, under: source) }
         streams[id]?.request.sources = sources
         guard stream.shard != nil, let changed = streams[id]?.request else { return }
-        // What goes is gone before the announcement, what comes follows it.
+        // Removed channels end before the announcement, added ones begin after it.
         let wanted = channels(of: changed)
         drop(in: id, except: wanted, leaving: .drop)
         let announcement = ControlEvent.stream(
@@ -123,23 +131,23 @@ extension HubState {
             resume: .resumed,
             retryMilliseconds: nil
         )
-        tell(id, [.announce(announcement, after: sequence)])
-        tell(id, join(wanted.filter { streams[id]?.reads[$0.channel.id] == nil }, in: id))
+        send([.announce(announcement, after: lastEventSequence)], to: id)
+        send(join(wanted.filter { streams[id]?.reads[$0.channel.id] == nil }, in: id), to: id)
     }
 
     mutating func close(_ id: String, reason: String) -> Bool {
         guard let stream = streams[id] else { return false }
         guard stream.closeReason == nil else { return true }
         streams[id]?.closeReason = reason
-        tell(id, [.close(reason: reason, after: sequence)])
+        send([.close(reason: reason, after: sequence)], to: id)
         return true
     }
 
-    /// What becomes of the unread events of a channel that a stream reads no more.
+    /// What happens to the unread events of a channel that a stream stops reading.
     enum Leaving {
-        /// They are still told.
+        /// They are still delivered.
         case retire
-        /// They are not.
+        /// They are dropped.
         case drop
     }
 
@@ -149,7 +157,7 @@ extension HubState {
         let wanted = channels(of: stream.request)
         drop(in: id, except: wanted, leaving: leaving)
         for wanted in wanted where streams[id]?.reads[wanted.channel.id] == nil {
-            if let change = read(wanted.channel, in: id, after: nil) { tell(id, [change]) }
+            if let change = read(wanted.channel, in: id, after: nil) { send([change], to: id) }
         }
     }
 
@@ -160,8 +168,8 @@ extension HubState {
             streams[id]?.reads[channelID] = nil
             read.channel.removeReader(shard: shard, variant: stream.variant)
             switch leaving {
-            case .retire: tell(id, [.retire(read.local, upTo: read.channel.log.view)])
-            case .drop: tell(id, [.drop(read.local)])
+            case .retire: send([.retire(read.local, upTo: read.channel.log.view)], to: id)
+            case .drop: send([.drop(read.local)], to: id)
             }
         }
     }
@@ -169,25 +177,58 @@ extension HubState {
     // MARK: - Reading
 
     /// Makes a stream read channels from now on, after the present state of their subscriptions.
-    private mutating func join(_ wanted: [WantedChannel], in id: String) -> [StreamChange] {
+    mutating func join(_ wanted: [WantedChannel], in id: String) -> [StreamChange] {
         var changes: [StreamChange] = []
-        let start = sequence + 1
+        var states: [PresentState] = []
         for wanted in wanted {
             if let change = read(wanted.channel, in: id, after: nil) { changes.append(change) }
             guard let subscription = wanted.subscription, let record = subscriptions[subscription] else { continue }
-            let events = record.presentState
-            guard !events.isEmpty else { continue }
+            states.append(PresentState(channel: record.channel, events: record.presentState))
+        }
+        // Each channel is read from the same place in the sequence, so the snapshots may follow all of them.
+        return changes + numbered(states)
+    }
+
+    /// The present state of a subscription, without sequences.
+    struct PresentState {
+        let channel: Channel
+        let events: [SubscriptionEvent]
+    }
+
+    /// Gives the events of snapshots their sequences.
+    mutating func numbered(_ states: [PresentState]) -> [StreamChange] {
+        let states = states.filter { !$0.events.isEmpty }
+        let start = sequence + 1
+        var changes: [StreamChange] = []
+        for (index, state) in states.enumerated() {
+            let sequences: SnapshotSequences
+            switch numbering {
+            case .counted:
+                sequences = .rising(from: sequence + 1)
+                sequence += UInt64(state.events.count)
+            case .given:
+                let inside = EventNumber.number(at: sequence, index: EventNumber.insideSnapshot)
+                let complete = EventNumber.number(at: sequence, index: EventNumber.complete)
+                sequences = .marked(first: inside, last: index == states.count - 1 ? complete : inside)
+            }
             let snapshot = Snapshot(
-                channel: wanted.channel.id,
-                context: wanted.channel.log.context,
-                events: events,
-                firstSequence: sequence + 1
+                channel: state.channel.id,
+                context: state.channel.log.context,
+                events: state.events,
+                sequences: sequences
             )
-            sequence += UInt64(events.count)
             changes.append(.snapshot(snapshot))
         }
-        if sequence > start { snapshotRanges.insert(start...sequence) }
+        if numbering == .counted, sequence > start { snapshotRanges.insert(start...sequence) }
         return changes
+    }
+
+    /// The greatest sequence that an event published so far can have; those of snapshots taken now follow it.
+    var lastEventSequence: UInt64 {
+        switch numbering {
+        case .counted: sequence
+        case .given: EventNumber.number(at: sequence, index: EventNumber.lastIndex)
+        }
     }
 
     /// Makes a stream read a channel, from after a sequence or from now on.
@@ -209,7 +250,7 @@ extension HubState {
     }
 
     /// The channels of a stream's sources, each once.
-    private func channels(of request: StreamRequest) -> [WantedChannel] {
+    func channels(of request: StreamRequest) -> [WantedChannel] {
         var wanted: [WantedChannel] = []
         var seen: Set<Int> = []
         func want(_ entry: WantedChannel) {
@@ -221,12 +262,12 @@ extension HubState {
                 guard let subscription = subscriptions[id] else { continue }
                 if let client = subscription.client.flatMap({ clients[$0] }) {
                     // The one that carries it may change; that is no reason for a gap.
-                    want(WantedChannel(channel: client.trouble, isInGroup: true))
+                    want(WantedChannel(channel: client.connection, isInGroup: true))
                 }
                 want(WantedChannel(channel: subscription.channel, subscription: id))
             case .client(let id, let withSubscriptions):
                 guard let client = clients[id] else { continue }
-                want(WantedChannel(channel: client.trouble))
+                want(WantedChannel(channel: client.connection))
                 want(WantedChannel(channel: client.own))
                 if request.includesLegacy { want(WantedChannel(channel: client.legacy)) }
                 guard withSubscriptions else { continue }
@@ -239,7 +280,7 @@ extension HubState {
         return wanted
     }
 
-    private func states(of request: StreamRequest) -> [SourceState] {
+    func states(of request: StreamRequest) -> [SourceState] {
         var states: [SourceState] = []
         for source in request.sources {
             switch source {

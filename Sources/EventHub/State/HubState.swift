@@ -1,12 +1,13 @@
-internal import JSONText
 internal import SessionCore
 
 /// Everything that the hub's lock protects.
 struct HubState: Sendable {
     let configuration: HubConfiguration
-    let epoch: String
+    /// The numbering's name in ids.
+    var epoch: String
+    let numbering: EventNumbering
     var encoder: EventEncoder
-    /// The sequence of the last event.
+    /// The sequence of the last event; with given numbers, that of the last position or change.
     var sequence: UInt64 = 0
     var clients: [String: ClientRecord] = [:]
     var subscriptions: [String: SubscriptionRecord] = [:]
@@ -20,7 +21,7 @@ struct HubState: Sendable {
     private var channelCount = 0
     private var streamCount: UInt64 = 0
 
-    /// What a shard has to look at.
+    /// What a shard has to take over.
     struct ShardRecord: Sendable {
         /// Wakes its loop.
         let wake: @Sendable () -> Void
@@ -31,8 +32,9 @@ struct HubState: Sendable {
     }
 
     /// A hub without topics.
-    init(configuration: HubConfiguration, epoch: String) {
+    init(configuration: HubConfiguration, epoch: String, numbering: EventNumbering) {
         self.configuration = configuration
+        self.numbering = numbering
         self.epoch = epoch
         encoder = EventEncoder(epoch: epoch)
     }
@@ -44,7 +46,7 @@ struct HubState: Sendable {
         let context = TopicContext(client: id)
         clients[id] = ClientRecord(
             status: status,
-            trouble: makeChannel(context),
+            connection: makeChannel(context),
             own: makeChannel(context),
             legacy: makeChannel(context)
         )
@@ -65,43 +67,20 @@ struct HubState: Sendable {
         return Channel(id: channelCount, context: context, createdAt: sequence)
     }
 
-    mutating func carry(_ id: String, by client: String, present: ValueTable, now: Moment) {
-        guard var subscription = subscriptions[id] else { return }
+    mutating func carry(_ id: String, by client: String?) {
+        guard var subscription = subscriptions[id], client != nil || subscription.client != nil else { return }
+        var affected = streamsReading(subscription)
         if let former = subscription.client { clients[former]?.remove(id, subscription.channel) }
         subscription.client = client
-        subscription.isActive = true
-        let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
-        subscription.channel.log.setContext(context)
+        if let client {
+            subscription.isActive = true
+            let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
+            subscription.channel.log.setContext(context)
+        }
         subscriptions[id] = subscription
-        clients[client]?.add(id, subscription.channel)
-        for stream in streamsReading(subscription) { reconcile(stream, leaving: .retire) }
-        for event in Self.events(of: present) { publish(event, to: .subscription(id), now: now) }
-    }
-
-    /// What one would have been told who had been there from the start.
-    private static func events(of table: ValueTable) -> [HubEvent] {
-        guard table.isSubscribed, let itemCount = table.itemCount, let fieldCount = table.fieldCount else { return [] }
-        let subscribed = SubscriptionEvent.subscribed(
-            itemCount: itemCount,
-            fieldCount: fieldCount,
-            keyPosition: table.keyPosition,
-            commandPosition: table.commandPosition
-        )
-        let frequency = table.realMaxFrequency.map { [SubscriptionEvent.realMaxFrequency($0)] } ?? []
-        return ([subscribed] + frequency + table.presentState()).map(HubEvent.subscription)
-    }
-
-    mutating func release(_ id: String) {
-        guard var subscription = subscriptions[id], let client = subscription.client else { return }
-        let affected = streamsReading(subscription)
-        clients[client]?.remove(id, subscription.channel)
-        subscription.client = nil
-        subscriptions[id] = subscription
+        if let client { clients[client]?.add(id, subscription.channel) }
+        affected.formUnion(streamsReading(subscription))
         for stream in affected { reconcile(stream, leaving: .retire) }
-    }
-
-    mutating func setActive(_ isActive: Bool, _ id: String) {
-        subscriptions[id]?.isActive = isActive
     }
 
     mutating func removeSubscription(_ id: String) {
@@ -119,11 +98,11 @@ struct HubState: Sendable {
         leave(dependents) { $0.topic == .client(id) }
     }
 
-    private func streamsReading(_ subscription: SubscriptionRecord) -> Set<String> {
+    func streamsReading(_ subscription: SubscriptionRecord) -> Set<String> {
         subscription.streams.union(subscription.client.flatMap { clients[$0]?.streams } ?? [])
     }
 
-    /// Takes sources that are gone out of streams. A stream whose last source went is closed.
+    /// Removes sources from streams. A stream whose last source is removed is closed.
     private mutating func leave(_ affected: Set<String>, where isGone: (StreamSource) -> Bool) {
         for id in affected {
             guard var stream = streams[id] else { continue }
@@ -137,6 +116,7 @@ struct HubState: Sendable {
 
     // MARK: - Waking
 
+    /// Notes that a channel has a new event.
     mutating func markDirty(_ channel: Channel) {
         for index in channel.interests.indices where channel.interests[index]?.isDirty == false {
             channel.interests[index]?.isDirty = true
@@ -145,7 +125,8 @@ struct HubState: Sendable {
         }
     }
 
-    mutating func tell(_ stream: String, _ changes: [StreamChange]) {
+    /// Hands changes to the shard of a stream.
+    mutating func send(_ changes: [StreamChange], to stream: String) {
         guard let shard = streams[stream]?.shard, let wasEmpty = streams[stream]?.changes.isEmpty, !changes.isEmpty
         else { return }
         streams[stream]?.changes += changes

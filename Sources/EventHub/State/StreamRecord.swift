@@ -1,22 +1,24 @@
 internal import SessionCore
 
-/// What the hub knows of a stream.
+/// The hub's record of a stream.
 struct StreamRecord: Sendable {
     /// Its id.
     let id: String
-    /// What was asked; the sources are the present ones.
+    /// The epoch of the hub when the stream was attached.
+    var epoch = ""
+    /// The request; its sources are the present ones.
     var request: StreamRequest
     /// When it was admitted.
     let openedAt: Moment
-    /// Its figures, which its shard counts.
+    /// Its figures, counted by its shard.
     let figures = StreamFigures()
-    /// The shard that writes it; nil until the front end opened it.
+    /// The shard that writes it; nil until the HTTP server opened it.
     var shard: Int?
-    /// How it began; nil until it has.
+    /// How it began; nil until it is open.
     var outcome: ResumeOutcome?
     /// The channels that it reads, by their ids.
     var reads: [Int: ReadChannel] = [:]
-    /// What its shard has to do and has not fetched yet.
+    /// The changes that its shard has not taken over yet.
     var changes: [StreamChange] = []
     /// Why it is being closed; nil while it is not.
     var closeReason: String?
@@ -34,36 +36,61 @@ struct StreamRecord: Sendable {
         EventVariant(format: request.format, sendsAllFields: request.sendsAllFields)
     }
 
-    /// What is true of it now.
+    /// Its present summary.
     var summary: StreamSummary {
         StreamSummary(id: id, request: request, openedAt: openedAt, outcome: outcome, figures: figures)
     }
 }
 
-/// What the hub tells the shard of a stream to do with it, in order.
+/// What the shard of a stream has to do with it, in order.
 enum StreamChange: Sendable {
     /// Read a channel, from a position on; it may be read up to the view.
     case read(ShardChannel, from: LogPosition, upTo: LogView)
     /// Read a channel to its end, which is the view, and no further.
     case retire(ShardChannel, upTo: LogView)
-    /// Read a channel no more.
+    /// Stop reading a channel.
     case drop(ShardChannel)
-    /// Tell the present state of a subscription; its events take the sequences from the first one on.
+    /// Deliver the present state of a subscription.
     case snapshot(Snapshot)
-    /// Say something of the gateway's own, behind all events up to a sequence.
+    /// Deliver an event of the gateway, behind all events up to a sequence.
     case announce(ControlEvent, after: UInt64)
-    /// Tell all events up to a sequence, say why, and end.
+    /// Deliver all events up to a sequence and the reason, then end.
     case close(reason: String, after: UInt64)
+    /// Drop everything that was not delivered and stop reading all channels; ids have another epoch from now on.
+    case restart(epoch: String)
 }
 
-/// The present state of a subscription, for one that joins.
+/// The present state of a subscription, for a stream that joins.
 struct Snapshot: Sendable {
     /// The channel of the subscription.
     let channel: Int
     /// What its events have in common.
     let context: TopicContext
-    /// Updates and ends of snapshots.
+    /// Its events in order: updates and ends of snapshots; first `subscribed`, where the stream had not received it.
     let events: [SubscriptionEvent]
-    /// The sequence of the first event; the others follow one by one.
-    let firstSequence: UInt64
+    /// The sequences of its events.
+    let sequences: SnapshotSequences
+}
+
+/// The sequences of a snapshot's events.
+enum SnapshotSequences: Sendable {
+    /// They rise one by one.
+    case rising(from: UInt64)
+    /// All but the last event have the first one.
+    case marked(first: UInt64, last: UInt64)
+
+    /// The sequence of the first event.
+    var first: UInt64 {
+        switch self {
+        case .rising(let first), .marked(let first, _): first
+        }
+    }
+
+    /// The sequence of an event out of a number of events.
+    func sequence(at index: Int, of count: Int) -> UInt64 {
+        switch self {
+        case .rising(let first): first + UInt64(index)
+        case .marked(let first, let last): index == count - 1 ? last : first
+        }
+    }
 }

@@ -1,47 +1,43 @@
 internal import SessionCore
 
-/// What the hub knows of a client.
+/// The hub's record of a client.
 struct ClientRecord: Sendable {
-    /// How many channels of subscriptions that went are kept for streams that resume.
+    /// How many channels of released subscriptions are kept for streams that resume.
     static let departedLimit = 16
 
     /// Its present status.
     var status: ClientStatus
     /// `status` and `server-error`: for its own streams and for those of its subscriptions.
-    let trouble: Channel
+    let connection: Channel
     /// Properties and messages.
     let own: Channel
-    /// What only legacy streams are told.
+    /// The events for legacy listeners.
     let legacy: Channel
-    /// The subscriptions that it carries, in the order in which they came.
+    /// The subscriptions that it carries, in the order in which they were added.
     var members: [String] = []
-    /// The channels of the last subscriptions that it does not carry any more.
+    /// The channels of the subscriptions that it released last.
     private(set) var departed: [Channel] = []
     /// The streams that have it as a source.
     var streams: Set<String> = []
-    /// The bytes that were received and not told yet.
-    var untoldBytes = 0
-    /// When bytes were told last.
-    var bytesToldAt: Moment?
-    /// What legacy streams are told of its other events.
-    var derivation: LegacyDerivation
 
     /// A client's record over its channels.
-    init(status: ClientStatus, trouble: Channel, own: Channel, legacy: Channel) {
+    init(status: ClientStatus, connection: Channel, own: Channel, legacy: Channel) {
         self.status = status
-        derivation = LegacyDerivation(status: status)
-        self.trouble = trouble
+        self.connection = connection
         self.own = own
         self.legacy = legacy
     }
 
-    /// A subscription comes.
+    /// Its channels.
+    var channels: [Channel] { [connection, own, legacy] }
+
+    /// Adds a subscription.
     mutating func add(_ subscription: String, _ channel: Channel) {
         departed.removeAll { $0 === channel }
         members.append(subscription)
     }
 
-    /// A subscription goes; its last events can still be resumed.
+    /// Removes a subscription; its last events stay available to streams that resume.
     mutating func remove(_ subscription: String, _ channel: Channel) {
         guard let index = members.firstIndex(of: subscription) else { return }
         members.remove(at: index)
@@ -50,13 +46,13 @@ struct ClientRecord: Sendable {
     }
 }
 
-/// What the hub knows of a subscription resource.
+/// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
-    /// What it is.
+    /// Its properties.
     let properties: SubscriptionProperties
     /// Its events.
     let channel: Channel
-    /// Its present values, for those who join.
+    /// Its present values, for streams that join.
     var table: ValueTable
     /// Whether it is active.
     var isActive = false
@@ -65,8 +61,8 @@ struct SubscriptionRecord: Sendable {
     /// The streams that have it as a source.
     var streams: Set<String> = []
 
-    /// The present state as a joiner is told it. In MERGE mode, too, the end of the snapshot is told: the server sends
-    /// none there, but a joiner has to know when it has all there is.
+    /// The present state as a snapshot for a stream that joins. It has an end in MERGE mode, too: the server sends none
+    /// there, but a reader has to know when the snapshot is complete.
     var presentState: [SubscriptionEvent] {
         let state = table.presentState()
         guard properties.mode == .merge else { return state }
@@ -77,7 +73,7 @@ struct SubscriptionRecord: Sendable {
     }
 }
 
-/// Names what events can be published about: a client, or a subscription resource.
+/// The subject of events: a client or a subscription resource.
 package enum TopicID: Hashable, Sendable {
     /// A client, by its id.
     case client(String)

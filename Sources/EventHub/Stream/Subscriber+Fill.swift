@@ -37,6 +37,7 @@ extension Subscriber {
     private func givePending(_ batch: inout StreamBatch, now: Moment) {
         var writer = PrivateWriter(isChunked: isChunked)
         var hasUpdates = false
+        context.encoder.epoch = epoch
         while !batch.isFull, let (entry, id) = pending.popFirst() {
             encode(entry, id)
             figures.addBytes(writer.write(context.encoder.json.bytes, to: &batch))
@@ -61,7 +62,7 @@ extension Subscriber {
         case .control(let event):
             context.encoder.encode(event, as: request.format)
         case .void:
-            preconditionFailure("what is void is passed over")
+            preconditionFailure("popFirst returns no void entry")
         }
     }
 
@@ -149,6 +150,7 @@ extension Subscriber {
         to batch: inout StreamBatch
     ) -> Int {
         var writer = PrivateWriter(isChunked: isChunked)
+        context.encoder.epoch = epoch
         for index in range {
             if index > range.lowerBound, batch.isFull { return index }
             let record = segment.record(at: index)

@@ -25,6 +25,8 @@ final class Subscriber: StreamContent {
     let context: ShardContext
     /// Holds the stream until it is closed.
     private unowned let shard: HubShard
+    /// The epoch of the ids that it writes itself.
+    private(set) var epoch: [UInt8]
     var delay: RetryDelay
     var pending: PendingEvents
     /// The channels that it reads.
@@ -59,6 +61,7 @@ final class Subscriber: StreamContent {
         isPaced = record.request.maxFrequency != nil
         conflates = record.request.conflates || record.request.maxFrequency != nil
         stream = opening.id
+        epoch = Array(record.epoch.utf8)
         isChunked = opening.framing == .chunked
         self.shard = shard
         self.context = context
@@ -87,8 +90,11 @@ final class Subscriber: StreamContent {
 
     /// Does what the hub decided.
     func apply(_ change: StreamChange) {
+        if case .restart(let epoch) = change { restart(epoch) }
         guard closeReason == nil else { return }
         switch change {
+        case .restart:
+            break
         case .read(let channel, let position, let view):
             channel.advance(to: view)
             let cursor = Cursor(subscriber: self, channel: channel, position: position)
@@ -104,7 +110,7 @@ final class Subscriber: StreamContent {
             pending.removeAll(from: channel.id)
             cursors.filter { $0.channel === channel }.forEach(detach)
         case .snapshot(let snapshot):
-            fold(through: snapshot.firstSequence - 1)
+            fold(through: snapshot.sequences.first - 1)
             take(snapshot)
         case .announce(let event, let sequence):
             fold(through: sequence)
@@ -117,7 +123,7 @@ final class Subscriber: StreamContent {
 
     private func take(_ snapshot: Snapshot) {
         for (index, event) in snapshot.events.enumerated() {
-            let sequence = snapshot.firstSequence + UInt64(index)
+            let sequence = snapshot.sequences.sequence(at: index, of: snapshot.events.count)
             // A window for updates that come must not cut the past that a joiner is told.
             let losses = pending.append(
                 .subscription(event),
@@ -128,6 +134,13 @@ final class Subscriber: StreamContent {
             )
             count(losses)
         }
+    }
+
+    private func restart(_ epoch: String) {
+        detachAll()
+        pending.removeAll()
+        isBehind = false
+        self.epoch = Array(epoch.utf8)
     }
 
     private func end(_ reason: String) {

@@ -35,25 +35,13 @@ internal import Testing
         #expect(try stream.events[4]["fields"] == [:])
     }
 
-    @Test func receivedBytesAreToldOnceASecond() throws {
-        let harness = HubHarness()
-        harness.hub.addClient("c")
-        let stream = try harness.open(.client("c", withSubscriptions: false)) { $0.includesLegacy = true }
-        for _ in 0..<5 {
-            harness.hub.publish(.legacy(.bytesReceived(10)), to: .client("c"))
-            harness.advance(.milliseconds(300))
-        }
-        harness.pass()
-        #expect(try stream.events.dropFirst().map { $0["bytes"] } == [10, 40])
-    }
-
     @Test func unsubscribedIsTheLastEventOfWhatIsRemovedAndTheStreamCloses() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))
         harness.publish(quotes.subscribed)
         harness.publish(.unsubscribed(isFinal: false))
-        harness.hub.removeSubscription("s")
+        harness.hub.take(.subscriptionRemoved("s"))
         harness.publish(quotes.subscribed)
         harness.pass()
         #expect(try stream.names == ["subscribed", "unsubscribed", "closing"])
@@ -67,7 +55,7 @@ internal import Testing
         harness.addSubscription("t")
         let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
         harness.publish(.unsubscribed(isFinal: false), to: "s")
-        harness.hub.removeSubscription("s")
+        harness.hub.take(.subscriptionRemoved("s"))
         harness.publish(quotes.subscribed, to: "t")
         harness.pass()
         #expect(try stream.names == ["unsubscribed", "subscribed"])
@@ -81,8 +69,8 @@ internal import Testing
         let other = try harness.open(.subscription("s"))
         harness.hub.publish(.status(.disconnected), to: .client("c"))
         harness.publish(.unsubscribed(isFinal: false))
-        harness.hub.removeSubscription("s")
-        harness.hub.removeClient("c")
+        harness.hub.take(.subscriptionRemoved("s"))
+        harness.hub.take(.clientRemoved("c"))
         harness.pass()
         #expect(try own.names == ["status", "unsubscribed", "closing"])
         #expect(try other.names == ["status", "unsubscribed", "closing"])

@@ -100,13 +100,13 @@ internal import Testing
 
     @Test func aSubscriptionThatIsCarriedLaterTellsWhatIsAlreadyThere() throws {
         let harness = HubHarness()
-        harness.hub.addClient("c")
-        harness.hub.addSubscription("s", properties: quotes)
+        harness.hub.take(.clientAdded("c", .disconnected))
+        harness.hub.take(.subscriptionAdded("s", quotes))
         let stream = try harness.open(.subscription("s"))
         var table = ValueTable(properties: quotes)
         table.apply(quotes.subscribed)
         table.apply(quotes.update(["1", "2", "3"], item: 2, snapshot: true))
-        harness.hub.carry(subscription: "s", by: "c", present: table)
+        harness.hub.take([.carried(subscription: "s", by: "c")] + HubChange.events(of: "s", from: table))
         harness.hub.publish(.status(.stalled), to: .client("c"))
         harness.pass()
         #expect(try stream.names == ["subscribed", "update", "status"])

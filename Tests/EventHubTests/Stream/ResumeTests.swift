@@ -111,7 +111,7 @@ internal import Testing
         harness.pass()
         let last = try first.events.last?.id
         harness.publish(.unsubscribed(isFinal: true))
-        harness.hub.removeSubscription("s")
+        harness.hub.take(.subscriptionRemoved("s"))
         harness.pass()
         let again = try harness.open(group) { $0.lastEventID = last }
         #expect(try first.names.last == "unsubscribed")

@@ -17,10 +17,14 @@ final class HubHarness {
     private var news = FeedNews()
     private var count = 0
 
-    init(_ configuration: HubConfiguration = HubConfiguration(), epoch: String = "e1") {
+    init(
+        _ configuration: HubConfiguration = HubConfiguration(),
+        epoch: String = "e1",
+        numbering: EventNumbering = .counted
+    ) {
         let time = Time()
         self.time = time
-        hub = EventHub(configuration: configuration, epoch: epoch) { time.now.withLock { $0 } }
+        hub = EventHub(configuration: configuration, epoch: epoch, numbering: numbering) { time.now.withLock { $0 } }
         shard = hub.makeShard(seed: 0) {}
     }
 
@@ -81,9 +85,9 @@ final class HubHarness {
         client: String = "c",
         _ properties: SubscriptionProperties = .quotes
     ) {
-        hub.addClient(client, status: .connectedWSStreaming)
-        hub.addSubscription(id, properties: properties)
-        hub.carry(subscription: id, by: client, present: ValueTable(properties: properties))
+        hub.take(.clientAdded(client, .connectedWSStreaming))
+        hub.take(.subscriptionAdded(id, properties))
+        hub.take(.carried(subscription: id, by: client))
     }
 
     func publish(_ event: SubscriptionEvent, to id: String = "s") {

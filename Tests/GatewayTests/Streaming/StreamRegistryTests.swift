@@ -13,9 +13,9 @@ import Testing
     /// A registry over a hub with one subscription, and the feed of one loop.
     private func make() throws -> (hub: EventHub, registry: StreamRegistry, feed: HubShard) {
         let hub = EventHub(epoch: "e") { Moment.monotonic() }
-        hub.addClient("c", status: .connecting)
-        hub.addSubscription("s", properties: properties)
-        hub.carry(subscription: "s", by: "c", present: ValueTable(properties: properties))
+        hub.take(.clientAdded("c", .connecting))
+        hub.take(.subscriptionAdded("s", properties))
+        hub.take(.carried(subscription: "s", by: "c"))
         let registry = StreamRegistry(hub: hub)
         let loop = try StreamLoop(index: 0)
         return (hub, registry, registry.makeFeed(for: loop))

@@ -20,11 +20,11 @@ struct Publisher {
         let fields = ["last_price", "at"]
         properties = SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(fields))
         layout = SubscriptionLayout(itemNames: names, fieldNames: fields, fieldCount: fields.count)
-        hub.addClient("c1", status: .connectedWSStreaming)
+        hub.take(.clientAdded("c1", .connectedWSStreaming))
         for topic in 0..<options.topics {
             let id = "s\(topic)"
-            hub.addSubscription(id, properties: properties)
-            hub.carry(subscription: id, by: "c1", present: ValueTable(properties: properties))
+            hub.take(.subscriptionAdded(id, properties))
+            hub.take(.carried(subscription: id, by: "c1"))
             let subscribed = SubscriptionEvent.subscribed(
                 itemCount: names.count,
                 fieldCount: fields.count,

@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import StreamIO
 internal import Testing
 
 @testable import EventHub
@@ -16,5 +17,11 @@ internal import Testing
         )
         #expect(derivation.events(for: .property(name: "sessionId", value: .null)).isEmpty)
         #expect(derivation.events(for: .status(.connectedHTTPPolling)) == [.sessionStarted(polling: true)])
+    }
+
+    @Test func receivedBytesAreReportedOnceASecond() {
+        var derivation = LegacyDerivation(status: .disconnected)
+        let reports = (0..<5).map { derivation.received(bytes: 10, at: .zero + .milliseconds(300 * $0)) }
+        #expect(reports == [.bytesReceived(10), nil, nil, nil, .bytesReceived(40)])
     }
 }

@@ -1,0 +1,68 @@
+package import SessionCore
+
+/// One change of what the hub knows. A change appends at most one event to a log, and applying it decides nothing: hubs
+/// that apply the same changes have the same topics.
+package enum HubChange: Sendable, Equatable {
+    /// A client exists from now on. No effect if it is known.
+    case clientAdded(String, ClientStatus)
+    /// A client is gone. Its streams get what was published before; those without another source are closed.
+    case clientRemoved(String)
+    /// A subscription resource exists from now on; it is inactive. No effect if it is known.
+    case subscriptionAdded(String, SubscriptionProperties)
+    /// A subscription resource is gone. Its streams get what was published before; those without another source are
+    /// closed.
+    case subscriptionRemoved(String)
+    /// A subscription is carried by this client from now on, and active; nil: by no client, active or not as before.
+    case carried(subscription: String, by: String?)
+    /// A subscription becomes active or inactive without an event.
+    case activity(subscription: String, isActive: Bool)
+    /// An event of a topic. No effect if the topic is unknown.
+    case event(HubEvent, TopicID)
+}
+
+extension HubChange {
+    /// The events by which a subscription without values gets those of a table, in order.
+    package static func events(of id: String, from table: ValueTable) -> [HubChange] {
+        table.eventsFromStart.map { .event(.subscription($0), .subscription(id)) }
+    }
+}
+
+extension ValueTable {
+    /// The events that lead from an empty table to the present one.
+    var eventsFromStart: [SubscriptionEvent] {
+        guard isSubscribed, let itemCount, let fieldCount else { return [] }
+        let subscribed = SubscriptionEvent.subscribed(
+            itemCount: itemCount,
+            fieldCount: fieldCount,
+            keyPosition: keyPosition,
+            commandPosition: commandPosition
+        )
+        let frequency = realMaxFrequency.map { [SubscriptionEvent.realMaxFrequency($0)] } ?? []
+        return [subscribed] + frequency + presentState()
+    }
+}
+
+/// Takes the changes of this process's clients and subscriptions: the hub, or what orders the changes of several
+/// processes.
+///
+/// Calls about one topic come one at a time, in the order of its changes. They must return quickly and must not block.
+package protocol ChangeSink: Sendable {
+    /// Takes one change.
+    func take(_ change: HubChange)
+    /// Takes changes that belong together: no stream joins between them.
+    func take(_ changes: [HubChange])
+}
+
+/// A change with its place among those of one position.
+package struct NumberedChange: Sendable, Equatable {
+    /// The place; at most `EventNumber.lastIndex`. Rises from change to change.
+    package let index: UInt16
+    /// The change.
+    package let change: HubChange
+
+    /// A change at a place.
+    package init(index: UInt16, change: HubChange) {
+        self.index = index
+        self.change = change
+    }
+}

@@ -1,0 +1,144 @@
+internal import SessionCore
+internal import StreamIO
+
+/// Topics that enter and leave a hub with given numbers.
+extension HubState {
+    // MARK: - State out and in
+
+    /// The changes that lead from an unknown topic to its present state; nil for an unknown topic.
+    func state(of topic: TopicID) -> [HubChange]? {
+        switch topic {
+        case .client(let id):
+            return clients[id].map { [.clientAdded(id, $0.status)] }
+        case .subscription(let id):
+            guard let record = subscriptions[id] else { return nil }
+            var changes: [HubChange] = [.subscriptionAdded(id, record.properties)]
+            if let client = record.client { changes.append(.carried(subscription: id, by: client)) }
+            changes += HubChange.events(of: id, from: record.table)
+            changes.append(.activity(subscription: id, isActive: record.isActive))
+            return changes
+        }
+    }
+
+    /// Gives a topic the state that it had in another hub at the present sequence. Nothing is appended to its log; streams
+    /// that read it get the state as a snapshot.
+    mutating func adopt(_ topic: TopicID, _ changes: [HubChange], now: Moment) {
+        if case .subscription(let id) = topic, let record = subscriptions[id] {
+            subscriptions[id]?.table = ValueTable(properties: record.properties, recentRows: configuration.recentRows)
+        }
+        for change in changes {
+            switch change {
+            case .clientAdded(let id, let status):
+                addClient(id, status: status)
+                clients[id]?.status = status
+            case .event(.subscription(let event), .subscription(let id)): apply(event, to: id, now: now)
+            default: apply(change, now: now)
+            }
+        }
+        for channel in channels(of: topic) { channel.log.forget(through: sequence, createdAt: 0) }
+        guard case .subscription(let id) = topic, let record = subscriptions[id] else { return }
+        let state = PresentState(channel: record.channel, events: record.table.eventsFromStart)
+        for stream in streamsReading(record).sorted() where streams[stream]?.reads[record.channel.id] != nil {
+            send(numbered([state]), to: stream)
+        }
+    }
+
+    /// Removes a topic that no stream reads; false if one does.
+    mutating func forget(_ topic: TopicID) -> Bool {
+        guard channels(of: topic).allSatisfy({ !$0.isRead }) else { return false }
+        switch topic {
+        case .client(let id): clients[id] = nil
+        case .subscription(let id):
+            guard let record = subscriptions.removeValue(forKey: id) else { return true }
+            if let client = record.client { clients[client]?.remove(id, record.channel) }
+        }
+        return true
+    }
+
+    private func channels(of topic: TopicID) -> [Channel] {
+        switch topic {
+        case .client(let id): clients[id]?.channels ?? []
+        case .subscription(let id): subscriptions[id].map { [$0.channel] } ?? []
+        }
+    }
+
+    // MARK: - Windows
+
+    /// Puts events in front of a topic's log, so that streams can resume from after a sequence.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes of the topic behind `start` and up to the log's beginning, with their sequences.
+    ///   - carrier: The client that carried the subscription at `start`.
+    mutating func prepend(
+        _ changes: [(sequence: UInt64, change: HubChange)],
+        to topic: TopicID,
+        carriedBy carrier: String?,
+        after start: UInt64,
+        now: Moment
+    ) {
+        switch topic {
+        case .subscription(let id):
+            guard let record = subscriptions[id] else { return }
+            var context = TopicContext(subscription: id, client: carrier, properties: record.properties)
+            var events: [PastEvent] = []
+            for (sequence, change) in changes {
+                switch change {
+                case .carried(id, by: let client?):
+                    context = TopicContext(subscription: id, client: client, properties: record.properties)
+                case .event(let event, topic):
+                    events.append(PastEvent(sequence: sequence, event: event, context: context))
+                default: break
+                }
+            }
+            record.channel.log.prepend(events, after: start, now: now, encoder: &encoder)
+        case .client(let id):
+            guard let record = clients[id] else { return }
+            for channel in record.channels {
+                let events = changes.compactMap { sequence, change -> PastEvent? in
+                    guard case .event(let event, topic) = change, record.channel(of: event) === channel else {
+                        return nil
+                    }
+                    return PastEvent(sequence: sequence, event: event, context: channel.log.context)
+                }
+                channel.log.prepend(events, after: start, now: now, encoder: &encoder)
+            }
+        }
+    }
+
+    /// The sequence after which the window of a topic begins; nil for an unknown topic.
+    func windowStart(of topic: TopicID) -> UInt64? {
+        channels(of: topic).map(\.log.forgottenThrough).max()
+    }
+
+    // MARK: - Epochs
+
+    /// Begins another epoch at a position: drops the events of all logs and starts every stream anew, with outcome `gap`
+    /// and a fresh snapshot on the same connection.
+    mutating func restart(epoch: String, at position: UInt64) {
+        precondition(numbering == .given, "this hub counts its events")
+        self.epoch = epoch
+        encoder.epoch = Array(epoch.utf8)
+        sequence = EventNumber.number(position: position, index: EventNumber.complete)
+        for client in clients.values {
+            for channel in client.channels + client.departed { channel.log.forget(through: sequence, createdAt: 0) }
+        }
+        for subscription in subscriptions.values { subscription.channel.log.forget(through: sequence, createdAt: 0) }
+        for id in streams.keys.sorted() { restart(stream: id) }
+    }
+
+    private mutating func restart(stream id: String) {
+        guard let stream = streams[id], let shard = stream.shard else { return }
+        for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: stream.variant) }
+        streams[id]?.reads = [:]
+        streams[id]?.outcome = .gap
+        streams[id]?.epoch = epoch
+        let announcement = ControlEvent.stream(
+            id: id,
+            sources: states(of: stream.request),
+            resume: .gap,
+            retryMilliseconds: nil
+        )
+        send([.restart(epoch: epoch), .announce(announcement, after: lastEventSequence)], to: id)
+        if stream.closeReason == nil { send(join(channels(of: stream.request), in: id), to: id) }
+    }
+}

@@ -1,0 +1,172 @@
+internal import SessionCore
+internal import Testing
+
+@testable import EventHub
+
+/// Hubs whose numbers come with the changes: several of them hold the same topics.
+@Suite struct GivenNumbersTests {
+    private let quotes = SubscriptionProperties.quotes
+
+    private func makeHarness() -> HubHarness { HubHarness(epoch: "e1", numbering: .given) }
+
+    private func event(_ event: SubscriptionEvent, _ id: String = "s") -> HubChange {
+        .event(.subscription(event), .subscription(id))
+    }
+
+    private func added(_ id: String = "s") -> [HubChange] {
+        [
+            .clientAdded("c", .connectedWSStreaming), .subscriptionAdded(id, quotes),
+            .carried(subscription: id, by: "c"),
+            event(quotes.subscribed, id),
+        ]
+    }
+
+    private func apply(_ changes: [HubChange], at position: UInt64, from index: UInt16 = 0, to harness: HubHarness) {
+        let numbered = changes.enumerated().map { NumberedChange(index: index + UInt16($0), change: $1) }
+        harness.hub.apply(numbered, at: position)
+    }
+
+    private func id(_ position: UInt64, _ index: UInt16) -> String {
+        "e1-\(EventNumber.number(position: position, index: index))"
+    }
+
+    private func update(_ value: String, item: Int = 1) -> SubscriptionEvent {
+        quotes.update([value, "", ""], item: item)
+    }
+
+    @Test func eventsHaveTheNumbersOfTheirPlaces() throws {
+        let harness = makeHarness()
+        apply(added(), at: 7, to: harness)
+        let stream = try harness.open(.subscription("s"))
+        apply([event(update("1")), event(update("2"))], at: 9, from: 40, to: harness)
+        harness.pass()
+        #expect(try stream.events.dropFirst().map(\.id) == [id(9, 40), id(9, 41)])
+        #expect(harness.hub.sequence == EventNumber.number(position: 9, index: EventNumber.complete))
+    }
+
+    @Test func snapshotEventsAreMarkedAndTheLastOneCompletesThePosition() throws {
+        let harness = makeHarness()
+        apply(added() + [event(update("1")), event(update("2", item: 2))], at: 3, to: harness)
+        let stream = try harness.open(.subscription("s"))
+        let ids = try stream.events.dropFirst().map(\.id)
+        let inside = id(3, EventNumber.insideSnapshot)
+        // A reader keeps the id of the event before, where it is the same.
+        #expect(ids == [inside, nil, nil, id(3, EventNumber.complete)])
+    }
+
+    @Test(arguments: [true, false])
+    func aStreamResumesFromTheEndOfASnapshotOnly(isComplete: Bool) throws {
+        let harness = makeHarness()
+        apply(added() + [event(update("1"))], at: 3, to: harness)
+        apply([event(update("2"))], at: 4, to: harness)
+        let stream = try harness.open(.subscription("s")) {
+            $0.lastEventID = id(3, isComplete ? EventNumber.complete : EventNumber.insideSnapshot)
+        }
+        #expect(try stream.events[0]["resume"] == (isComplete ? "resumed" : "gap"))
+        #expect(try stream.events[1].id == (isComplete ? id(4, 0) : id(4, EventNumber.insideSnapshot)))
+    }
+
+    @Test func aStreamResumesInsideAPosition() throws {
+        let harness = makeHarness()
+        apply(added(), at: 3, to: harness)
+        apply([event(update("1")), event(update("2")), event(update("3"))], at: 4, to: harness)
+        let stream = try harness.open(.subscription("s")) { $0.lastEventID = id(4, 0) }
+        #expect(try stream.events.map(\.id) == [nil, id(4, 1), id(4, 2)])
+    }
+
+    @Test func anAdoptedTopicHasTheStateOfTheOtherHub() throws {
+        let (first, second) = (makeHarness(), makeHarness())
+        apply(added() + [event(update("1"))], at: 3, to: first)
+        second.hub.apply([], at: 3)
+        for topic in [TopicID.client("c"), .subscription("s")] {
+            let state = try #require(first.hub.state(of: topic))
+            #expect(state.sequence == second.hub.sequence)
+            second.hub.adopt(topic, state.changes)
+        }
+        let streams = try [first, second].map { try $0.open(.subscription("s")) }
+        for harness in [first, second] {
+            apply([event(update("2")), .event(.status(.stalled), .client("c"))], at: 4, to: harness)
+            harness.pass()
+        }
+        let events = try streams.map { try $0.events.dropFirst().map { [$0.name, $0.id ?? "", "\($0.data)"] } }
+        #expect(events[0] == events[1])
+        #expect(events[0].count == 4)
+    }
+
+    @Test func readersOfATopicGetTheStateThatItAdopts() throws {
+        let (first, second) = (makeHarness(), makeHarness())
+        apply(added() + [event(update("1"))], at: 3, to: first)
+        second.hub.adopt(.subscription("s"), [.subscriptionAdded("s", quotes)])
+        let stream = try second.open(.subscription("s"))
+        second.hub.apply([], at: 3)
+        second.hub.adopt(.subscription("s"), try #require(first.hub.state(of: .subscription("s"))).changes)
+        second.pass()
+        #expect(try stream.names == ["subscribed", "update"])
+        #expect(try stream.events.last?.id == id(3, EventNumber.complete))
+    }
+
+    @Test func aTopicIsForgottenOnceItHasNoReader() throws {
+        let harness = makeHarness()
+        apply(added(), at: 1, to: harness)
+        let stream = try harness.open(.subscription("s"))
+        #expect(!harness.hub.forget(.subscription("s")))
+        harness.close(stream)
+        #expect(harness.hub.forget(.subscription("s")))
+        #expect(harness.hub.state(of: .subscription("s")) == nil)
+    }
+
+    @Test(arguments: [2, 300, 700])
+    func aWindowIsExtendedBackwards(count: Int) throws {
+        let (first, second) = (makeHarness(), makeHarness())
+        apply(added(), at: 1, to: first)
+        let past = (0..<count).map { event(update("\($0)")) }
+        for (index, change) in past.enumerated() { apply([change], at: 2 + UInt64(index), to: first) }
+        let position = UInt64(1 + count)
+        second.hub.apply([], at: position)
+        second.hub.adopt(.subscription("s"), try #require(first.hub.state(of: .subscription("s"))).changes)
+        let start = EventNumber.number(position: 1, index: EventNumber.complete)
+        let numbered = past.enumerated().map { index, change in
+            (sequence: EventNumber.number(position: 2 + UInt64(index), index: 0), change: change)
+        }
+        let reader = try second.open(.subscription("s"))
+        second.hub.prepend(numbered, to: .subscription("s"), carriedBy: "c", after: start)
+        #expect(second.hub.windowStart(of: .subscription("s")) == start)
+        let streams = try [first, second].map { harness in
+            try harness.open(.subscription("s")) {
+                $0.lastEventID = id(1, EventNumber.complete)
+                $0.conflates = false
+            }
+        }
+        for harness in [first, second] {
+            apply([event(update("live"))], at: position + 1, to: harness)
+            harness.pass()
+        }
+        let events = try streams.map { try $0.events.dropFirst().map { [$0.id ?? "", "\($0.data)"] } }
+        #expect(events[0] == events[1])
+        #expect(events[0].count == count + 1)
+        #expect(try reader.events.last?.id == id(position + 1, 0))
+    }
+
+    @Test func anotherEpochStartsEveryStreamAnew() throws {
+        let harness = makeHarness()
+        apply(added() + [event(update("1"))], at: 90, to: harness)
+        let stream = try harness.open(.subscription("s"))
+        let late = try harness.open(.subscription("s"))
+        apply([event(update("2"))], at: 91, to: harness)
+        harness.hub.restart(epoch: "e2", at: 5)
+        let joined = try harness.open(.subscription("s"))
+        apply([event(update("3"))], at: 6, to: harness)
+        harness.pass()
+        let inside = EventNumber.number(position: 5, index: EventNumber.insideSnapshot)
+        let complete = EventNumber.number(position: 5, index: EventNumber.complete)
+        let live = EventNumber.number(position: 6, index: 0)
+        for stream in [stream, late] {
+            let events = try stream.events.suffix(4)
+            #expect(events.map(\.id) == [nil, "e2-\(inside)", "e2-\(complete)", "e2-\(live)"])
+            #expect(events.first?["resume"] == "gap")
+        }
+        #expect(try joined.events.last?.id == "e2-\(live)")
+        let resumed = try harness.open(.subscription("s")) { $0.lastEventID = "e1-\(live)" }
+        #expect(try resumed.events[0]["resume"] == "gap")
+    }
+}
