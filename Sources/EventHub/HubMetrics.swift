@@ -1,15 +1,15 @@
 package import StreamIO
 internal import Synchronization
 
-/// What the shards of a hub did so far, added up; read by anyone.
+/// Totals over the shards of a hub, read by any thread.
 package final class HubMetrics: Sendable {
     private let deliveredCount = Atomic<UInt64>(0)
     private let conflatedCount = Atomic<UInt64>(0)
     private let droppedCount = Atomic<UInt64>(0)
     private let slowReaderCount = Atomic<UInt64>(0)
-    /// From publication to the moment at which a loop took notice; once a channel and pass.
+    /// From publication to the pass of a loop that takes the event over; once for each channel and pass.
     package let queueLatency = LatencyHistogram()
-    /// From publication to the moment at which the bytes were given to a stream's writer; once a stream and visit.
+    /// From publication to the write of the bytes; once for each stream and visit.
     package let deliveryLatency = LatencyHistogram()
 
     /// All zero.
@@ -17,9 +17,9 @@ package final class HubMetrics: Sendable {
 
     /// Events written to streams.
     package var delivered: UInt64 { deliveredCount.load(ordering: .relaxed) }
-    /// Updates that went into another one instead of being written.
+    /// Updates that were conflated into a later one.
     package var conflated: UInt64 { conflatedCount.load(ordering: .relaxed) }
-    /// Updates lost in windows.
+    /// Updates dropped from windows.
     package var dropped: UInt64 { droppedCount.load(ordering: .relaxed) }
     /// Streams closed because their reader was too slow.
     package var slowReaders: UInt64 { slowReaderCount.load(ordering: .relaxed) }
@@ -30,7 +30,7 @@ package final class HubMetrics: Sendable {
     func addSlowReader() { slowReaderCount.wrappingAdd(1, ordering: .relaxed) }
 }
 
-/// How long something took, counted in buckets whose bounds double. Cheap enough for the hot path; read by anyone.
+/// Durations counted in buckets whose bounds double. Cheap enough for the hot path; read by any thread.
 package final class LatencyHistogram: Sendable {
     /// The upper bounds of the buckets, in seconds; one more bucket, without a bound, follows them.
     package static let bounds: [Double] = (0..<bucketCount - 1).map { firstBound * Double(1 << $0) }
@@ -54,7 +54,7 @@ package final class LatencyHistogram: Sendable {
         counters.deallocate()
     }
 
-    /// Counts a measurement, as often as it was made.
+    /// Counts a measurement, `count` times.
     package func record(from start: Moment, to end: Moment, times count: Int = 1) {
         let value = UInt64(clamping: end.nanoseconds &- start.nanoseconds)
         let steps = value / Self.firstBoundNanoseconds

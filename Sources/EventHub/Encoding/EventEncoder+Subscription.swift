@@ -60,10 +60,10 @@ extension EventEncoder {
         }
     }
 
-    mutating func writeLoss(of count: Int, item: Int, by loser: String, _ context: TopicContext) {
+    mutating func writeLoss(of count: Int, item: Int, by origin: String, _ context: TopicContext) {
         writeItem(item, context)
         json.member("count", count)
-        json.member("by", loser)
+        json.member("by", origin)
     }
 
     private mutating func writeUpdate(_ update: ItemUpdate, _ context: TopicContext, _ variant: EventVariant) {
@@ -101,7 +101,7 @@ extension EventEncoder {
         json.beginObject()
         for (position, patch) in patches.sorted(by: { $0.key < $1.key }) {
             writeKey(position, context)
-            // Between tokens JSON may hold line ends, which would end the line that an event has to be.
+            // JSON may have line ends between tokens; an event has to be one line.
             json.raw(patch.utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
         }
         json.endObject()

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// One of the ways in which an event can be written; each is written at most once for all of its readers.
+/// One of the encodings of an event; each is made at most once for all of its readers.
 struct EventVariant: Hashable, Sendable {
     /// The number of variants there are.
     static let count = 4
@@ -11,7 +11,7 @@ struct EventVariant: Hashable, Sendable {
 
     /// How the event is framed.
     let format: EventFormat
-    /// Whether updates carry all fields beside what changed.
+    /// Whether updates carry all fields beside the changed ones.
     let sendsAllFields: Bool
 
     /// A number below `count`.
@@ -48,14 +48,14 @@ enum SSEEncoder {
     /// Closes the event.
     static func end(in json: inout JSONBytes) { append("\n\n", to: &json) }
 
-    /// Writes a field that tells how long to wait before a reconnect.
+    /// Writes the `retry` field: the time to wait before a reconnect.
     static func retry(_ milliseconds: Int, in json: inout JSONBytes) {
         append("retry: ", to: &json)
         json.bytes.append(decimal: milliseconds)
         append("\n", to: &json)
     }
 
-    /// Writes a comment, which readers pass over.
+    /// Writes a comment, which readers ignore.
     static func heartbeat(in json: inout JSONBytes) { append(":\n\n", to: &json) }
 
     private static func append(_ text: StaticString, to json: inout JSONBytes) {
@@ -81,7 +81,7 @@ enum NDJSONEncoder {
     /// Closes the event.
     static func end(in json: inout JSONBytes) { append("}\n", to: &json) }
 
-    /// Writes an event that tells nothing. An empty line would be shorter, but many readers parse every line.
+    /// Writes a heartbeat event. An empty line would be shorter, but many readers parse every line.
     static func heartbeat(in json: inout JSONBytes) { append("{\"event\":\"heartbeat\",\"data\":{}}\n", to: &json) }
 
     private static func append(_ text: StaticString, to json: inout JSONBytes) {

@@ -1,7 +1,7 @@
 package import JSONText
 package import SessionCore
 
-/// Something that is told to the streams that carry a topic.
+/// An event of a topic.
 package enum HubEvent: Sendable, Equatable {
     /// The client's status is this from now on.
     case status(ClientStatus)
@@ -9,29 +9,29 @@ package enum HubEvent: Sendable, Equatable {
     case serverError(code: Int, message: String)
     /// A property of the client changed. The value is the one that REST shows; nil for those that are never shown.
     case property(name: String, value: JSONValue?)
-    /// A message has its outcome; the id is the one that REST gave.
+    /// A message has its outcome; the id is the one that REST returned.
     case message(id: String, MessageOutcome)
-    /// Something that only legacy streams are told.
+    /// An event for legacy listeners only.
     case legacy(LegacyStreamEvent)
     /// An event of a subscription.
     case subscription(SubscriptionEvent)
 }
 
-/// An event of the legacy connection delegate as a stream tells it.
+/// An event of the legacy connection delegate.
 package enum LegacyStreamEvent: Sendable, Equatable {
     /// A connection was established: on creation, bind, poll or recovery.
     case connectionEstablished
     /// A session was opened; once for each.
     case sessionStarted(polling: Bool)
-    /// So many bytes came from the server. The hub adds them up and tells at most once a second.
+    /// This many bytes came from the server since the last such event; at most one a second.
     case bytesReceived(Int)
-    /// The connection became silent for too long, or speaks again.
+    /// The connection is silent for too long, or active again.
     case activityWarning(Bool)
     /// The disconnection that the application asked for is complete.
     case connectionClosed
     /// The server ended the session for good.
     case connectionEnded(cause: Int)
-    /// A connection failed; the client goes on by itself.
+    /// A connection failed; the client reconnects by itself.
     case connectionFailure(reason: String)
     /// The server signalled a failure.
     case serverFailure(code: Int, message: String)
@@ -42,7 +42,7 @@ package enum LegacyStreamEvent: Sendable, Equatable {
     /// A badge reset ended; `code` nil means success.
     case badgeReset(code: Int?, message: String?)
 
-    /// What the session core tells legacy listeners.
+    /// The event for a legacy event of the session core.
     package init(_ event: LegacyEvent) {
         switch event {
         case .connectionEstablished: self = .connectionEstablished
@@ -58,7 +58,7 @@ package enum LegacyStreamEvent: Sendable, Equatable {
 }
 
 extension HubEvent {
-    /// The name under which streams tell the event.
+    /// The event's name on streams.
     package var name: StaticString {
         switch self {
         case .status: "status"
@@ -72,7 +72,7 @@ extension HubEvent {
 }
 
 extension SubscriptionEvent {
-    /// The name under which streams tell the event.
+    /// The event's name on streams.
     fileprivate var name: StaticString {
         switch self {
         case .subscribed: "subscribed"
@@ -90,7 +90,7 @@ extension SubscriptionEvent {
 }
 
 extension LegacyStreamEvent {
-    /// The name under which streams tell the event.
+    /// The event's name on streams.
     fileprivate var name: StaticString {
         switch self {
         case .connectionEstablished: "connection-established"

@@ -1,11 +1,11 @@
 internal import JSONText
 internal import SessionCore
 
-/// What all events of a topic have in common.
+/// What the events of a topic have in common.
 final class TopicContext: Sendable {
     /// The members that every event has, as JSON text without braces.
     let commonMembers: [UInt8]
-    /// What a reader that is late gets.
+    /// How unread events of late readers are conflated.
     let policy: OverflowPolicy
     /// The keys of fields; nil for a client.
     let naming: FieldNaming?
@@ -39,15 +39,15 @@ final class TopicContext: Sendable {
     }
 }
 
-/// What becomes of the events that a conflating reader has not read yet.
+/// How the unread events of a conflating reader are reduced.
 enum OverflowPolicy: Sendable, Equatable {
     /// Updates of an item become one.
     case conflateByItem
-    /// Updates of a key of an item become one; rows that came and went meanwhile are not told.
+    /// Updates of a key of an item become one; rows that were added and deleted meanwhile are left out.
     case conflateByKey
     /// The newest updates are kept, the others counted.
     case keepNewest
-    /// Nothing is left out.
+    /// Every event is kept.
     case keepEverything
 
     /// The policy of a subscription's mode.
@@ -61,8 +61,8 @@ enum OverflowPolicy: Sendable, Equatable {
     }
 }
 
-/// The keys under which streams tell the fields of a subscription: names if every level has a list and no name stands
-/// twice in both lists together, else positions. Each is kept as JSON text, `"name":`.
+/// The keys of the fields of a subscription in events: names if every level has a list and no name occurs twice in both
+/// lists together, else positions. Each is kept as JSON text, `"name":`.
 struct FieldNaming: Sendable {
     /// Whether the keys are names.
     let usesNames: Bool

@@ -3,8 +3,8 @@ internal import StreamIO
 
 /// The bytes of one variant of a segment's events: appended to, never moved, shared by all readers.
 ///
-/// `@unchecked`: written under the hub's lock only, behind what any reader was told under that lock; what a reader was
-/// told never changes again.
+/// `@unchecked`: written under the hub's lock only, behind the part that any reader got under that lock; that part never
+/// changes again.
 final class VariantBuffer: @unchecked Sendable {
     private let bytes: UnsafeMutableRawPointer
     private let frames: UnsafeMutablePointer<LogFrame>
@@ -62,7 +62,7 @@ struct LogRecord: Sendable {
     let published: Moment
     /// The weight of all events of the topic before it.
     let offset: Int
-    /// The event itself: for conflation, and for variants that nobody read when it came.
+    /// The event itself: for conflation, and for variants that had no reader when it was published.
     let event: HubEvent
 }
 

@@ -1,40 +1,40 @@
 internal import SessionCore
 internal import StreamIO
 
-/// Events that many streams get in the same bytes: all those that keep up and have nothing else to be told.
+/// New events of channels as bytes that all streams of a live group share.
 struct Broadcast {
-    /// A broadcast of more bytes would keep the loop from everything else.
+    /// The most bytes of a broadcast: more would delay everything else on the loop.
     private static let limit = 64 << 10
 
     /// The bytes and the streams that get them.
     let write: SharedWrite
-    /// How many events they are.
+    /// The number of events.
     let events: Int
     /// When the first of them was published.
     let published: Moment
 
-    /// What is new in channels, in one order, for those who are in step in all of them; nil if that is nothing, or too
-    /// much, or nobody wrote this variant of it.
+    /// The new events of channels, in one order, for streams that are in the live group of all of them. Nil if there are
+    /// none, if they are too large, or if they are not encoded in this variant.
     init?(of channels: [ShardChannel], as variant: EventVariant, to streams: [StreamID]) {
-        var readers = channels.map(NewsReader.init)
-        var turns = MergeTurns()
-        for reader in readers { turns.append(reader.nextSequence) }
-        guard let (first, _) = turns.next() else { return nil }
+        var readers = channels.map(LiveGroupReader.init)
+        var order = MergeOrder()
+        for reader in readers { order.append(reader.nextSequence) }
+        guard let (first, _) = order.next() else { return nil }
         published = readers[first].published
         var pieces: [StreamPiece] = []
         var size = 0
-        while let (place, until) = turns.next() {
+        while let (place, until) = order.next() {
             guard let piece = readers[place].take(before: until, variant) else { return nil }
             size += piece.bytes.count
             guard size <= Self.limit else { return nil }
             pieces.append(piece)
-            turns.set(readers[place].nextSequence, at: place)
+            order.set(readers[place].nextSequence, at: place)
         }
-        events = channels.reduce(0) { $0 + $1.newsCount }
+        events = channels.reduce(0) { $0 + $1.unsentCount }
         write = SharedWrite(streams: streams, pieces: pieces.count == 1 ? pieces : [Self.gathered(pieces, size)])
     }
 
-    /// The pieces in one: copied once, which costs less than to have the system gather them for each stream.
+    /// Copies the pieces into one block. That costs less than a `writev` of several pieces for each stream.
     private static func gathered(_ pieces: [StreamPiece], _ size: Int) -> StreamPiece {
         let block = PrivateBytes(capacity: size)
         for piece in pieces { block.append(piece.bytes) }
@@ -42,18 +42,18 @@ struct Broadcast {
     }
 }
 
-/// Reads what is new in a channel for all who are in step there, in pieces.
-struct NewsReader {
+/// Reads the new events of a channel for its live groups, in pieces.
+struct LiveGroupReader {
     private var segment: LogSegment
     private var index: Int
     private let view: LogView
 
-    /// A reader that stands where those in step stand.
+    /// A reader at the position of the live groups.
     init(_ channel: ShardChannel) {
-        segment = channel.stepPosition.segment
-        index = channel.stepPosition.index
+        segment = channel.livePosition.segment
+        index = channel.livePosition.index
         view = channel.view
-        leaveWhatIsRead()
+        skipReadSegments()
     }
 
     /// The sequence of the next event; nil if all is read.
@@ -62,14 +62,15 @@ struct NewsReader {
     /// When the next event was published; there has to be one.
     var published: Moment { segment.published(at: index) }
 
-    /// Takes the events of the present segment before a sequence, at least one; nil if nobody wrote this variant of them.
+    /// Takes the events of the present segment before a sequence, at least one; nil if they are not encoded in this
+    /// variant.
     mutating func take(before sequence: UInt64, _ variant: EventVariant) -> StreamPiece? {
         guard let buffer = segment.buffer(variant) else { return nil }
         let first = index
         let isAll = sequence == .max || segment.sequence(at: end - 1) < sequence
         index = isAll ? end : segment.index(after: sequence, in: index..<end)
         let piece = StreamPiece(owner: buffer, bytes: buffer.bytes(from: first, until: index))
-        leaveWhatIsRead()
+        skipReadSegments()
         return piece
     }
 
@@ -78,7 +79,7 @@ struct NewsReader {
     /// Segments before the tail are sealed: their counts do not change any more.
     private var end: Int { isTail ? view.tailCount : segment.count }
 
-    private mutating func leaveWhatIsRead() {
+    private mutating func skipReadSegments() {
         while !isTail, index == segment.count, let next = segment.next {
             segment = next
             index = 0
@@ -86,8 +87,8 @@ struct NewsReader {
     }
 }
 
-/// Whose turn it is when channels are merged: a place for each, with the sequence of its next event.
-struct MergeTurns {
+/// The order in which channels are merged: a place for each channel, with the sequence of its next event.
+struct MergeOrder {
     private var sequences: [UInt64] = []
 
     /// No channels.
@@ -96,13 +97,13 @@ struct MergeTurns {
     /// Adds a channel by the sequence of its next event; nil: it has none.
     mutating func append(_ sequence: UInt64?) { sequences.append(sequence ?? .max) }
 
-    /// A channel went on.
+    /// Sets the sequence of a channel's next event; nil: it has none.
     mutating func set(_ sequence: UInt64?, at place: Int) { sequences[place] = sequence ?? .max }
 
-    /// Forgets all channels, keeps the memory.
+    /// Removes all channels and keeps the memory.
     mutating func removeAll() { sequences.removeAll(keepingCapacity: true) }
 
-    /// The channel with the oldest event, and the sequence at which another has its turn; nil if there are no events.
+    /// The channel with the oldest event, and the sequence at which another channel follows; nil if there are no events.
     func next() -> (place: Int, until: UInt64)? {
         var place = 0
         var least = UInt64.max

@@ -1,8 +1,8 @@
 internal import SessionCore
 package import StreamIO
 
-/// Looks after the streams of one loop: takes over what was published, once for all of them, and says which have
-/// something due. Used on the thread of that loop only.
+/// The streams of one loop: takes over published events once for all of them, and names the streams that have something
+/// due. Used on the thread of that loop only.
 package final class HubShard: StreamFeed {
     private let hub: EventHub
     private let seed: UInt64
@@ -12,9 +12,9 @@ package final class HubShard: StreamFeed {
     private var pass: UInt64 = 0
     private var channels: [Channel] = []
     private var unseen: [Unseen] = []
-    private var groups = NewsGroups()
+    private var groups = LiveGroups()
 
-    /// A channel with something new, and what was there before.
+    /// A channel with new events, and the part of it that the shard has seen.
     private struct Unseen {
         let channel: ShardChannel
         let seen: LogView
@@ -36,7 +36,7 @@ package final class HubShard: StreamFeed {
 
     // MARK: - A stream's life
 
-    /// Opens a stream that the hub admitted: this decides its place in the sequence. One that was discarded in between
+    /// Opens a stream that the hub admitted, which gives it its place in the sequence. One that was discarded since then
     /// ends at once.
     package func open(_ opening: StreamOpening) -> any StreamContent {
         attach(opening) ?? DiscardedStream()
@@ -55,7 +55,7 @@ package final class HubShard: StreamFeed {
         return subscriber
     }
 
-    /// Forgets a stream that is over.
+    /// Removes a stream that is over.
     func close(_ subscriber: Subscriber) {
         guard subscribers.removeValue(forKey: subscriber.id) != nil else { return }
         subscriber.detachAll()
@@ -64,26 +64,26 @@ package final class HubShard: StreamFeed {
 
     // MARK: - Events
 
-    /// Takes over what was published since the last time, and says which streams it concerns.
+    /// Takes over the events that were published since the last call, and names the streams that they concern.
     package func collect(into news: inout FeedNews, now: Moment) {
         pass &+= 1
         let changes = takeOver()
         if !changes.isEmpty { apply(changes, &news) }
         broadcast(&news, now: now)
         for unseen in unseen {
-            noteLatency(of: unseen, now: now)
-            unseen.channel.moveStep(now: now)
-            unseen.channel.forEachCursor { note($0, &news) }
+            recordLatency(of: unseen, now: now)
+            unseen.channel.advanceLiveGroups(now: now)
+            unseen.channel.forEachCursor { markDue($0, &news) }
         }
         unseen.removeAll(keepingCapacity: true)
     }
 
-    /// Gives what is new to all who are in step. Where that cannot be done alike, they fall out.
+    /// Sends new events to the live groups. Streams that cannot take part in a broadcast leave their group.
     private func broadcast(_ news: inout FeedNews, now: Moment) {
-        let channels = unseen.map(\.channel).filter { !$0.isStepAtEnd }
+        let channels = unseen.map(\.channel).filter { !$0.isLiveGroupAtEnd }
         if channels.count == 1 {
-            // Mostly it is one channel, and then none of the readers is looked at.
-            channels[0].forEachStep { readers, variant in
+            // The usual case: one channel, and no reader is visited.
+            channels[0].forEachLiveGroup { readers, variant in
                 if let broadcast = Broadcast(of: channels, as: variant, to: readers.streams) {
                     send(broadcast, &news, now: now)
                 } else {
@@ -104,19 +104,19 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    /// Changes come before anybody is found to be late: they have their places among the events that were taken over with
-    /// them, and those before them go first.
+    /// Applies changes of streams. They have places among the events that were taken over with them: earlier events are
+    /// delivered first, and no reader counts as late before.
     private func apply(_ changes: [(String, [StreamChange])], _ news: inout FeedNews) {
         for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
         for unseen in unseen { unseen.channel.forEachCursor { $0.subscriber.list($0) } }
         for (id, changes) in changes {
             guard let subscriber = subscribers[id] else { continue }
             for change in changes { subscriber.apply(change) }
-            name(subscriber, &news)
+            markDue(subscriber, &news)
         }
     }
 
-    /// The one time that the lock is taken.
+    /// Takes new events and changes from the hub. The only place where a pass takes the hub's lock.
     private func takeOver() -> [(String, [StreamChange])] {
         hub.locked { state in
             channels.removeAll(keepingCapacity: true)
@@ -140,7 +140,7 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    private func noteLatency(of unseen: Unseen, now: Moment) {
+    private func recordLatency(of unseen: Unseen, now: Moment) {
         let view = unseen.channel.view
         let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
         guard first < view.tailCount else { return }
@@ -154,17 +154,17 @@ package final class HubShard: StreamFeed {
         context.metrics.deliveryLatency.record(from: broadcast.published, to: now, times: readers)
     }
 
-    private func note(_ cursor: Cursor, _ news: inout FeedNews) {
+    private func markDue(_ cursor: Cursor, _ news: inout FeedNews) {
         let subscriber = cursor.subscriber
         subscriber.list(cursor)
         if subscriber.isDue, subscriber.duePass != pass {
             subscriber.fallBehind()
         } else {
-            name(subscriber, &news)
+            markDue(subscriber, &news)
         }
     }
 
-    private func name(_ subscriber: Subscriber, _ news: inout FeedNews) {
+    private func markDue(_ subscriber: Subscriber, _ news: inout FeedNews) {
         guard !subscriber.isDue else { return }
         subscriber.isDue = true
         subscriber.duePass = pass
@@ -172,18 +172,18 @@ package final class HubShard: StreamFeed {
     }
 }
 
-/// What the streams of one shard have in common. Used on the shard's thread.
+/// What the streams of a shard share. Used on the shard's thread.
 final class ShardContext {
-    /// The figures of the hub.
+    /// The metrics of the hub.
     let metrics: HubMetrics
     /// From publication to delivery.
     let deliveryLatency: LatencyHistogram
     /// How streams behave.
     let configuration: HubConfiguration
-    /// Writes what only one stream needs.
+    /// Encodes events for single streams.
     var encoder: EventEncoder
-    /// Memory for whoever merges channels.
-    var turns = MergeTurns()
+    /// Memory for merging channels.
+    var order = MergeOrder()
 
     /// The context of a hub's shard.
     init(metrics: HubMetrics, configuration: HubConfiguration, epoch: String) {

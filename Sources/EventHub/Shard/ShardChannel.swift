@@ -1,14 +1,14 @@
 internal import SessionCore
 
-/// A shard's side of a channel: how far it may be read, and by whom.
+/// A shard's side of a channel: the part that may be read, and its readers.
 ///
-/// Most readers have read everything whenever something comes, and have nothing else to be told. They are in step: what
-/// comes goes to all of them as a broadcast, and none of them is looked at, for each look would cost more than what is
-/// done. Whoever is not in step has a cursor of its own that is moved.
+/// Most readers have read everything when a new event arrives, and nothing else is pending for them. They form the live
+/// groups of the channel, one for each variant: new events go to all of them as a broadcast, without a visit to any
+/// reader, since a visit costs more than the write itself. Every other reader has a cursor of its own.
 ///
-///     log      ── 7 ── 8 ── 9 ── 10        9 and 10 are new: a broadcast to those in step
-///     in step            ▲
-///     alone        ▲          (visited; in step again when it has read everything)
+///     log      ── 7 ── 8 ── 9 ── 10        9 and 10 are new: a broadcast to the live groups
+///     live               ▲
+///     late         ▲          (visited; joins the live group when it has read everything)
 ///
 /// `@unchecked`: made under the hub's lock; used on the shard's thread only from then on.
 final class ShardChannel: @unchecked Sendable {
@@ -16,30 +16,30 @@ final class ShardChannel: @unchecked Sendable {
     let id: Int
     /// How far the log may be read.
     var view: LogView
-    /// Where those in step stand.
-    private(set) var stepPosition: LogPosition
-    /// When something was broadcast last.
+    /// The position of the live groups.
+    private(set) var livePosition: LogPosition
+    /// The time of the last broadcast.
     private(set) var lastBroadcast: Moment?
-    private var stepOrdinal: Int
-    private var alone = CursorList()
+    private var liveOrdinal: Int
+    private var late = CursorList()
     private var first = 0
-    /// Those in step, by their variants.
-    private var steps = [Step?](repeating: nil, count: EventVariant.count)
+    /// The live groups, by the indices of their variants.
+    private var liveGroups = [LiveGroup?](repeating: nil, count: EventVariant.count)
 
-    private struct Step {
+    private struct LiveGroup {
         var readers = CursorList()
-        let totals = BroadcastTotals()
+        let totals = BroadcastCounters()
     }
 
-    /// A channel that nobody reads yet.
+    /// A channel without readers.
     init(id: Int, view: LogView) {
         self.id = id
         self.view = view
-        stepPosition = LogPosition(segment: view.tail, index: view.tailCount)
-        stepOrdinal = view.endOrdinal
+        livePosition = LogPosition(segment: view.tail, index: view.tailCount)
+        liveOrdinal = view.endOrdinal
     }
 
-    /// The log may be read up to this view; an older one than the present changes nothing.
+    /// Extends the part that may be read; no effect for an older view than the present one.
     func advance(to view: LogView) {
         if (view.tailNumber, view.tailCount) > (self.view.tailNumber, self.view.tailCount) { self.view = view }
     }
@@ -47,68 +47,69 @@ final class ShardChannel: @unchecked Sendable {
     // MARK: - Readers
 
     /// Adds a reader.
-    func add(_ cursor: Cursor) { alone.add(cursor) }
+    func add(_ cursor: Cursor) { late.add(cursor) }
 
-    /// Takes a reader out that is not in step.
-    func remove(_ cursor: Cursor) { alone.remove(cursor) }
+    /// Removes a reader that is not in a live group.
+    func remove(_ cursor: Cursor) { late.remove(cursor) }
 
-    /// Visits all readers that are not in step, each time from another one on, so that nobody is always the last.
+    /// Visits all readers that are not in a live group. Each call begins with another reader, so that none is always last.
     func forEachCursor(_ body: (Cursor) -> Void) {
-        let cursors = alone.cursors
+        let cursors = late.cursors
         guard !cursors.isEmpty else { return }
         first = (first + 1) % cursors.count
         for index in first..<cursors.count { body(cursors[index]) }
         for index in 0..<first { body(cursors[index]) }
     }
 
-    // MARK: - In step
+    // MARK: - Live groups
 
-    /// Whether those in step have been given everything, so that one who has read everything can join them.
-    var isStepAtEnd: Bool { newsCount == 0 }
+    /// Whether the live groups have every event, so that a reader at the end can join.
+    var isLiveGroupAtEnd: Bool { unsentCount == 0 }
 
-    /// How many events those in step have not been given.
-    var newsCount: Int { view.endOrdinal - stepOrdinal }
+    /// The number of events that were not sent to the live groups.
+    var unsentCount: Int { view.endOrdinal - liveOrdinal }
 
-    /// The streams in step.
-    var liveReaders: [Subscriber] { steps.flatMap { $0?.readers.cursors.map(\.subscriber) ?? [] } }
+    /// The streams in live groups.
+    var liveReaders: [Subscriber] { liveGroups.flatMap { $0?.readers.cursors.map(\.subscriber) ?? [] } }
 
-    /// A reader that has read everything falls in; what it is given from now on is added up in what this returns.
-    func joinLiveGroup(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastTotals {
-        alone.remove(cursor)
-        var step = steps[variant.index] ?? Step()
-        steps[variant.index] = nil
-        step.readers.add(cursor)
-        steps[variant.index] = step
-        return step.totals
+    /// Moves a reader that has read everything to the live group of its variant. Returns the totals to which the group's
+    /// broadcasts are added.
+    func joinLiveGroup(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastCounters {
+        late.remove(cursor)
+        var group = liveGroups[variant.index] ?? LiveGroup()
+        liveGroups[variant.index] = nil
+        group.readers.add(cursor)
+        liveGroups[variant.index] = group
+        return group.totals
     }
 
-    /// A reader falls out: its next event is the first that was not broadcast.
+    /// Moves a reader out of its live group: its next event is the first that was not broadcast.
     func leaveLiveGroup(_ cursor: Cursor, _ variant: EventVariant) {
-        steps[variant.index]?.readers.remove(cursor)
-        alone.add(cursor)
+        liveGroups[variant.index]?.readers.remove(cursor)
+        late.add(cursor)
     }
 
-    /// Visits the readers in step of each variant that has any.
-    func forEachStep(_ body: (CursorList, EventVariant) -> Void) {
+    /// Visits each live group that has readers.
+    func forEachLiveGroup(_ body: (CursorList, EventVariant) -> Void) {
         for variant in EventVariant.all {
-            if let readers = steps[variant.index]?.readers, !readers.isEmpty { body(readers, variant) }
+            if let readers = liveGroups[variant.index]?.readers, !readers.isEmpty { body(readers, variant) }
         }
     }
 
-    /// Those in step were given what is new, as far as they did not fall out: they stand at the end.
-    func moveStep(now: Moment) {
-        guard !isStepAtEnd else { return }
+    /// Moves the live groups to the end, after their broadcasts.
+    func advanceLiveGroups(now: Moment) {
+        guard !isLiveGroupAtEnd else { return }
         for variant in EventVariant.all {
-            guard let step = steps[variant.index], !step.readers.isEmpty else { continue }
-            step.totals.add(events: newsCount, bytes: bytesSinceStep(variant))
+            guard let group = liveGroups[variant.index], !group.readers.isEmpty else { continue }
+            group.totals.add(events: unsentCount, bytes: unsentBytes(variant))
             lastBroadcast = now
         }
-        stepPosition = LogPosition(segment: view.tail, index: view.tailCount)
-        stepOrdinal = view.endOrdinal
+        livePosition = LogPosition(segment: view.tail, index: view.tailCount)
+        liveOrdinal = view.endOrdinal
     }
 
-    private func bytesSinceStep(_ variant: EventVariant) -> Int {
-        var reader = NewsReader(self)
+    private func unsentBytes(_ variant: EventVariant) -> Int {
+        var reader = LiveGroupReader(self)
         var count = 0
         while reader.nextSequence != nil, let piece = reader.take(before: .max, variant) { count += piece.bytes.count }
         return count

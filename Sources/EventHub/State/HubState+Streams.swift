@@ -73,7 +73,7 @@ extension HubState {
         return attached
     }
 
-    /// From where a stream can go on.
+    /// The sequence from which a stream resumes, if it can.
     private func resumePoint(
         of request: StreamRequest,
         _ wanted: [WantedChannel]
@@ -96,7 +96,7 @@ extension HubState {
         }
     }
 
-    /// The events of subscriptions that a client carried until after a sequence.
+    /// Reads of channels that a client carried until after a sequence.
     private func departedChannels(of request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
         request.sources.flatMap { source -> [StreamChange] in
             guard case .client(let id, withSubscriptions: true) = source else { return [] }
@@ -151,7 +151,7 @@ extension HubState {
         case drop
     }
 
-    /// Brings the channels that a stream reads in line with its sources; new ones are read from now on.
+    /// Updates the channels that a stream reads after a change of its sources; new ones are read from now on.
     mutating func reconcile(_ id: String, leaving: Leaving) {
         guard let stream = streams[id], stream.shard != nil else { return }
         let wanted = channels(of: stream.request)
@@ -243,9 +243,9 @@ extension HubState {
     /// A channel that a stream has to read.
     struct WantedChannel {
         let channel: Channel
-        /// The subscription whose present state a joiner is told.
+        /// The subscription whose present state a new reader gets.
         var subscription: String?
-        /// Whether it is there because a client carries it, not by its own name.
+        /// Whether it is read because of a client, not because it was requested by its own name.
         var isInGroup = false
     }
 
@@ -261,7 +261,7 @@ extension HubState {
             case .subscription(let id):
                 guard let subscription = subscriptions[id] else { continue }
                 if let client = subscription.client.flatMap({ clients[$0] }) {
-                    // The one that carries it may change; that is no reason for a gap.
+                    // The client that carries it may change without a gap.
                     want(WantedChannel(channel: client.connection, isInGroup: true))
                 }
                 want(WantedChannel(channel: subscription.channel, subscription: id))

@@ -1,9 +1,9 @@
 internal import StreamIO
 
-/// Where one stream is in one channel.
+/// The position of one stream in one channel.
 final class Cursor {
-    /// The stream. It holds its cursors and lets go of them all when it ends, so this is no lasting circle; a weaker
-    /// reference would cost more, at every event.
+    /// The stream. It removes all its cursors when it ends, which ends the reference cycle; a weak reference would cost more
+    /// at every event.
     let subscriber: Subscriber
     /// The channel.
     let channel: ShardChannel
@@ -15,12 +15,12 @@ final class Cursor {
     var place = 0
     /// Whether the stream has the cursor in its list of those with something to read.
     var isListed = false
-    /// Whether the channel is gone: the cursor goes when all is read.
+    /// Whether the channel is removed: the cursor is removed when all is read.
     var isRetired = false
-    /// Nil in step: a cursor that is not moved must not keep what others have read.
+    /// Nil in a live group: a cursor that does not move must not keep old segments alive.
     private var present: LogSegment?
 
-    /// A cursor that stands before the next event to read.
+    /// A cursor before the next event to read.
     init(subscriber: Subscriber, channel: ShardChannel, position: LogPosition) {
         self.subscriber = subscriber
         self.channel = channel
@@ -31,7 +31,7 @@ final class Cursor {
 
     /// The segment that is being read.
     var segment: LogSegment {
-        guard let present else { preconditionFailure("a cursor in step has no place of its own") }
+        guard let present else { preconditionFailure("a cursor in a live group has no segment") }
         return present
     }
 
@@ -53,10 +53,10 @@ final class Cursor {
     /// Whether all is read.
     var isAtEnd: Bool { readableEnd() <= index }
 
-    /// How many events wait.
+    /// The number of unread events.
     var unread: Int { channel.view.endOrdinal - segment.firstOrdinal - index }
 
-    /// What the events that wait weigh.
+    /// The weight of the unread events.
     var unreadWeight: Int { isAtEnd ? 0 : channel.view.weight - segment.offset(at: index) }
 
     /// The sequence of the next event; nil if all is read.
@@ -65,20 +65,20 @@ final class Cursor {
     /// Everything before this index of the present segment is read.
     func advance(to index: Int) { self.index = index }
 
-    // MARK: - In step
+    // MARK: - Live group
 
-    /// Whether the cursor can be in step: nothing is left to read, for it and for those in step.
-    var canJoinLiveGroup: Bool { !isRetired && channel.isStepAtEnd && isAtEnd }
+    /// Whether the cursor can join a live group: nothing is left to read, for it and for the group.
+    var canJoinLiveGroup: Bool { !isRetired && channel.isLiveGroupAtEnd && isAtEnd }
 
-    /// Is moved with the others from now on; what it is given is added up in what this returns.
-    func joinLiveGroup(_ variant: EventVariant) -> BroadcastTotals {
+    /// Moves with the live group from now on. Returns the totals to which the group's broadcasts are added.
+    func joinLiveGroup(_ variant: EventVariant) -> BroadcastCounters {
         present = nil
         return channel.joinLiveGroup(self, variant)
     }
 
-    /// Has its own place again: where those in step stand.
+    /// Leaves the live group and continues from the group's position.
     func leaveLiveGroup(_ variant: EventVariant) {
-        let position = channel.stepPosition
+        let position = channel.livePosition
         present = position.segment
         index = position.index
         number = position.segment.number
@@ -86,7 +86,7 @@ final class Cursor {
     }
 }
 
-/// Readers of a channel, in no order. Each knows its place, and is in one list at a time.
+/// Readers of a channel, in no order. Each has its index in the list, and is in one list at a time.
 struct CursorList {
     /// The readers.
     private(set) var cursors: [Cursor] = []
@@ -103,7 +103,7 @@ struct CursorList {
         streams.append(cursor.subscriber.stream)
     }
 
-    /// Takes a reader out, if it is in; the last one takes its place.
+    /// Removes a reader if it is in the list; the last one takes its place.
     mutating func remove(_ cursor: Cursor) {
         let place = cursor.place
         guard cursors.indices.contains(place), cursors[place] === cursor else { return }

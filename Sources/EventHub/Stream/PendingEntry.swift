@@ -1,8 +1,8 @@
 internal import SessionCore
 
-/// Something that one reader has still to be told, and that has no shared bytes.
+/// A pending event of one reader.
 struct PendingEntry: Sendable {
-    /// What it is.
+    /// What an entry stands for.
     enum Content: Sendable {
         /// One event, as it was published.
         case event(HubEvent, TopicContext)
@@ -10,27 +10,27 @@ struct PendingEntry: Sendable {
         case conflated(ConflatedUpdate, TopicContext)
         /// Updates of an item that were lost.
         case lost(item: Int, count: Int, TopicContext)
-        /// Something of the gateway's own.
+        /// An event of the gateway itself.
         case control(ControlEvent)
-        /// Nothing any more.
+        /// Nothing: its event was conflated, dropped or sent.
         case void
     }
 
-    /// What it is.
+    /// What it stands for.
     var content: Content
     /// The sequence of the first event that it stands for.
     let firstSequence: UInt64
     /// The sequence of the last one.
     var lastSequence: UInt64
-    /// The row that it is about; nil if it is not about one.
+    /// Its row; nil for events without one.
     let row: PendingRow?
     /// About how many bytes of memory it holds.
     let weight: Int
-    /// The channel it came from; 0 for the gateway's own.
+    /// Its channel; 0 for events of the gateway itself.
     let channel: Int
 }
 
-/// A row of a subscription, between two events that nothing may be conflated across.
+/// A row of a subscription between two events across which nothing is conflated.
 struct PendingRow: Hashable, Sendable {
     /// The subscription's channel.
     let channel: Int
@@ -38,24 +38,24 @@ struct PendingRow: Hashable, Sendable {
     let item: Int
     /// COMMAND: the key.
     let key: String?
-    /// Counts the events that nothing may be conflated across.
+    /// The number of such events so far.
     let stretch: Int
 }
 
-/// Updates of one row that a late reader gets as one.
+/// Updates of one row that a late reader gets as one update.
 struct ConflatedUpdate: Sendable, Equatable {
-    /// The newest of them: its values are told.
+    /// The newest of them, whose values are sent.
     private(set) var newest: ItemUpdate
-    /// What any of them changed.
+    /// The fields that any of them changed.
     private(set) var changed: FieldSet
-    /// How many they are.
+    /// The number of updates.
     private(set) var count = 1
     /// Whether the first was part of the snapshot: then the reader gets its snapshot with this one.
     let isSnapshot: Bool
     /// COMMAND: whether the first was the row's `ADD`, which the reader has not seen.
     let startsWithAdd: Bool
 
-    /// One update, so far.
+    /// One update.
     init(_ update: ItemUpdate) {
         newest = update
         changed = update.changed
@@ -63,16 +63,16 @@ struct ConflatedUpdate: Sendable, Equatable {
         startsWithAdd = update.command == "ADD"
     }
 
-    /// Takes in the next update of the same row.
+    /// Adds the next update of the same row.
     mutating func add(_ update: ItemUpdate) {
         newest = update
         changed.formUnion(update.changed)
         count += 1
     }
 
-    /// Whether the row is gone.
+    /// Whether the row is deleted.
     var isDeletion: Bool { newest.command == "DELETE" }
 
-    /// COMMAND: the command to tell.
+    /// COMMAND: the command to send.
     var command: String? { startsWithAdd && !isDeletion ? "ADD" : newest.command }
 }

@@ -1,14 +1,13 @@
 internal import SessionCore
 
-/// What one reader has still to be told, beside what it reads from shared bytes: snapshots, and what it was too late for.
-/// Here conflation happens.
+/// The events of one reader that have no shared bytes: snapshots, and events that it was too late for. Conflation happens
+/// here.
 ///
-/// Entries stand in the order of the first event that each stands for. So each can carry an id up to which nothing is
-/// missing: that of its last event, or the one before the next entry's first, whichever is less. A reader that resumes
-/// in the middle of conflated events misses none of them; it may be told again what it already has as part of a newer
-/// state.
+/// Entries stand in the order of the first event that each stands for. So each has an id up to which nothing is missing:
+/// that of its last event, or the one before the next entry's first event, whichever is less. A reader that resumes in the
+/// middle of conflated events misses none of them; it may get again what it already has as part of a newer state.
 struct PendingEvents {
-    /// How much may be kept of what cannot be conflated.
+    /// How much is kept of events that cannot be conflated.
     struct Window: Sendable {
         /// DISTINCT and RAW updates.
         var events: Int
@@ -16,11 +15,11 @@ struct PendingEvents {
         var weight: Int
     }
 
-    /// What became of an event that was taken in.
+    /// The losses that an event caused.
     struct Losses: Equatable {
-        /// Updates that go out as part of others, or whose row came and went.
+        /// Updates that are sent as part of others, or whose row was added and deleted.
         var conflated = 0
-        /// Updates that go out as a count only.
+        /// Updates that are sent as a count only.
         var dropped = 0
     }
 
@@ -39,7 +38,7 @@ struct PendingEvents {
     private(set) var weight = 0
     /// The number of entries.
     private(set) var count = 0
-    /// Whether there is anything but conflated updates, so that even a stream with a frequency limit has to go on.
+    /// Whether there is anything but conflated updates, which a stream with a frequency limit sends at once.
     private(set) var isUrgent = false
 
     private struct ItemKey: Hashable {
@@ -47,24 +46,24 @@ struct PendingEvents {
         let item: Int
     }
 
-    /// Nothing is pending.
+    /// No events.
     init(window: Window) { self.window = window }
 
-    /// Whether there is nothing to tell.
+    /// Whether nothing is pending.
     var isEmpty: Bool { count == 0 }
 
     /// Whether more is pending than any reader may leave unread.
     var isOverfull: Bool { weight > window.weight }
 
-    // MARK: - Taking in
+    // MARK: - Adding
 
-    /// Takes in something of the gateway's own, which comes after all events up to this sequence.
+    /// Adds an event of the gateway behind all events up to a sequence.
     mutating func append(_ event: ControlEvent, after sequence: UInt64) {
         isUrgent = true
         add(.control(event), sequence: sequence &+ 1, row: nil, weight: 200, channel: 0)
     }
 
-    /// Takes in an event. Events come in the order of their sequences.
+    /// Adds an event. Events arrive in the order of their sequences.
     mutating func append(
         _ event: HubEvent,
         sequence: UInt64,
@@ -109,7 +108,7 @@ struct PendingEvents {
             return Losses()
         }
         if present.startsWithAdd, update.command == "DELETE" {
-            // The reader never saw the row: nothing to tell of it.
+            // The reader never saw the row: neither event is sent.
             let swallowed = present.count + 1
             rows[row] = nil
             void(place)
@@ -205,7 +204,7 @@ struct PendingEvents {
         count -= 1
     }
 
-    /// Forgets what came from a channel.
+    /// Removes the events of a channel.
     mutating func removeAll(from channel: Int) {
         for index in head..<entries.count where entries[index].channel == channel && !entries[index].isVoid {
             if case .event = entries[index].content, entries[index].row != nil { windowed -= 1 }
@@ -213,12 +212,12 @@ struct PendingEvents {
         }
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     mutating func removeAll() { self = PendingEvents(window: window) }
 
-    // MARK: - Giving out
+    // MARK: - Removing
 
-    /// Takes out the first entry, with the id that it carries.
+    /// Removes and returns the first entry, with the sequence of its id.
     mutating func popFirst() -> (entry: PendingEntry, id: UInt64)? {
         while head < entries.count, entries[head].isVoid { head += 1 }
         guard head < entries.count else {
@@ -249,7 +248,7 @@ struct PendingEvents {
 }
 
 extension PendingEntry {
-    /// Whether there is nothing left to tell.
+    /// Whether nothing is left of the entry.
     var isVoid: Bool {
         if case .void = content { true } else { false }
     }

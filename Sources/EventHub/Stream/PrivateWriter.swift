@@ -1,6 +1,6 @@
 internal import StreamIO
 
-/// Writes payloads for one stream into blocks that grow while it goes on.
+/// Writes payloads for one stream into blocks of growing size.
 struct PrivateWriter {
     private static let firstCapacity = 512
     private static let mostCapacity = 1 << 16
@@ -28,7 +28,7 @@ struct PrivateWriter {
     }
 }
 
-/// Bytes that were written for one reader, or gathered for many: appended to until the block is full, never moved.
+/// A block of bytes for one reader, or copied together for many: appended to until it is full, never moved.
 final class PrivateBytes {
     private let bytes: UnsafeMutableRawPointer
     private let capacity: Int

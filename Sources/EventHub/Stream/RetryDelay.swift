@@ -1,4 +1,4 @@
-/// Draws the times that consumers are told to wait, so that not all come back at once.
+/// Random times to wait before a reconnect, so that clients do not return all at once.
 struct RetryDelay {
     private let base: Duration
     private var state: UInt64
@@ -19,7 +19,7 @@ struct RetryDelay {
     /// A number, 0 ≤ fraction < 1.
     mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 
-    // SplitMix64: nothing here has to be hard to guess.
+    // SplitMix64: the numbers need not be unpredictable.
     private mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

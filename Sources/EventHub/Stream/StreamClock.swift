@@ -1,6 +1,6 @@
 internal import SessionCore
 
-/// When a stream has to say something though nothing new is there, and when it may not although there is.
+/// The times of a stream: when a heartbeat is due, and when a frequency limit allows the next updates.
 struct StreamClock {
     private let heartbeat: Duration
     private let interval: Duration?
@@ -8,7 +8,8 @@ struct StreamClock {
     private var updatesFrom: Moment
     private var wakeAt: Moment
 
-    /// A stream that begins now; the offset, 0 ≤ offset < 1, spreads the heartbeats of streams that begin together.
+    /// The clock of a stream that begins now; the offset, 0 ≤ offset < 1, spreads the heartbeats of streams that begin
+    /// together.
     init(heartbeat: Duration, maxFrequency: Double?, now: Moment, offset: Double) {
         self.heartbeat = heartbeat
         interval = maxFrequency.map { .nanoseconds(Int64(max(1, min(1e18, 1e9 / $0)))) }
@@ -17,22 +18,22 @@ struct StreamClock {
         wakeAt = now + heartbeat * (1 - offset / 2)
     }
 
-    /// Whether updates may go out; then the next may not before the interval is over.
+    /// Whether updates may be sent.
     func allowsUpdates(at now: Moment) -> Bool { interval == nil || now >= updatesFrom }
 
-    /// Updates go out.
+    /// Updates were sent: the next ones may follow after the interval.
     mutating func updatesSent(at now: Moment) {
         if let interval { updatesFrom = now + interval }
     }
 
-    /// Something went out.
+    /// Something was sent.
     mutating func sent(at now: Moment) { sentAt = max(sentAt, now) }
 
     /// Whether it is time for a heartbeat.
     func isSilent(at now: Moment) -> Bool { now >= wakeAt && now - sentAt >= heartbeat / 2 }
 
-    /// When to look at the stream again. Mostly the moment told last time: a stream that says something often does not
-    /// have its timer set as often.
+    /// When to visit the stream again. Usually the moment returned last time, so that a busy stream does not reset its timer
+    /// at every event.
     mutating func nextVisit(after now: Moment, isHolding: Bool) -> Moment {
         if wakeAt <= now { wakeAt = max(sentAt, now - heartbeat / 2) + heartbeat }
         return isHolding ? min(wakeAt, updatesFrom) : wakeAt

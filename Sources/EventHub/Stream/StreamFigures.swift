@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// What one stream did so far. Written by the thread of its loop alone, read by anyone.
+/// The totals of one stream. Written by the thread of its loop only, read by any thread.
 package final class StreamFigures: Sendable {
     private let deliveredCount = Atomic<UInt64>(0)
     private let conflatedCount = Atomic<UInt64>(0)
     private let droppedCount = Atomic<UInt64>(0)
     private let byteCount = Atomic<UInt64>(0)
     private let unreadCount = Atomic<Int>(0)
-    /// The broadcasts that the stream takes part in: what they add up to is its own as well.
+    /// The broadcasts that the stream takes part in; their totals are its own as well.
     private let shares = Mutex<[Share]>([])
 
-    /// What a stream gets of the broadcasts of a channel: what came since it fell in.
+    /// A stream's share of the broadcasts of a channel: those since it joined the live group.
     private struct Share {
-        let totals: BroadcastTotals
+        let totals: BroadcastCounters
         let eventsBefore: UInt64
         let bytesBefore: UInt64
 
@@ -23,22 +23,22 @@ package final class StreamFigures: Sendable {
     /// All zero.
     package init() {}
 
-    /// Events written, the gateway's own not counted.
+    /// Events written, without those of the gateway itself.
     package var delivered: UInt64 {
         shares.withLock { $0.reduce(deliveredCount.load(ordering: .relaxed)) { $0 &+ $1.events } }
     }
-    /// Updates that went into another one instead of being written themselves.
+    /// Updates that were conflated into a later one.
     package var conflated: UInt64 { conflatedCount.load(ordering: .relaxed) }
-    /// Updates that were lost because the window was full, and told with `lost-updates`.
+    /// Updates that were dropped because the window was full, and reported by `lost-updates`.
     package var dropped: UInt64 { droppedCount.load(ordering: .relaxed) }
     /// Bytes written, framing included.
     package var bytes: UInt64 {
         shares.withLock { $0.reduce(byteCount.load(ordering: .relaxed)) { $0 &+ $1.bytes } }
     }
-    /// Events that wait for the reader, as of the last look at the stream.
+    /// Events that wait for the reader, as of the last visit of the stream.
     package var lag: Int { unreadCount.load(ordering: .relaxed) }
 
-    // One thread writes, so a load and a store do; a locked instruction per delivery would be paid for nothing.
+    // One thread writes, so a load and a store suffice; a locked instruction for each delivery would be wasted.
     private static func add(_ count: UInt64, to counter: borrowing Atomic<UInt64>) {
         counter.store(counter.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
@@ -49,14 +49,14 @@ package final class StreamFigures: Sendable {
     func addBytes(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: byteCount) }
     func setLag(_ count: Int) { unreadCount.store(count, ordering: .relaxed) }
 
-    /// The stream takes part in the broadcasts that are added up here.
-    func joinLiveGroup(_ totals: BroadcastTotals) {
+    /// Adds the broadcasts of a live group to the stream's totals from now on.
+    func joinLiveGroup(_ totals: BroadcastCounters) {
         shares.withLock {
             $0.append(Share(totals: totals, eventsBefore: totals.events, bytesBefore: totals.bytes))
         }
     }
 
-    /// The stream takes part in no broadcasts any more; what it got of them stays its own.
+    /// Stops adding broadcasts; those so far stay in the stream's totals.
     func leaveLiveGroup() {
         shares.withLock { shares in
             for share in shares {
@@ -68,8 +68,8 @@ package final class StreamFigures: Sendable {
     }
 }
 
-/// What was broadcast to the readers of one variant of a channel. Written by the thread of one loop, read by anyone.
-final class BroadcastTotals: Sendable {
+/// Totals of the broadcasts to one live group. Written by the thread of one loop, read by any thread.
+final class BroadcastCounters: Sendable {
     private let eventCount = Atomic<UInt64>(0)
     private let byteCount = Atomic<UInt64>(0)
 
@@ -78,7 +78,7 @@ final class BroadcastTotals: Sendable {
     /// Bytes so far.
     var bytes: UInt64 { byteCount.load(ordering: .relaxed) }
 
-    /// Adds up a broadcast.
+    /// Adds a broadcast.
     func add(events: Int, bytes: Int) {
         eventCount.wrappingAdd(UInt64(clamping: events), ordering: .relaxed)
         byteCount.wrappingAdd(UInt64(clamping: bytes), ordering: .relaxed)

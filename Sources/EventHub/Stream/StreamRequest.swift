@@ -16,22 +16,22 @@ package enum EventFormat: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Everything that a consumer asks of a stream.
+/// The parameters of a stream.
 package struct StreamRequest: Sendable {
     /// What the stream carries, in the order in which the `stream` event lists it.
     package var sources: [StreamSource]
     /// How events are written.
     package var format: EventFormat = .serverSentEvents
-    /// Whether what a late reader has not read yet is conflated. False: every event one for one, within a window.
+    /// Whether unread events of a late reader are conflated. False: every event is delivered, within a window.
     package var conflates = true
-    /// At most this many updates a second for each item (COMMAND: each key), greater than 0; nil: no limit. Conflates
-    /// on purpose, whatever `conflates` says; has no effect in DISTINCT and RAW mode, where nothing can be conflated.
+    /// At most this many updates a second for each item (COMMAND: each key), greater than 0; nil: no limit. Implies
+    /// conflation, whatever `conflates` is; has no effect in DISTINCT and RAW mode, where nothing can be conflated.
     package var maxFrequency: Double?
-    /// Whether updates carry all fields in `values`, beside what changed.
+    /// Whether updates carry all fields in `values`, beside the changed ones.
     package var sendsAllFields = false
     /// Whether client sources carry the events of the legacy connection delegate.
     package var includesLegacy = false
-    /// The id of the last event that the consumer has, as it sent it; nil or empty: none.
+    /// The id of the last event that the client has, as it sent it; nil or empty: none.
     package var lastEventID: String?
 
     /// A request for a conflating stream of Server-Sent Events.
@@ -40,15 +40,15 @@ package struct StreamRequest: Sendable {
 
 /// How a stream began.
 package enum ResumeOutcome: String, Sendable {
-    /// Nothing was asked to be resumed, or what was asked is not an id.
+    /// The request had no id of a last event, or a malformed one.
     case fresh
-    /// All that followed the last event is delivered, nothing twice.
+    /// All events after the last one are delivered, none twice.
     case resumed
     /// Events were missed; a fresh snapshot follows.
     case gap
 }
 
-/// What a stream can carry.
+/// A source of a stream's events.
 package enum StreamSource: Hashable, Sendable {
     /// The events of one subscription, and the `status` and `server-error` of the client that carries it.
     case subscription(String)
@@ -65,16 +65,16 @@ package enum StreamSource: Hashable, Sendable {
     }
 }
 
-/// What is true of a stream at a moment.
+/// The state of a stream at a moment.
 package struct StreamSummary: Sendable {
     /// The stream's id.
     package let id: String
-    /// What it was opened with; `sources` are the present ones.
+    /// Its request; `sources` are the present ones.
     package let request: StreamRequest
     /// When it was opened.
     package let openedAt: Moment
-    /// How it began; nil until it has.
+    /// How it began; nil until it is open.
     package let outcome: ResumeOutcome?
-    /// What it did so far.
+    /// Its totals.
     package let figures: StreamFigures
 }

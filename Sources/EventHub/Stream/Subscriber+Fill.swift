@@ -2,7 +2,7 @@ internal import SessionCore
 internal import StreamIO
 
 extension Subscriber {
-    /// Gives what is due.
+    /// Appends what is due.
     ///
     /// Ranges of memory that all streams share go to the batch as they are: nothing is copied or written for a stream
     /// that keeps up.
@@ -32,7 +32,7 @@ extension Subscriber {
         return .idle(wakeAt: clock.nextVisit(after: now, isHolding: !pending.isEmpty))
     }
 
-    // MARK: - Bytes of its own
+    // MARK: - Pending events
 
     private func givePending(_ batch: inout StreamBatch, now: Moment) {
         var writer = PrivateWriter(isChunked: isChunked)
@@ -80,11 +80,11 @@ extension Subscriber {
     // MARK: - Shared bytes
 
     private func giveShared(_ batch: inout StreamBatch, now: Moment) {
-        var turns = MergeTurns()
-        swap(&turns, &context.turns)
-        for cursor in ready { turns.append(cursor.nextSequence()) }
+        var order = MergeOrder()
+        swap(&order, &context.order)
+        for cursor in ready { order.append(cursor.nextSequence()) }
         var isFirst = true
-        while !batch.isFull, let (place, until) = turns.next() {
+        while !batch.isFull, let (place, until) = order.next() {
             let cursor = ready[place]
             let segment = cursor.segment
             let index = cursor.index
@@ -92,18 +92,18 @@ extension Subscriber {
                 context.deliveryLatency.record(from: segment.published(at: index), to: now)
                 isFirst = false
             }
-            // Up to the event of another channel that comes in between.
+            // Up to the next event of another channel.
             let end = cursor.readableEnd()
             let last =
                 until == .max || segment.sequence(at: end - 1) < until
                 ? end : segment.index(after: until, in: index..<end)
             let reached = give(segment, index..<last, to: &batch)
             cursor.advance(to: reached)
-            turns.set(cursor.nextSequence(), at: place)
+            order.set(cursor.nextSequence(), at: place)
             delivered(reached - index)
         }
-        turns.removeAll()
-        swap(&turns, &context.turns)
+        order.removeAll()
+        swap(&order, &context.order)
         unlistRead()
     }
 
@@ -117,7 +117,7 @@ extension Subscriber {
         let room = batch.remainingBytes
         var low = range.lowerBound + 1
         var high = range.upperBound
-        // Mostly everything fits at once.
+        // The usual case: everything fits.
         if Int(buffer.frame(at: high - 1).chunkEnd - start) <= room { low = high }
         while low < high {
             let middle = (low + high + 1) / 2
@@ -143,7 +143,7 @@ extension Subscriber {
         return range.upperBound
     }
 
-    /// Gives events that nobody read in this variant when they came, as it is with resumed ones.
+    /// Appends events that were not encoded in this variant when they were published, as happens after a resume.
     private func giveRewritten(
         _ segment: LogSegment,
         _ range: Range<Int>,

@@ -1,12 +1,12 @@
 internal import SessionCore
 internal import StreamIO
 
-/// One stream: where it is in the channels that it carries, what it has still to be told, and how.
+/// One stream: its positions in the channels that it reads, and its pending events.
 ///
-/// A reader that keeps up gets ranges of the bytes that all share. What a reader was too late for, and what only it has
-/// to be told (snapshots, the `stream` event), goes through `PendingEvents` and is written for it alone.
+/// A reader that keeps up gets ranges of bytes that all streams share. What a late reader missed, and what only one stream
+/// gets (snapshots, the `stream` event), goes through `PendingEvents` and is encoded for that stream alone.
 final class Subscriber: StreamContent {
-    /// Up to here a late reader gets shared bytes nevertheless: that costs less than to conflate them.
+    /// Up to this lag a late reader gets shared bytes nevertheless: that costs less than conflation.
     private static let slack = (events: 64, weight: 16 << 10)
 
     /// The stream's id.
@@ -31,20 +31,20 @@ final class Subscriber: StreamContent {
     var pending: PendingEvents
     /// The channels that it reads.
     private var cursors: [Cursor] = []
-    /// Those of them with something to read.
+    /// Those of them that have unread events.
     var ready: [Cursor] = []
-    /// Whether the shard named it since it was visited last.
+    /// Whether the shard marked it as due since the last visit.
     var isDue = true
-    /// The pass in which the shard named it.
+    /// The pass in which the shard marked it as due.
     var duePass: UInt64 = 0
-    /// Whether it could not take what was due by the time that more came.
+    /// Whether new events arrived before it had taken those that were due.
     private(set) var isBehind = false
     /// Why it ends; nil while it goes on.
     private(set) var closeReason: String?
-    /// Whether it gets what comes as broadcasts: it keeps up, and has nothing else to be told.
+    /// Whether it gets new events as broadcasts: it keeps up, and nothing else is pending.
     private(set) var isInLiveGroup = false
-    /// Since when.
-    private var inStepSince = Moment.zero
+    /// The time at which it joined the live groups.
+    private var inLiveGroupSince = Moment.zero
     var clock: StreamClock
 
     init(
@@ -86,9 +86,9 @@ final class Subscriber: StreamContent {
     /// Leaves the hub.
     func ended(_ reason: StreamEnd) { shard.close(self) }
 
-    // MARK: - What the hub says
+    // MARK: - Changes from the hub
 
-    /// Does what the hub decided.
+    /// Applies a change.
     func apply(_ change: StreamChange) {
         if case .restart(let epoch) = change { restart(epoch) }
         guard closeReason == nil else { return }
@@ -124,7 +124,7 @@ final class Subscriber: StreamContent {
     private func take(_ snapshot: Snapshot) {
         for (index, event) in snapshot.events.enumerated() {
             let sequence = snapshot.sequences.sequence(at: index, of: snapshot.events.count)
-            // A window for updates that come must not cut the past that a joiner is told.
+            // The window for live updates must not cut the past rows of a snapshot.
             let losses = pending.append(
                 .subscription(event),
                 sequence: sequence,
@@ -150,14 +150,14 @@ final class Subscriber: StreamContent {
 
     // MARK: - Channels
 
-    /// Remembers that a channel has something to read.
+    /// Notes that a channel has unread events.
     func list(_ cursor: Cursor) {
         guard !cursor.isListed else { return }
         cursor.isListed = true
         ready.append(cursor)
     }
 
-    /// Forgets channels that are read to their end, and those of them that are gone.
+    /// Removes channels that are read to their end from the list, and retired ones altogether.
     func unlistRead() {
         if ready.count == 1, !ready[0].isRetired, ready[0].isAtEnd {
             ready[0].isListed = false
@@ -182,7 +182,7 @@ final class Subscriber: StreamContent {
         cursors.removeAll { $0 === cursor }
     }
 
-    /// Reads no channel any more.
+    /// Stops reading all channels.
     func detachAll() {
         leaveLiveGroup()
         for cursor in cursors { cursor.channel.remove(cursor) }
@@ -190,44 +190,44 @@ final class Subscriber: StreamContent {
         ready.removeAll()
     }
 
-    // MARK: - In step
+    // MARK: - Live groups
 
-    /// Takes part in broadcasts from now on, if it has read everything and is as all others are.
+    /// Joins the live groups of its channels, if it has read everything and needs no pacing or framing of its own.
     func joinLiveGroup(now: Moment) {
         guard isChunked, !isPaced, !isInLiveGroup, cursors.allSatisfy(\.canJoinLiveGroup) else { return }
         isInLiveGroup = true
-        inStepSince = now
+        inLiveGroupSince = now
         for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup(variant)) }
     }
 
-    /// Reads for itself from now on: it has something to be told that others have not, or cannot take what they take.
+    /// Leaves the live groups: it reads by its own cursors from now on.
     func leaveLiveGroup() {
         guard isInLiveGroup else { return }
         isInLiveGroup = false
         figures.leaveLiveGroup()
         for cursor in cursors {
             cursor.leaveLiveGroup(variant)
-            if let last = cursor.channel.lastBroadcast, last > inStepSince { clock.sent(at: last) }
+            if let last = cursor.channel.lastBroadcast, last > inLiveGroupSince { clock.sent(at: last) }
             if !cursor.isAtEnd { list(cursor) }
         }
     }
 
     // MARK: - Falling behind
 
-    /// Called when more came before it could take what was due.
+    /// Called when new events arrived before it had taken those that were due.
     func fallBehind() {
         isBehind = true
         let unread = ready.reduce(0) { $0 + $1.unread }
         figures.setLag(unread + pending.count)
         if conflates {
-            // At once and not when it can write again: the log's memory is not held for it.
+            // At once rather than when it can write again, so that it does not keep the log's memory.
             if unread > Self.slack.events { fold() }
         } else if ready.reduce(pending.weight, { $0 + $1.unreadWeight }) > context.configuration.windowBytes {
-            giveUp()
+            closeSlowReader()
         }
     }
 
-    /// Decides, at a visit, whether what waits goes out as it is.
+    /// Decides, at a visit, whether unread events are conflated.
     func catchUp() {
         if !isBehind, !isPaced { return }
         defer { isBehind = false }
@@ -238,12 +238,12 @@ final class Subscriber: StreamContent {
         if unread > Self.slack.events || weight > Self.slack.weight || !pending.isEmpty { fold() }
     }
 
-    /// Takes what is unread out of the shared logs.
+    /// Moves unread events from the shared logs to the pending ones, conflated where allowed.
     private func fold(through last: UInt64 = .max) {
         let conflating = conflates && (isBehind || isPaced)
-        var turns = MergeTurns()
-        for cursor in ready { turns.append(cursor.nextSequence()) }
-        while let (place, _) = turns.next() {
+        var order = MergeOrder()
+        for cursor in ready { order.append(cursor.nextSequence()) }
+        while let (place, _) = order.next() {
             let cursor = ready[place]
             let segment = cursor.segment
             let record = segment.record(at: cursor.index)
@@ -257,14 +257,14 @@ final class Subscriber: StreamContent {
             )
             count(losses)
             cursor.advance(to: cursor.index + 1)
-            turns.set(cursor.nextSequence(), at: place)
+            order.set(cursor.nextSequence(), at: place)
         }
         unlistRead()
-        if pending.isOverfull { giveUp() }
+        if pending.isOverfull { closeSlowReader() }
     }
 
-    /// The last resort: forgets what waits, and ends.
-    private func giveUp() {
+    /// Drops what is pending and ends the stream, whose reader is too slow.
+    private func closeSlowReader() {
         guard closeReason == nil else { return }
         pending.removeAll()
         end("slow-reader")

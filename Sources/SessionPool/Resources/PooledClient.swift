@@ -129,7 +129,7 @@ extension PooledClient: ClientObserver {
         case .property(let property): changed(property: property)
         case .legacy(let event): sink.client(id, emittedLegacy: event)
         case .bytesReceived(let count): sink.client(id, receivedBytes: count)
-        case .subscription, .message: break  // Told to the subscription's and the message's own delegate.
+        case .subscription, .message: break  // Observed by the shared subscription, and by the relay of the message.
         }
     }
 

@@ -1,19 +1,19 @@
 internal import StreamIO
 
-/// Who of those in step gets the same in a pass: those who read the same of the channels that have something new.
+/// Divides the live readers of the channels that have new events into groups of those that read the same channels.
 ///
-/// Channels are looked at one after the other. A reader moves from its group to the one that has the channel in addition,
-/// so that in the end those with the same channels are together, without any set being compared.
+/// Channels are processed one after the other. A reader moves from its group to the one that has the channel in addition.
+/// In the end readers of the same channels are in the same group, and no sets were compared.
 ///
 ///     channel 0      {0} ← a b c
 ///     channel 1      {0,1} ← b c     {1} ← d
 ///     channel 2      {0,1,2} ← c                   a: {0}   b: {0,1}   c: {0,1,2}   d: {1}
-struct NewsGroups {
-    /// Readers that get the same.
+struct LiveGroups {
+    /// Readers of the same channels in the same variant.
     struct Group {
-        /// The channels, by their places among those with something new.
+        /// The channels, by their places among those with new events.
         let channels: [Int]
-        /// How they are written.
+        /// The variant.
         let variant: EventVariant
         /// The streams of the readers.
         var streams: [StreamID] = []
@@ -25,13 +25,14 @@ struct NewsGroups {
         let channel: Int
     }
 
-    /// Where a reader is; the slot of its stream is the index. The readers themselves are not looked at: they are far away.
+    /// The present group of a reader, at the slot of its stream. The readers themselves are not visited: they would not be
+    /// in the processor's cache.
     private struct Mark {
         var pass: UInt64 = 0
         var group = 0
     }
 
-    /// The groups; those that everybody left again are empty.
+    /// The groups. Those that all readers left again are empty.
     private(set) var groups: [Group] = []
     private var steps: [Step: Int] = [:]
     private var marks: [Mark] = []
@@ -41,15 +42,15 @@ struct NewsGroups {
         groups.removeAll(keepingCapacity: true)
         steps.removeAll(keepingCapacity: true)
         for place in channels.indices {
-            channels[place].forEachStep { readers, variant in move(readers.streams, to: place, variant, pass) }
+            channels[place].forEachLiveGroup { readers, variant in move(readers.streams, to: place, variant, pass) }
         }
         for place in channels.indices {
-            channels[place].forEachStep { readers, _ in settle(readers.streams, at: place) }
+            channels[place].forEachLiveGroup { readers, _ in settle(readers.streams, at: place) }
         }
     }
 
     private mutating func move(_ streams: [StreamID], to place: Int, _ variant: EventVariant, _ pass: UInt64) {
-        // Neighbours mostly make the same step.
+        // Neighbours usually make the same step.
         var last = (from: Int.min, to: 0)
         for slot in streams.lazy.map(\.slot) {
             while marks.count <= slot { marks.append(Mark()) }
@@ -69,7 +70,7 @@ struct NewsGroups {
         return groups.count - 1
     }
 
-    /// Puts readers into the groups in which they ended, each at the first of its channels.
+    /// Adds readers to their final groups, each at the first of its channels.
     private mutating func settle(_ streams: [StreamID], at place: Int) {
         for stream in streams where groups[marks[stream.slot].group].first == place {
             groups[marks[stream.slot].group].streams.append(stream)
