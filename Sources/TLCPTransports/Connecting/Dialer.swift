@@ -53,22 +53,21 @@ final class Dialer: Sendable {
                     }
             }
             .flatMapError { error in
-                if case DialFailure.proxyChallenge(let schemes) = error, self.settings.canAuthenticate() {
+                guard self.settings.canAuthenticate() else { return self.loop.makeFailedFuture(error) }
+                if case DialFailure.proxyChallenge(let schemes) = error {
                     return self.answer(schemes, failures).flatMap {
                         self.dial(endpoint, needsTunnel: needsTunnel, failures: failures + 1, opened: opened)
                     }
                 }
+                guard !delegatesTrust, self.isTLSFailure(error) else { return self.loop.makeFailedFuture(error) }
                 // The reason may be the certificate of the server, which the delegate can still trust.
-                if !delegatesTrust, self.isTLSFailure(error), self.settings.canAuthenticate() {
-                    return self.dial(
-                        endpoint,
-                        needsTunnel: needsTunnel,
-                        failures: failures,
-                        delegatesTrust: true,
-                        opened: opened
-                    )
-                }
-                return self.loop.makeFailedFuture(error)
+                return self.dial(
+                    endpoint,
+                    needsTunnel: needsTunnel,
+                    failures: failures,
+                    delegatesTrust: true,
+                    opened: opened
+                )
             }
     }
 

@@ -3,7 +3,8 @@ internal import Synchronization
 
 @testable internal import TLCPTransports
 
-/// A connection under test, with its events as a sequence; keeps what it is told handled unless asked not to.
+/// A connection under test and the sequence of its events. It reports received bytes as handled unless configured
+/// otherwise.
 final class Opened {
     let transport: any Transport
     private var events: AsyncStream<TransportEvent>.Iterator

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// A server on loopback that does to each connection what a script says, in the order in which connections come.
+/// A loopback server with a script for each connection, in the order of the connections.
 final class ScriptedServer: Sendable {
     typealias Script = @Sendable (Peer) async throws -> Void
 
