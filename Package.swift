@@ -47,7 +47,7 @@ let package = Package(
         ),
         .target(name: "JSONText", swiftSettings: strict),
         .target(name: "TLCP", dependencies: ["JSONText"], swiftSettings: strict),
-        .target(name: "SessionCore", dependencies: ["TLCP", "StreamIO"], swiftSettings: strict),
+        .target(name: "SessionCore", dependencies: ["TLCP", "JSONText", "StreamIO"], swiftSettings: strict),
         .target(
             name: "LightstreamerClient",
             dependencies: ["TLCP", "SessionCore", "StreamIO", "TLCPTransports", logging],
@@ -55,7 +55,7 @@ let package = Package(
         ),
         .target(
             name: "SessionPool",
-            dependencies: ["SessionCore", "StreamIO", "LightstreamerClient", logging],
+            dependencies: ["JSONText", "SessionCore", "StreamIO", "LightstreamerClient", logging],
             swiftSettings: strict
         ),
         .target(name: "EventHub", dependencies: ["SessionCore", "StreamIO", "JSONText"], swiftSettings: strict),

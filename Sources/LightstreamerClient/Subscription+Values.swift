@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import TLCP
 
 /// The present values. All getters give nil for a field without a value, before the subscription is subscribed, and
 /// once it is inactive. For unknown names and positions out of bounds they throw `unknownItem`, `unknownField` or
@@ -75,8 +76,8 @@ extension Subscription {
             // Second-level names follow the first-level ones; with a schema on either level the bound stays open.
             let first = fieldNames?.count ?? bound
             bound = second.names.flatMap { names in first.map { $0 + names.count } }
-            if case .name(let name) = field, let index = second.names?.firstIndex(of: name),
-                fieldNames?.contains(name) != true
+            if case .name(let name) = field, let index = second.names?.firstIndex(ofName: name),
+                fieldNames?.firstIndex(ofName: name) == nil
             {
                 return first.flatMap { Self.read(table, itemPos, key, $0 + index + 1) }
             }
@@ -100,7 +101,7 @@ extension Subscription {
         let property = unknown == .unknownItem ? "item" : "field"
         switch place {
         case .name(let name):
-            if let index = names?.firstIndex(of: name) { return index + 1 }
+            if let index = names?.firstIndex(ofName: name) { return index + 1 }
             throw ClientError(unknown, property: property, value: name, rule: "is not a name of this Subscription")
         case .position(let position):
             guard position >= 1, position <= names?.count ?? bound ?? .max else {

@@ -29,7 +29,7 @@ let package = Package(
         room("JSONText"),
         room("TLCP", ["JSONText"]),
         room("StreamIO"),
-        room("SessionCore", ["TLCP", "StreamIO"]),
+        room("SessionCore", ["TLCP", "JSONText", "StreamIO"]),
         room("EventHub", ["SessionCore", "StreamIO", "JSONText"]),
         .systemLibrary(
             name: "CMicroHTTPD",

@@ -38,7 +38,7 @@ struct MetadataAdapter: Sendable {
         guard let feed = feeds.index(named: adapter) else {
             throw ControlRefusal(code: 17, message: "Data Adapter not found")
         }
-        let names = group.split(separator: " ").map(String.init)
+        let names = UpstreamName.split(group).filter { !$0.isEmpty }
         guard !names.isEmpty, names.count <= maxItems else {
             throw ControlRefusal(code: 21, message: "Bad Item Group name")
         }
@@ -65,7 +65,7 @@ struct MetadataAdapter: Sendable {
         of schema: String,
         in known: [String]
     ) throws(ControlRefusal) -> (columns: [Int], fields: [String]) {
-        let fields = schema.split(separator: " ").map(String.init)
+        let fields = UpstreamName.split(schema).filter { !$0.isEmpty }
         var columns: [Int] = []
         for field in fields {
             guard let column = known.firstIndex(of: field) else {

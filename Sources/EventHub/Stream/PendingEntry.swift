@@ -1,3 +1,4 @@
+internal import JSONText
 internal import SessionCore
 
 /// A pending event of one reader.
@@ -40,6 +41,23 @@ struct PendingRow: Hashable, Sendable {
     let key: String?
     /// The number of such events so far.
     let stretch: Int
+
+    /// The same row; keys are compared by bytes, as the server does.
+    static func == (left: PendingRow, right: PendingRow) -> Bool {
+        guard left.channel == right.channel, left.item == right.item, left.stretch == right.stretch else {
+            return false
+        }
+        guard let leftKey = left.key, let rightKey = right.key else { return left.key == nil && right.key == nil }
+        return leftKey.hasSameBytes(as: rightKey)
+    }
+
+    /// Feeds the row to a hasher.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(channel)
+        hasher.combine(item)
+        hasher.combine(stretch)
+        key?.hashBytes(into: &hasher)
+    }
 }
 
 /// Updates of one row that a late reader gets as one update.

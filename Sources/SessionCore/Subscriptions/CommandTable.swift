@@ -48,7 +48,7 @@ struct CommandTable: Sendable {
     /// The commands as delivered to the user.
     static let add = "ADD", update = "UPDATE", delete = "DELETE"
 
-    var rows: [RowKey: KeyRow] = [:]
+    var rows: [UpstreamName: KeyRow] = [:]
 
     /// Applies a complete row. Nil: its key is null, which the protocol forbids.
     mutating func apply(_ row: [String?], keyPosition: Int, commandPosition: Int) -> Change? {
@@ -61,9 +61,9 @@ struct CommandTable: Sendable {
     }
 
     private mutating func store(_ key: String, _ row: [String?], commandPosition: Int) -> Change {
-        guard let index = rows.index(forKey: RowKey(key)) else {
+        guard let index = rows.index(forKey: UpstreamName(key)) else {
             let values = row.replacing(commandPosition, by: Self.add)
-            rows[RowKey(key)] = KeyRow(row: values)
+            rows[UpstreamName(key)] = KeyRow(row: values)
             return Change(values: values, changed: FieldSet(all: values.count), step: .added)
         }
         let values = row.replacing(commandPosition, by: Self.update)
@@ -73,7 +73,7 @@ struct CommandTable: Sendable {
     }
 
     private mutating func delete(_ key: String, width: Int, keyPosition: Int, commandPosition: Int) -> Change {
-        let known = rows.removeValue(forKey: RowKey(key))
+        let known = rows.removeValue(forKey: UpstreamName(key))
         let width = width + (known?.secondRow?.count ?? 0)
         var values = [String?](repeating: nil, count: width)
         values[keyPosition - 1] = key
@@ -104,14 +104,14 @@ extension CommandTable {
 
     /// A second-level subscription was created for the key.
     mutating func secondLevelOpened(_ id: SubscriptionID, for key: String) {
-        rows[RowKey(key)]?.secondLevel = id
+        rows[UpstreamName(key)]?.secondLevel = id
     }
 
     /// The key's second-level subscription ended: it was refused, did not fit, or was removed by the server. Its last
     /// row stays. False: the key has another one or is gone.
     mutating func secondLevelClosed(_ id: SubscriptionID, for key: String) -> Bool {
-        guard rows[RowKey(key)]?.secondLevel == id else { return false }
-        rows[RowKey(key)]?.secondLevel = nil
+        guard rows[UpstreamName(key)]?.secondLevel == id else { return false }
+        rows[UpstreamName(key)]?.secondLevel = nil
         return true
     }
 
@@ -124,7 +124,7 @@ extension CommandTable {
         key: String,
         commandPosition: Int
     ) -> Change? {
-        guard let index = rows.index(forKey: RowKey(key)), rows.values[index].secondLevel == id else { return nil }
+        guard let index = rows.index(forKey: UpstreamName(key)), rows.values[index].secondLevel == id else { return nil }
         let row = rows.values[index].row.replacing(commandPosition, by: Self.update)
         var changed = FieldSet()
         secondChanged.forEach { changed.insert(row.count + $0) }
@@ -132,37 +132,5 @@ extension CommandTable {
         rows.values[index].row = row
         rows.values[index].secondRow = secondRow
         return Change(values: row + secondRow, changed: changed, step: .updated)
-    }
-}
-
-/// The key of a row in COMMAND mode: equal only if it is the same bytes. (`String` also equates what Unicode calls
-/// canonically equivalent, which would merge rows that the server keeps apart.)
-struct RowKey: Sendable, Hashable {
-    /// The key as the server sent it.
-    let text: String
-
-    /// Wraps a key.
-    init(_ text: String) { self.text = text }
-
-    static func == (left: RowKey, right: RowKey) -> Bool { left.text.isSameText(as: right.text) }
-
-    func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
-}
-
-extension String {
-    /// Whether both strings are the same bytes of UTF-8.
-    func isSameText(as other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        let isSame = utf8.withContiguousStorageIfAvailable { left in
-            other.utf8.withContiguousStorageIfAvailable { right in
-                var index = 0
-                while index < left.count, left[index] == right[index] { index &+= 1 }
-                return index == left.count
-            }
-        }
-        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 }

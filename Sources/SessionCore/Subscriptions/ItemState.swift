@@ -1,3 +1,4 @@
+internal import JSONText
 internal import TLCP
 
 /// The state of one item: the row that deltas refer to, the snapshot's phase, and in COMMAND mode the rows by key.
@@ -60,7 +61,7 @@ extension [String?] {
     private static func isSame(_ left: String?, _ right: String?) -> Bool {
         switch (left, right) {
         case (nil, nil): true
-        case (let left?, let right?): left.isSameText(as: right)
+        case (let left?, let right?): left.hasSameBytes(as: right)
         case (nil, _?), (_?, nil): false
         }
     }

@@ -1,3 +1,5 @@
+internal import TLCP
+
 /// One update of one item (class reference: `LSItemUpdate`): a value, complete in itself.
 public struct ItemUpdate: Sendable, Equatable {
     /// Names and positions, shared with the other updates of the subscription.
@@ -59,7 +61,7 @@ public struct ItemUpdate: Sendable, Equatable {
     /// Compares the parts that are visible to the user.
     public static func == (left: ItemUpdate, right: ItemUpdate) -> Bool {
         left.itemPos == right.itemPos && left.isSnapshot == right.isSnapshot && left.changed == right.changed
-            && left.values == right.values && left.patches == right.patches && left.layout == right.layout
+            && left.values.differences(from: right.values).isEmpty && left.values.count == right.values.count && left.patches == right.patches && left.layout == right.layout
     }
 
     /// The item's name, nil with an item group.
@@ -94,8 +96,8 @@ public final class SubscriptionLayout: Sendable, Equatable {
     /// The 1-based position of the command field, COMMAND only.
     public let commandPosition: Int?
 
-    private let positions: [String: Int]
-    private let secondLevelPositions: [String: Int]
+    private let positions: [UpstreamName: Int]
+    private let secondLevelPositions: [UpstreamName: Int]
 
     /// A layout; where a name stands twice in a list its first position wins.
     public init(
@@ -118,14 +120,14 @@ public final class SubscriptionLayout: Sendable, Equatable {
         secondLevelPositions = Self.index(secondLevelFieldNames)
     }
 
-    private static func index(_ names: [String]?) -> [String: Int] {
-        Dictionary((names ?? []).enumerated().map { ($1, $0 + 1) }, uniquingKeysWith: { first, _ in first })
+    private static func index(_ names: [String]?) -> [UpstreamName: Int] {
+        Dictionary((names ?? []).enumerated().map { (UpstreamName($1), $0 + 1) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The 1-based position of a field, first level before second; second-level positions follow the first-level
     /// ones. Nil for a name that no list holds.
     public func position(ofField name: String) -> Int? {
-        positions[name] ?? secondLevelPositions[name].map { fieldCount + $0 }
+        positions[UpstreamName(name)] ?? secondLevelPositions[UpstreamName(name)].map { fieldCount + $0 }
     }
 
     /// The name of the item at a 1-based position; nil with an item group.
@@ -137,9 +139,14 @@ public final class SubscriptionLayout: Sendable, Equatable {
     /// Compares names, counts and positions.
     public static func == (left: SubscriptionLayout, right: SubscriptionLayout) -> Bool {
         left === right
-            || (left.itemNames == right.itemNames && left.fieldNames == right.fieldNames
-                && left.secondLevelFieldNames == right.secondLevelFieldNames
+            || (isSame(left.itemNames, right.itemNames) && isSame(left.fieldNames, right.fieldNames)
+                && isSame(left.secondLevelFieldNames, right.secondLevelFieldNames)
                 && left.hasSecondLevel == right.hasSecondLevel && left.fieldCount == right.fieldCount
                 && left.keyPosition == right.keyPosition && left.commandPosition == right.commandPosition)
+    }
+
+    private static func isSame(_ left: [String]?, _ right: [String]?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.hasSameNames(as: right)
     }
 }

@@ -1,3 +1,5 @@
+internal import TLCP
+
 /// How a subscription's items behave (class reference: `LSSubscription.mode`; TLCP `LS_mode`).
 public enum SubscriptionMode: String, Sendable, Hashable, CaseIterable {
     /// Each item is one row; an update changes some of its fields.
@@ -30,6 +32,23 @@ public enum NameSource: Sendable, Hashable {
         switch self {
         case .list(let names): names
         case .group: nil
+        }
+    }
+
+    /// Whether both name the same by the same bytes.
+    public static func == (left: NameSource, right: NameSource) -> Bool {
+        switch (left, right) {
+        case (.list(let left), .list(let right)): left.hasSameNames(as: right)
+        case (.group(let left), .group(let right)): UpstreamName(left) == UpstreamName(right)
+        case (.list, .group), (.group, .list): false
+        }
+    }
+
+    /// Feeds the bytes of the names to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .list(let names): for name in names { hasher.combine(UpstreamName(name)) }
+        case .group(let name): hasher.combine(UpstreamName(name))
         }
     }
 }
@@ -65,6 +84,31 @@ public struct SubscriptionProperties: Sendable, Hashable {
         self.items = items
         self.fields = fields
         self.requestedSnapshot = mode == .raw ? nil : .yes
+    }
+
+    /// Whether all properties are equal, names compared by their bytes.
+    public static func == (left: SubscriptionProperties, right: SubscriptionProperties) -> Bool {
+        left.mode == right.mode && left.items == right.items && left.fields == right.fields
+            && left.requestedSnapshot == right.requestedSnapshot
+            && left.requestedMaxFrequency == right.requestedMaxFrequency
+            && left.requestedBufferSize == right.requestedBufferSize
+            && left.secondLevelFields == right.secondLevelFields && left.otherNames == right.otherNames
+    }
+
+    /// Feeds all properties to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(mode)
+        hasher.combine(items)
+        hasher.combine(fields)
+        hasher.combine(requestedSnapshot)
+        hasher.combine(requestedMaxFrequency)
+        hasher.combine(requestedBufferSize)
+        hasher.combine(secondLevelFields)
+        hasher.combine(otherNames)
+    }
+
+    private var otherNames: [UpstreamName?] {
+        [dataAdapter, selector, secondLevelDataAdapter].map { name in name.map { UpstreamName($0) } }
     }
 }
 

@@ -1,3 +1,5 @@
+internal import TLCP
+
 /// Reading: positions are 1-based, names need a list; unknown, null and out-of-bounds values are nil.
 extension ValueTable {
     /// The largest item position: the length of the list, else the server's count; nil while unknown.
@@ -12,14 +14,14 @@ extension ValueTable {
 
     /// The position of the first item of a name; nil for an unknown name, and with an item group.
     package func position(ofItem name: String) -> Int? {
-        properties.items.names?.firstIndex(of: name).map { $0 + 1 }
+        properties.items.names?.firstIndex(ofName: name).map { $0 + 1 }
     }
 
     /// The position of the first field of a name, first level before second. Second-level positions follow the
     /// first-level ones: with a field schema they are known only while subscribed.
     package func position(ofField name: String) -> Int? {
-        if let index = properties.fields.names?.firstIndex(of: name) { return index + 1 }
-        guard let index = properties.secondLevelFields?.names?.firstIndex(of: name),
+        if let index = properties.fields.names?.firstIndex(ofName: name) { return index + 1 }
+        guard let index = properties.secondLevelFields?.names?.firstIndex(ofName: name),
             let first = properties.fields.names?.count ?? fieldCount
         else { return nil }
         return first + index + 1

@@ -1,3 +1,5 @@
+internal import TLCP
+
 /// The present values of one subscription, updated by its events in order.
 ///
 /// It serves the getters of a `Subscription` and brings late joiners up to date. A copy is a snapshot that costs
@@ -169,7 +171,7 @@ struct OrderedRows<Row: Sendable>: Sendable {
     }
 
     private var slots: [Slot?] = []
-    private var positions: [RowKey: Int] = [:]
+    private var positions: [UpstreamName: Int] = [:]
 
     /// How many keys there are.
     var count: Int { positions.count }
@@ -179,23 +181,23 @@ struct OrderedRows<Row: Sendable>: Sendable {
 
     /// The row of a key; setting nil removes the key, and a removed key that is added again comes last.
     subscript(key: String) -> Row? {
-        get { positions[RowKey(key)].flatMap { slots[$0]?.row } }
+        get { positions[UpstreamName(key)].flatMap { slots[$0]?.row } }
         set {
             if let newValue { store(newValue, for: key) } else { remove(key) }
         }
     }
 
     private mutating func store(_ row: Row, for key: String) {
-        if let position = positions[RowKey(key)] {
+        if let position = positions[UpstreamName(key)] {
             slots[position]?.row = row
         } else {
-            positions[RowKey(key)] = slots.count
+            positions[UpstreamName(key)] = slots.count
             slots.append(Slot(key: key, row: row))
         }
     }
 
     private mutating func remove(_ key: String) {
-        guard let position = positions.removeValue(forKey: RowKey(key)) else { return }
+        guard let position = positions.removeValue(forKey: UpstreamName(key)) else { return }
         slots[position] = nil
         if slots.count > 16, slots.count > positions.count * 2 { closeGaps() }
     }
@@ -203,7 +205,7 @@ struct OrderedRows<Row: Sendable>: Sendable {
     private mutating func closeGaps() {
         slots.removeAll { $0 == nil }
         for (position, slot) in slots.enumerated() {
-            if let slot { positions[RowKey(slot.key)] = position }
+            if let slot { positions[UpstreamName(slot.key)] = position }
         }
     }
 

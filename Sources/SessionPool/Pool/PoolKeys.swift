@@ -1,3 +1,4 @@
+internal import JSONText
 package import SessionCore
 
 /// What makes two pooled subscriptions the same one.
@@ -31,6 +32,24 @@ package struct SessionKey: Hashable, Sendable {
         self.upstream = upstream
         self.user = user
         self.password = password
+    }
+
+    /// Equal bytes: the server keeps canonically equivalent users apart.
+    package static func == (left: SessionKey, right: SessionKey) -> Bool {
+        isSame(left.upstream, right.upstream) && isSame(left.user, right.user)
+            && isSame(left.password, right.password)
+    }
+
+    /// Feeds the bytes to a hasher.
+    package func hash(into hasher: inout Hasher) {
+        upstream.hashBytes(into: &hasher)
+        user?.hashBytes(into: &hasher)
+        password?.hashBytes(into: &hasher)
+    }
+
+    private static func isSame(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.hasSameBytes(as: right)
     }
 }
 

@@ -87,6 +87,19 @@ internal import Testing
         #expect(stream.subscriber.figures.conflated == 101)
     }
 
+    @Test func canonicallyEquivalentKeysAreNotConflated() throws {
+        let keys = ["\u{E9}", "e\u{301}"]
+        let stream = try blocked(HubHarness(), rows) { publish in
+            for key in keys { publish(rows.update([key, "ADD", "0"])) }
+            for number in 1..<100 {
+                for key in keys { publish(rows.update([key, "UPDATE", "\(number)"], changed: [2, 3])) }
+            }
+        }
+        let updates = try stream.events.dropFirst()
+        #expect(updates.map { $0["key"] } == keys.map { .string($0) })
+        #expect(updates.map { $0["conflated"] } == [100, 100])
+    }
+
     @Test func aDeletedRowThatCameBackIsToldTwice() throws {
         let harness = HubHarness()
         harness.addSubscription("s", rows)

@@ -31,6 +31,16 @@ struct ValueTableTests {
         #expect([table.itemBound, table.fieldBound] == [2, 2])
     }
 
+    @Test func namesAreLookedUpByTheirBytes() {
+        let names = ["\u{E9}", "e\u{301}"]
+        let table = ValueTable(properties: SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(names)))
+        #expect(names.map { table.position(ofItem: $0) } == [1, 2])
+        #expect(names.map { table.position(ofField: $0) } == [1, 2])
+        let layout = SubscriptionLayout(itemNames: names, fieldNames: names, fieldCount: 2)
+        #expect(names.map { layout.position(ofField: $0) } == [1, 2])
+        #expect(layout != SubscriptionLayout(itemNames: names.reversed(), fieldNames: names, fieldCount: 2))
+    }
+
     @Test func nothingOutOfBoundsTraps() throws {
         let table = try Self.table(.command(), "SUBCMD,1,2,4,3,4", "U,1,1,a|b|k|ADD")
         for position in [Int.min, -1, 0, 5, .max] {

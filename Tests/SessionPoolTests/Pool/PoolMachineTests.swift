@@ -70,6 +70,25 @@ internal import Testing
         #expect(actions.first == .openClient(second, Self.key(user: "mia").session))
     }
 
+    @Test func canonicallyEquivalentNamesAreNotShared() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let composed = Self.key(["\u{E9}X"], user: "\u{E9}")
+        let (id, _) = try machine.acquired(composed, freshClient: first)
+        let (other, _) = try machine.acquired(Self.key(["e\u{301}X"], user: "\u{E9}"), freshClient: second)
+        #expect(other != id)
+        let (_, actions) = try machine.acquired(Self.key(["\u{E9}X"], user: "e\u{301}"), freshClient: second)
+        #expect(actions.first == .openClient(second, Self.key(user: "e\u{301}").session))
+        let group = SubscriptionProperties(mode: .merge, items: .group("\u{E9}"), fields: .group("f"))
+        var equivalent = group
+        equivalent.items = .group("e\u{301}")
+        #expect(group != equivalent)
+        var adapter = group
+        (adapter.dataAdapter, equivalent) = ("\u{E9}", group)
+        equivalent.dataAdapter = "e\u{301}"
+        #expect(adapter != equivalent)
+        #expect(Set([group, adapter, equivalent]).count == 3)
+    }
+
     @Test func lastLeaverClosesAfterTheLinger() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let (id, _) = try machine.acquired(Self.key(), freshClient: first)

@@ -73,8 +73,10 @@ enum StreamQuery {
     private static func object(_ query: Query, _ refusals: Refusals) -> JSONObject {
         var object = JSONObject()
         for (list, single) in [("items", "item"), ("fields", "field"), ("commandSecondLevelFields", "")] {
-            let split = query.values(list).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-            let names = split.map { JSONValue.string(String($0)) } + query.values(single).map { .string($0) }
+            let split = query.values(list).flatMap {
+                $0.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            }
+            let names = split.map { JSONValue.string(String(Substring($0))) } + query.values(single).map { .string($0) }
             if query.has(list) || query.has(single) { object[list] = .array(names) }
         }
         let texts = join.filter { !["items", "item", "fields", "field", "commandSecondLevelFields"].contains($0) }

@@ -1,4 +1,5 @@
 internal import EventHub
+internal import JSONText
 internal import SessionCore
 internal import SessionPool
 internal import Synchronization
@@ -110,7 +111,10 @@ struct Permissions: Sendable {
 
     private func owns(_ resource: SubscriptionResource) -> Bool { isOwn(owners.owner(of: resource.id)) }
 
-    private func isOwn(_ owner: String?) -> Bool { owner != nil && owner == caller.identity }
+    private func isOwn(_ owner: String?) -> Bool {
+        guard let owner, let identity = caller.identity else { return false }
+        return owner.hasSameBytes(as: identity)
+    }
 }
 
 /// The owners of clients and subscriptions. Resources of unauthenticated callers have no owner.

@@ -67,14 +67,26 @@ extension Rights {
 
     /// Whether all items of a subscription are covered.
     ///
-    /// An item group is split at its spaces, as the usual metadata adapters do, and each part must be covered. The items
-    /// of a second level are named by the data, not by the caller, so a second level requires all items.
+    /// An item group is split at its spaces (byte 0x20), as the usual metadata adapters do, and each part must be
+    /// covered. Empty parts, and names with other white space or control characters, require all items. So does a second
+    /// level, whose items are named by the data and not by the caller.
     package func covers(_ properties: SubscriptionProperties) -> Bool {
         if coversAllItems { return true }
         if properties.secondLevelFields != nil { return false }
-        return properties.items.wireName.split(separator: " ").allSatisfy { name in
-            items.contains { $0.matches(String(name)) }
+        switch properties.items {
+        case .list(let names): return names.allSatisfy(covers(item:))
+        case .group(let name):
+            return name.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+                .allSatisfy { covers(item: String(Substring($0))) }
         }
+    }
+
+    /// Whether an item is covered. Adapters may also split at other white space, so no name may contain any.
+    private func covers(item name: String) -> Bool {
+        let isPlain = name.unicodeScalars.allSatisfy {
+            !$0.properties.isWhitespace && $0.properties.generalCategory != .control
+        }
+        return !name.isEmpty && isPlain && items.contains { $0.matches(name) }
     }
 }
 

@@ -77,6 +77,10 @@ import Testing
     @Test(arguments: [
         "items=secret", "items=item1,secret", "item=item1&item=secret", "itemGroup=item1%20secret", "itemGroup=secret",
         "items=item1&commandSecondLevelFields=g", "items=Item1", "items=xitem1",
+        // U+0600 and U+0301 form one character with the space beside them.
+        "itemGroup=item1%D8%80%20secret", "items=item1%D8%80,secret", "itemGroup=item1%20%CC%81secret",
+        "itemGroup=item1%09secret", "itemGroup=item1%C2%A0secret", "itemGroup=item1%E2%80%A8secret",
+        "items=item1%0Asecret", "items=item1%C2%85", "itemGroup=%20", "itemGroup=item1%20%20item1",
     ])
     func itemsOutsideTheRightsAreRefusedInOneLine(items: String) async throws {
         let fixture = try await AccessFixture()
