@@ -22,11 +22,12 @@ final class HTTPChannelHandler: ChannelDuplexHandler {
 
     // MARK: - For the exchange
 
-    /// Sends a request; its response goes to the exchange.
+    /// Whether the channel is open.
+    var isActive: Bool { context?.channel.isActive ?? false }
+
+    /// Sends a request; its response goes to the exchange. The channel must be open.
     func begin(_ exchange: HTTPTransport, head: HTTPRequestHead, body: [UInt8]) {
-        guard let context, context.channel.isActive else {
-            return exchange.broke(DialFailure.closedEarly("connection"))
-        }
+        guard let context else { return }
         self.exchange = exchange
         lost = nil
         isRequestWritten = false

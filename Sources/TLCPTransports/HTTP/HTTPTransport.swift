@@ -11,7 +11,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
         /// A channel is being opened; not nil once it can be closed. *Leaves to* `exchanging`, `ended`.
         case dialing((any Channel)?)
         /// The request was sent; `hasHead` once the response has begun. *Leaves to* `waiting`, `draining`, `ended`.
-        case exchanging(HTTPChannelHandler, isReused: Bool, hasHead: Bool)
+        case exchanging(HTTPChannelHandler, hasHead: Bool)
         /// The rest of the response is discarded, up to a number of bytes. *Leaves to* `ended`.
         case draining(HTTPChannelHandler, remaining: Int)
         /// Final.
@@ -49,7 +49,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
 
     func handled(_ byteCount: Int) {
         loop.execute { [self] in
-            guard receiver.handled(byteCount), case .exchanging(let handler, _, _) = state else { return }
+            guard receiver.handled(byteCount), case .exchanging(let handler, _) = state else { return }
             handler.resumeReading()
         }
     }
@@ -63,7 +63,9 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     /// Starts the exchange; on the loop.
     func start() {
         guard case .waiting = state else { return }
-        if let handler = shared.pool.take(key) { return begin(handler, isReused: true) }
+        while let handler = shared.pool.take(key) {
+            if begin(handler) { return }
+        }
         dial()
     }
 
@@ -86,16 +88,19 @@ final class HTTPTransport: Transport, @unchecked Sendable {
                 let handler = HTTPChannelHandler()
                 try channel.pipeline.syncOperations.addHTTPClientHandlers()
                 try channel.pipeline.syncOperations.addHandler(handler)
-                begin(handler, isReused: false)
+                if !begin(handler) { finish(DialFailure.end(for: DialFailure.closedEarly("connection"))) }
             } catch {
                 finish(DialFailure.end(for: error))
             }
         }
     }
 
-    private func begin(_ handler: HTTPChannelHandler, isReused: Bool) {
-        state = .exchanging(handler, isReused: isReused, hasHead: false)
+    /// Sends the request; false if the channel is closed already, so that no byte was written.
+    private func begin(_ handler: HTTPChannelHandler) -> Bool {
+        guard handler.isActive else { return false }
+        state = .exchanging(handler, hasHead: false)
         handler.begin(self, head: shared.heads.http(request), body: request.body)
+        return true
     }
 
     // MARK: - Response
@@ -104,8 +109,8 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     var isFull: Bool { receiver.isFull }
 
     func received(_ head: HTTPResponseHead) {
-        guard case .exchanging(let handler, let isReused, _) = state else { return }
-        state = .exchanging(handler, isReused: isReused, hasHead: true)
+        guard case .exchanging(let handler, _) = state else { return }
+        state = .exchanging(handler, hasHead: true)
         isReusable = head.isKeepAlive
         shared.settings.cookies.receive(setCookie: head.headers["set-cookie"], from: request.cookieOrigin)
         if (200..<300).contains(head.status.code) { return events(.opened) }
@@ -117,7 +122,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
 
     func received(_ buffer: ByteBuffer) {
         switch state {
-        case .exchanging(let handler, _, hasHead: true):
+        case .exchanging(let handler, hasHead: true):
             do {
                 try receiver.receive(buffer)
             } catch {
@@ -132,7 +137,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
 
     func receivedEnd() {
         switch state {
-        case .exchanging(let handler, _, _):
+        case .exchanging(let handler, _):
             receiver.flush()
             giveBack(handler)
             finish(.completed)
@@ -151,11 +156,9 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     /// The channel failed, or the peer closed it.
     func broke(_ error: any Error) {
         switch state {
-        case .exchanging(_, isReused: true, hasHead: false):
-            // The server closed the idle channel while it was being used again, which is no failure.
-            state = .waiting
-            dial()
-        case .exchanging(let handler, _, _):
+        case .exchanging(let handler, _):
+            // A request is never repeated here, even if an idle channel was closed while it was being used again: the
+            // server may have processed it (RFC 9110 section 9.2.2).
             receiver.flush()
             fail(handler, DialFailure.end(for: error))
         case .draining: state = .ended
@@ -199,14 +202,14 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     private func abandon() {
         switch state {
         case .dialing(let channel): channel?.close(promise: nil)
-        case .exchanging(let handler, _, _), .draining(let handler, _): handler.close()
+        case .exchanging(let handler, _), .draining(let handler, _): handler.close()
         case .waiting, .ended: break
         }
         state = .ended
     }
 
     private func drain() {
-        guard case .exchanging(let handler, _, hasHead: true) = state else { return abandon() }
+        guard case .exchanging(let handler, hasHead: true) = state else { return abandon() }
         state = .draining(handler, remaining: Self.maxDrain)
         handler.resumeReading()
         loop.scheduleTask(in: Self.drainTime) { [self] in

@@ -100,22 +100,30 @@ internal import Testing
         }
     }
 
-    @Test func idleConnectionThatTheServerClosedIsReplaced() async throws {
+    @Test(arguments: [ConnectionRequest.Kind.httpStream, .httpPoll, .httpControl])
+    func requestIsNotRepeatedIfItsReusedConnectionBreaks(kind: ConnectionRequest.Kind) async throws {
+        let (requests, record) = AsyncStream<String>.makeStream()
         let script: @Sendable (Int, Peer) async throws -> Void = { number, peer in
-            _ = try await peer.request()
+            record.yield(try await peer.request().body)
             try await peer.respond("200 OK", body: "REQOK,\(number)\r\n")
-            // The second request on the first connection is read and left without an answer.
-            if number == 1 { _ = try await peer.request() } else { try await peer.closed() }
+            // The second request on the first connection is read, and the connection closed without a response.
+            if number == 1 { record.yield(try await peer.request().body) } else { try await peer.closed() }
         }
         try await ScriptedServer.run(script: script) { server in
             let connector = try SocketConnector(.forTests())
-            let first = await Opened(connector, .to(server.port, .httpControl)).rest()
-            let second = await Opened(connector, .to(server.port, .httpControl)).rest()
+            let first = await Opened(connector, .to(server.port, kind, body: "a")).rest()
+            let second = await Opened(connector, .to(server.port, kind, body: "b")).rest()
+            let third = await Opened(connector, .to(server.port, kind, body: "c")).rest()
             #expect(first.lines == ["REQOK,1"])
-            #expect(second.lines == ["REQOK,2"])
-            #expect(second.end == .completed)
+            #expect(second.lines.isEmpty)
+            #expect(second.end == .failed(reason: "closed early: connection"))
+            #expect(third.lines == ["REQOK,2"])
             await connector.shutDown()
+            record.finish()
         }
+        var received: [String] = []
+        for await request in requests { received.append(request) }
+        #expect(received == ["a", "b", "c"])
     }
 
     @Test func releasedResponseGivesItsConnectionBack() async throws {
