@@ -29,6 +29,8 @@ public struct ClientConfiguration: Sendable {
     public var tls = TLSSettings()
     /// The proxy; nil: none.
     public var proxy: ProxySettings?
+    /// User and password for HTTP authentication, used before an `AuthenticationDelegate` is asked; nil: none.
+    public var httpCredentials: HTTPCredentials?
     /// The cookie jar; nil: a new jar for this client. Several clients may share a jar.
     public var cookieJar: CookieJar?
     /// Called with each request right before it is sent, and may change it; nil: none.

@@ -13,7 +13,7 @@ package final class SocketConnector: TransportConnector {
     package init(_ settings: SocketSettings) throws(TLSSettingsError) {
         // The authorities of the system are loaded for the first TLS connection.
         let contexts = try TLSContexts(settings.tls, isNeeded: settings.tls != TLSSettings())
-        let credentials = CredentialStore(proxy: settings.proxy)
+        let credentials = CredentialStore(settings.credentials, proxy: settings.proxy)
         loop = settings.loops.next()
         let dialer = Dialer(settings, contexts: contexts, credentials: credentials, registry: registry, loop: loop)
         shared = SocketContext(settings, credentials: credentials, dialer: dialer)
@@ -56,6 +56,8 @@ package struct SocketSettings: Sendable {
     package var tls = TLSSettings()
     /// The proxy; nil: none.
     package var proxy: ProxySettings?
+    /// The credentials for HTTP authentication; nil: none.
+    package var credentials: HTTPCredentials?
     /// The time limit of each of TCP connection, `CONNECT`, TLS handshake and WebSocket handshake.
     package var connectTimeout: Duration = .seconds(10)
     /// The maximum length of a line, and of a WebSocket frame, in bytes.

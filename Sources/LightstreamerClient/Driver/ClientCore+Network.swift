@@ -21,6 +21,7 @@ extension ClientCore {
         var settings = SocketSettings(loops: configuration.eventLoops, cookies: cookieJar)
         settings.tls = configuration.tls
         settings.proxy = configuration.proxy
+        settings.credentials = configuration.httpCredentials
         settings.connectTimeout = configuration.tcpConnectTimeout
         settings.maxLineLength = configuration.maxLineLength
         settings.receiveWindow = configuration.receiveWindow

@@ -18,7 +18,7 @@ public final class AuthenticationChallenge: Sendable {
 
     /// A credential.
     public enum Credential: Sendable, Equatable {
-        /// User and password, for the Basic scheme.
+        /// User and password, for the Basic or Digest scheme.
         case password(user: String, password: String)
         /// A literal value of the `Authorization` or `Proxy-Authorization` header, for any other scheme.
         case header(String)

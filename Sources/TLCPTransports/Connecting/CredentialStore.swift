@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization
 
@@ -7,7 +8,7 @@ internal import Synchronization
     internal import Foundation
 #endif
 
-/// The `Authorization` headers from the answers to challenges, for later requests.
+/// The credentials for servers and the proxy: configured ones, and those from the answers to challenges.
 final class CredentialStore: Sendable {
     /// The peer that requests authentication (RFC 9110 section 11).
     enum ProtectionSpace: Hashable, Sendable {
@@ -15,54 +16,94 @@ final class CredentialStore: Sendable {
         case proxy
     }
 
-    private let headers: Mutex<[ProtectionSpace: String]>
-
-    init(proxy: ProxySettings?) {
-        var headers: [ProtectionSpace: String] = [:]
-        if let user = proxy?.user { headers[.proxy] = Self.basic(user: user, password: proxy?.password ?? "") }
-        self.headers = Mutex(headers)
+    private enum Credential: Equatable {
+        case header(String)
+        case digest(DigestAuthentication)
     }
 
-    func header(for space: ProtectionSpace) -> String? { headers.withLock { $0[space] } }
+    private let configured: HTTPCredentials?
+    private let proxy: HTTPCredentials?
+    private let credentials: Mutex<[ProtectionSpace: Credential]>
 
-    func forget(_ space: ProtectionSpace) { headers.withLock { $0[space] = nil } }
+    init(_ configured: HTTPCredentials?, proxy: ProxySettings?) {
+        self.configured = configured
+        self.proxy = proxy.flatMap { proxy in
+            proxy.user.map { HTTPCredentials(user: $0, password: proxy.password ?? "", host: proxy.host) }
+        }
+        // The proxy is trusted with its credentials, which saves a round trip for each connection.
+        credentials = Mutex(self.proxy.map { [.proxy: .header(Self.basic($0.user, $0.password))] } ?? [:])
+    }
+
+    /// The header for a request; nil if there is no credential.
+    func header(for space: ProtectionSpace, method: String, target: String) -> String? {
+        credentials.withLock { credentials in
+            switch credentials[space] {
+            case .header(let value): return value
+            case .digest(var digest):
+                let value = digest.header(method: method, target: target, clientNonce: WebSocketHandshake.makeKey())
+                credentials[space] = .digest(digest)
+                return value
+            case nil: return nil
+            }
+        }
+    }
+
+    func forget(_ space: ProtectionSpace) { credentials.withLock { $0[space] = nil } }
+
+    /// Answers a challenge with the configured credentials; false if there are none for the host, or if the server has
+    /// just rejected them. `failures` counts the challenges of one exchange.
+    func useConfigured(
+        for space: ProtectionSpace,
+        host: String,
+        _ schemes: [AuthenticationScheme],
+        failures: Int
+    ) -> Bool {
+        guard failures == 0, let configured = space == .proxy ? proxy : configured, configured.applies(to: host),
+            let credential = Self.credential(schemes, configured.user, configured.password)
+        else { return false }
+        return credentials.withLock { credentials in
+            defer { credentials[space] = credential }
+            return credentials[space] != credential
+        }
+    }
+
+    /// Whether credentials are configured for a host.
+    func hasConfigured(for space: ProtectionSpace, host: String) -> Bool {
+        (space == .proxy ? proxy : configured)?.applies(to: host) ?? false
+    }
 
     /// Stores the answer to a challenge; false if it contains no credential for another attempt.
-    func take(_ answer: AuthenticationChallenge.Answer, for space: ProtectionSpace) -> Bool {
+    func take(
+        _ answer: AuthenticationChallenge.Answer,
+        for space: ProtectionSpace,
+        _ schemes: [AuthenticationScheme]
+    ) -> Bool {
         switch answer {
         case .use(.password(let user, let password)):
-            headers.withLock { $0[space] = Self.basic(user: user, password: password) }
+            let credential = Self.credential(schemes, user, password) ?? .header(Self.basic(user, password))
+            credentials.withLock { $0[space] = credential }
             return true
-        case .use(.header(let value)) where value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }):
-            headers.withLock { $0[space] = value }
+        case .use(.header(let value)) where Self.isClean(value):
+            credentials.withLock { $0[space] = .header(value) }
             return true
         case .use, .continueWithoutCredential, .cancel, .performDefaultHandling, .rejectProtectionSpaceAndContinue:
             return false
         }
     }
 
-    private static func basic(user: String, password: String) -> String {
+    /// The credential for the strongest scheme offered; nil if none is supported.
+    private static func credential(_ schemes: [AuthenticationScheme], _ user: String, _ password: String) -> Credential?
+    {
+        if isClean(user), let digest = DigestAuthentication(schemes, user: user, password: password) {
+            return .digest(digest)
+        }
+        return schemes.contains { $0.name.lowercased() == "basic" } ? .header(basic(user, password)) : nil
+    }
+
+    private static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+
+    private static func basic(_ user: String, _ password: String) -> String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
-    }
-}
-
-/// The scheme in a `WWW-Authenticate` or `Proxy-Authenticate` header.
-struct AuthenticationScheme: Sendable, Equatable {
-    let name: String
-    let realm: String?
-
-    /// Parses a header (RFC 9110 section 11.6.1); of several schemes in one header only the first is read.
-    init?(header: String) {
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard let name = parts.first, !name.isEmpty else { return nil }
-        self.name = String(name)
-        realm = parts.count > 1 ? Self.realm(in: parts[1]) : nil
-    }
-
-    private static func realm(in parameters: Substring) -> String? {
-        guard let marker = parameters.lowercased().firstRange(of: "realm=\"") else { return nil }
-        let offset = parameters.lowercased().distance(from: parameters.lowercased().startIndex, to: marker.upperBound)
-        return String(parameters.dropFirst(offset).prefix { $0 != "\"" })
     }
 }
 
@@ -71,28 +112,45 @@ struct HTTPChallenge {
     let status: UInt
     let kind: AuthenticationChallenge.Kind
     let space: CredentialStore.ProtectionSpace
+    let schemes: [AuthenticationScheme]
     let host: String
     let port: Int
 
-    /// The challenge in a response head; nil if there is none, or no delegate to answer it.
+    /// The challenge in a response head; nil if there is none, or neither a delegate nor credentials to answer it.
     init?(_ head: HTTPResponseHead, _ request: ConnectionRequest, _ shared: SocketContext) {
-        guard shared.settings.canAuthenticate() else { return nil }
         status = head.status.code
         switch status {
         case 401:
-            let schemes = head.headers["www-authenticate"].compactMap { AuthenticationScheme(header: $0) }
+            schemes = AuthenticationScheme.parse(head.headers["www-authenticate"])
             kind = .server(schemes: schemes.map(\.name), realm: schemes.first?.realm)
             space = .server(Endpoint(request).hostAndPort)
             host = request.host
             port = request.port
         case 407:
             guard let proxy = shared.settings.proxy, !request.isSecure else { return nil }
-            let schemes = head.headers["proxy-authenticate"].compactMap { AuthenticationScheme(header: $0) }
+            schemes = AuthenticationScheme.parse(head.headers["proxy-authenticate"])
             kind = .proxy(schemes: schemes.map(\.name), realm: schemes.first?.realm)
             space = .proxy
             host = proxy.host
             port = proxy.port
         default: return nil
+        }
+        guard shared.settings.canAuthenticate() || shared.credentials.hasConfigured(for: space, host: host) else {
+            return nil
+        }
+    }
+
+    /// Prepares the next attempt: with the configured credentials, else with those of the delegate. The future, on the
+    /// client's thread, is false if there are none.
+    func answer(_ shared: SocketContext, failures: Int) -> EventLoopFuture<Bool> {
+        let loop = shared.dialer.loop
+        if shared.credentials.useConfigured(for: space, host: host, schemes, failures: failures) {
+            return loop.makeSucceededFuture(true)
+        }
+        shared.credentials.forget(space)
+        guard shared.settings.canAuthenticate() else { return loop.makeSucceededFuture(false) }
+        return shared.dialer.ask(kind, host: host, port: port, failures: failures).map {
+            shared.credentials.take($0, for: space, schemes)
         }
     }
 }

@@ -46,15 +46,20 @@ extension Dialer {
             .flatMapThrowing { if $0 == .cancel { throw DialFailure.cancelled } }
     }
 
-    /// Asks the delegate for the credentials of the proxy.
+    /// Prepares another attempt at the proxy, with the configured credentials or those of the delegate.
     func answer(_ schemes: [AuthenticationScheme], _ failures: Int) -> EventLoopFuture<Void> {
+        if let proxy = settings.proxy,
+            credentials.useConfigured(for: .proxy, host: proxy.host, schemes, failures: failures)
+        {
+            return loop.makeSucceededVoidFuture()
+        }
         credentials.forget(.proxy)
-        guard failures < Self.maxFailures, let proxy = settings.proxy else {
+        guard settings.canAuthenticate(), failures < Self.maxFailures, let proxy = settings.proxy else {
             return loop.makeFailedFuture(DialFailure.proxyRefused(status: 407))
         }
         let kind = AuthenticationChallenge.Kind.proxy(schemes: schemes.map(\.name), realm: schemes.first?.realm)
         return ask(kind, host: proxy.host, port: proxy.port, failures: failures).flatMapThrowing {
-            guard self.credentials.take($0, for: .proxy) else { throw DialFailure.proxyRefused(status: 407) }
+            guard self.credentials.take($0, for: .proxy, schemes) else { throw DialFailure.proxyRefused(status: 407) }
         }
     }
 

@@ -53,13 +53,14 @@ final class Dialer: Sendable {
                     }
             }
             .flatMapError { error in
-                guard self.settings.canAuthenticate() else { return self.loop.makeFailedFuture(error) }
                 if case DialFailure.proxyChallenge(let schemes) = error {
                     return self.answer(schemes, failures).flatMap {
                         self.dial(endpoint, needsTunnel: needsTunnel, failures: failures + 1, opened: opened)
                     }
                 }
-                guard !delegatesTrust, self.isTLSFailure(error) else { return self.loop.makeFailedFuture(error) }
+                guard !delegatesTrust, self.settings.canAuthenticate(), self.isTLSFailure(error) else {
+                    return self.loop.makeFailedFuture(error)
+                }
                 // The reason may be the certificate of the server, which the delegate can still trust.
                 return self.dial(
                     endpoint,
@@ -93,7 +94,7 @@ final class Dialer: Sendable {
     private func tunnel(_ isNeeded: Bool, _ channel: any Channel, to endpoint: Endpoint) -> EventLoopFuture<Void> {
         guard isNeeded else { return loop.makeSucceededVoidFuture() }
         return step("proxy") { done in
-            let tunnel = ProxyTunnel(to: endpoint, authorization: credentials.header(for: .proxy), done: done)
+            let tunnel = ProxyTunnel(to: endpoint, credentials, done: done)
             try channel.pipeline.syncOperations.addHandler(tunnel)
         }
         .flatMap { self.remove(ProxyTunnel.self, from: channel) }

@@ -7,7 +7,7 @@ public struct ProxySettings: Sendable, Equatable {
     public var host: String
     /// The proxy's port.
     public var port: Int
-    /// The user for Basic authentication; nil: none, or determined by a challenge.
+    /// The user for Basic or Digest authentication; nil: none, or determined by a challenge.
     public var user: String?
     /// The password for the user. It is never logged.
     public var password: String?
@@ -31,9 +31,9 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
     private let done: EventLoopPromise<Void>
     private var reader = ResponseHeadReader()
 
-    init(to endpoint: Endpoint, authorization: String?, done: EventLoopPromise<Void>) {
+    init(to endpoint: Endpoint, _ credentials: CredentialStore, done: EventLoopPromise<Void>) {
         target = endpoint.hostAndPort
-        self.authorization = authorization
+        authorization = credentials.header(for: .proxy, method: "CONNECT", target: target)
         self.done = done
     }
 
@@ -50,7 +50,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
             case 200..<300 where rest.isEmpty: done.succeed()
             case 200..<300: throw DialFailure.badAnswer("the proxy sent bytes after its response")
             case 407:
-                let schemes = head.headers["proxy-authenticate"].compactMap { AuthenticationScheme(header: $0) }
+                let schemes = AuthenticationScheme.parse(head.headers["proxy-authenticate"])
                 throw DialFailure.proxyChallenge(schemes)
             default: throw DialFailure.proxyRefused(status: Int(head.status.code))
             }

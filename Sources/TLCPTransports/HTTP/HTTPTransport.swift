@@ -171,13 +171,11 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     private func answer(_ challenge: HTTPChallenge, _ handler: HTTPChannelHandler) {
         state = .waiting
         handler.close()
-        shared.credentials.forget(challenge.space)
         let attempt = failures
         failures += 1
-        shared.dialer.ask(challenge.kind, host: challenge.host, port: challenge.port, failures: attempt).whenSuccess {
-            [self] in
+        challenge.answer(shared, failures: attempt).whenSuccess { [self] isAnswered in
             guard case .waiting = state else { return }
-            if shared.credentials.take($0, for: challenge.space) {
+            if isAnswered {
                 dial()
             } else {
                 finish(.failed(reason: "HTTP status \(challenge.status)"))

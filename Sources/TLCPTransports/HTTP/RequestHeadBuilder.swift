@@ -21,7 +21,8 @@ struct RequestHeadBuilder {
         var outgoing = decorated("POST", request, headers)
         if settings.proxy != nil, !request.isSecure {
             outgoing.target = "http://\(endpoint.authority)\(outgoing.target)"
-            if let header = credentials.header(for: .proxy) { outgoing.headers.append(("Proxy-Authorization", header)) }
+            let header = credentials.header(for: .proxy, method: "POST", target: outgoing.target)
+            if let header { outgoing.headers.append(("Proxy-Authorization", header)) }
         }
         return HTTPRequestHead(
             version: .http1_1,
@@ -50,9 +51,6 @@ struct RequestHeadBuilder {
 
     private func add(_ request: ConnectionRequest, to headers: inout [(String, String)]) {
         headers += request.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        let space = CredentialStore.ProtectionSpace.server(Endpoint(request).hostAndPort)
-        let isGiven = request.headers.keys.contains { $0.lowercased() == "authorization" }
-        if !isGiven, let header = credentials.header(for: space) { headers.append(("Authorization", header)) }
         if let cookies = settings.cookies.header(for: request.cookieOrigin) { headers.append(("Cookie", cookies)) }
     }
 
@@ -69,6 +67,12 @@ struct RequestHeadBuilder {
             headers: headers.map { (name: $0.0, value: $0.1) }
         )
         settings.decorate(&outgoing)
+        // After the decoration, because a digest covers the target.
+        let space = CredentialStore.ProtectionSpace.server(Endpoint(request).hostAndPort)
+        let isGiven = outgoing.headers.contains { $0.name.lowercased() == "authorization" }
+        if !isGiven, let header = credentials.header(for: space, method: method, target: outgoing.target) {
+            outgoing.headers.append((name: "Authorization", value: header))
+        }
         return outgoing
     }
 }

@@ -131,13 +131,11 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
             return fail(DialFailure.badAnswer("HTTP status \(head.status.code)"))
         }
         state = .waiting
-        shared.credentials.forget(challenge.space)
         let attempt = failures
         failures += 1
-        shared.dialer.ask(challenge.kind, host: challenge.host, port: challenge.port, failures: attempt).whenSuccess {
-            [self] in
+        challenge.answer(shared, failures: attempt).whenSuccess { [self] isAnswered in
             guard case .waiting = state else { return }
-            if shared.credentials.take($0, for: challenge.space) {
+            if isAnswered {
                 start()
             } else {
                 ended(.failed(reason: "HTTP status \(challenge.status)"))

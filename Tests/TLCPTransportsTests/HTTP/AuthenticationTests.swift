@@ -39,6 +39,76 @@ internal import Testing
         #expect(kinds == [.server(schemes: ["Basic"], realm: "here")])
     }
 
+    @Test(arguments: [
+        "Basic realm=\"here\"", "Negotiate, Digest realm=\"a,b\", nonce=\"n\", qop=\"auth,auth-int\", Basic",
+    ])
+    func configuredCredentialsAnswerChallenges(offer: String) async throws {
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            while true {
+                let request = try await peer.request()
+                guard let header = request.headers["authorization"] else {
+                    try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: \(offer)\r\n")
+                    continue
+                }
+                try await peer.respond("200 OK", body: "\(header)\r\n")
+            }
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let connector = try SocketConnector(
+                .forTests { $0.credentials = HTTPCredentials(user: "mia", password: "p:w", host: "127.0.0.1") }
+            )
+            var headers: [String] = []
+            for _ in 1...2 { headers += await Opened(connector, .to(server.port)).rest().lines }
+            if offer.hasPrefix("Basic") {
+                #expect(headers == ["Basic bWlhOnA6dw==", "Basic bWlhOnA6dw=="])
+            } else {
+                #expect(
+                    headers.allSatisfy { $0.hasPrefix("Digest username=\"mia\", realm=\"a,b\", nonce=\"n\", uri=\"/") }
+                )
+                #expect(headers.map { $0.contains("nc=00000001") } == [true, false])
+                #expect(headers.map { $0.contains("nc=00000002") } == [false, true])
+            }
+            await connector.shutDown()
+        }
+    }
+
+    @Test(arguments: [nil, "elsewhere.example"])
+    func rejectedOrForeignCredentialsAreNotSentAgain(host: String?) async throws {
+        let (requests, record) = AsyncStream<String>.makeStream()
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            record.yield(try await peer.request().headers["authorization"] ?? "none")
+            try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let credentials = HTTPCredentials(user: "mia", password: "wrong", host: host)
+            let connector = try SocketConnector(.forTests { $0.credentials = credentials })
+            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401"))
+            await connector.shutDown()
+        }
+        record.finish()
+        var sent: [String] = []
+        for await header in requests { sent.append(header) }
+        #expect(sent == (host == nil ? ["none", "Basic bWlhOndyb25n"] : ["none"]))
+    }
+
+    @Test(arguments: [
+        ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+        ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ])
+    func digestMatchesTheExamplesOfItsSpecification(algorithm: String, response: String) throws {
+        let header = """
+            Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\(algorithm), \
+            nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+            """
+        let schemes = AuthenticationScheme.parse([header])
+        #expect(schemes.map(\.realm) == ["http-auth@example.org"])
+        var digest = try #require(DigestAuthentication(schemes, user: "Mufasa", password: "Circle of Life"))
+        let nonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+        let answer = digest.header(method: "GET", target: "/dir/index.html", clientNonce: nonce)
+        #expect(answer.contains("response=\"\(response)\", algorithm=\(algorithm), opaque="))
+        #expect(answer.hasSuffix("qop=auth, nc=00000001, cnonce=\"\(nonce)\""))
+    }
+
     @Test func withoutAnybodyToAskTheRefusalStands() async throws {
         let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
             _ = try await peer.request()
