@@ -124,7 +124,9 @@ extension CommandTable {
         key: String,
         commandPosition: Int
     ) -> Change? {
-        guard let index = rows.index(forKey: UpstreamName(key)), rows.values[index].secondLevel == id else { return nil }
+        guard let index = rows.index(forKey: UpstreamName(key)), rows.values[index].secondLevel == id else {
+            return nil
+        }
         let row = rows.values[index].row.replacing(commandPosition, by: Self.update)
         var changed = FieldSet()
         secondChanged.forEach { changed.insert(row.count + $0) }

@@ -61,7 +61,8 @@ public struct ItemUpdate: Sendable, Equatable {
     /// Compares the parts that are visible to the user.
     public static func == (left: ItemUpdate, right: ItemUpdate) -> Bool {
         left.itemPos == right.itemPos && left.isSnapshot == right.isSnapshot && left.changed == right.changed
-            && left.values.differences(from: right.values).isEmpty && left.values.count == right.values.count && left.patches == right.patches && left.layout == right.layout
+            && left.values.differences(from: right.values).isEmpty && left.values.count == right.values.count
+            && left.patches == right.patches && left.layout == right.layout
     }
 
     /// The item's name, nil with an item group.
@@ -121,7 +122,10 @@ public final class SubscriptionLayout: Sendable, Equatable {
     }
 
     private static func index(_ names: [String]?) -> [UpstreamName: Int] {
-        Dictionary((names ?? []).enumerated().map { (UpstreamName($1), $0 + 1) }, uniquingKeysWith: { first, _ in first })
+        Dictionary(
+            (names ?? []).enumerated().map { (UpstreamName($1), $0 + 1) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     /// The 1-based position of a field, first level before second; second-level positions follow the first-level

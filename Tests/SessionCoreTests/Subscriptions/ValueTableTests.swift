@@ -33,7 +33,9 @@ struct ValueTableTests {
 
     @Test func namesAreLookedUpByTheirBytes() {
         let names = ["\u{E9}", "e\u{301}"]
-        let table = ValueTable(properties: SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(names)))
+        let table = ValueTable(
+            properties: SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(names))
+        )
         #expect(names.map { table.position(ofItem: $0) } == [1, 2])
         #expect(names.map { table.position(ofField: $0) } == [1, 2])
         let layout = SubscriptionLayout(itemNames: names, fieldNames: names, fieldCount: 2)
