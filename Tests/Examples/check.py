@@ -1,0 +1,198 @@
+"""Executes or checks every file of `Examples` against a demo gateway.
+
+    python check.py .build/debug/lightstreamer-gateway
+
+Ends 0 once every check holds; prints the first that does not, and ends 1.
+"""
+
+import configparser
+import http.server
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+
+import yaml
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+EXAMPLES = TESTS.parent / "Examples"
+sys.path.insert(0, str(TESTS / "Browser"))
+
+import gateway
+from browser import opened
+
+
+def expect(condition, words):
+    if not condition:
+        raise RuntimeError(words)
+
+
+def run(*command, status=0, **options):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+    expect(done.returncode == status, f"{command[0]} ended with {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def python_follows(address, binary):
+    lines = run(sys.executable, EXAMPLES / "python/follow.py", address, "6").splitlines()
+    expect(len(lines) == 6 and "last_price" in lines[0], f"not six updates: {lines}")
+
+
+def shell_follows(address, binary):
+    lines = run("bash", EXAMPLES / "shell/follow.sh", address, "4").splitlines()
+    expect(lines and all(re.fullmatch(r"item[12] [\d.]*", line) for line in lines), f"not prices: {lines}")
+
+
+def keys_are_rotated(address, binary):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "environment")
+        file.write_text("GATEWAY_HTTP_PORT=0\n")
+        keys = [
+            run("bash", EXAMPLES / "shell/rotate-key.sh", "backend", file, env={**os.environ, "GATEWAY_BINARY": binary})
+            for _ in range(2)
+        ]
+        settings = dict(line.split("=", 1) for line in file.read_text().splitlines())
+        for key, name in zip(keys, ("BACKEND_OLD", "BACKEND")):
+            printed = run(binary, "key", "--hash", input=key)
+            expect(settings[f"GATEWAY_AUTH_KEYS_{name}_HASH"] in printed, f"not the hash of the key: {printed}")
+        run(binary, "check", env={**os.environ, **settings})
+
+
+def certificates_are_rotated(address, binary):
+    with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
+        for name in ("fullchain.pem", "privkey.pem"):
+            pathlib.Path(source, name).write_text(name)
+        run("bash", EXAMPLES / "shell/rotate-certificate.sh", source, target)
+        expect(pathlib.Path(target, "key.pem").read_text() == "privkey.pem", "not the new key")
+
+
+def configurations_pass_the_check(address, binary):
+    jwks = {"keys": [{"kty": "EC", "crv": "P-256", "kid": "a", "alg": "ES256", "use": "sig",
+                      "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+                      "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}
+    documents = list(yaml.safe_load_all((EXAMPLES / "kubernetes/gateway.yaml").read_text()))
+    embedded = next(document for document in documents if document["kind"] == "ConfigMap")["data"]["gateway.yaml"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {"jwks.json": json.dumps(jwks), "demo-password": "secret"}.items():
+            pathlib.Path(folder, name).write_text(text)
+        for text in ((EXAMPLES / "gateway.yaml").read_text(), embedded):
+            file = pathlib.Path(folder, "gateway.yaml")
+            file.write_text(re.sub(r"/run/secrets/(gateway/)?", folder + "/", text))
+            run(binary, "check", "--config", file)
+
+
+def manifests_fit_together(address, binary):
+    documents = {document["kind"]: document
+                 for document in yaml.safe_load_all((EXAMPLES / "kubernetes/gateway.yaml").read_text())}
+    pod = documents["Deployment"]["spec"]["template"]
+    labels = pod["metadata"]["labels"]
+    expect(documents["Service"]["spec"]["selector"] == labels, "the service selects other pods")
+    expect(documents["Deployment"]["spec"]["selector"]["matchLabels"] == labels, "the deployment selects other pods")
+    container = pod["spec"]["containers"][0]
+    mounts = {mount["name"] for mount in container["volumeMounts"]}
+    expect(mounts == {volume["name"] for volume in pod["spec"]["volumes"]}, "mounts and volumes differ")
+    for probe in ("livenessProbe", "readinessProbe"):
+        path = container[probe]["httpGet"]["path"]
+        expect(urllib.request.urlopen(address + path, timeout=10).status == 200, f"{path} is not there")
+
+
+def the_unit_is_valid(address, binary):
+    unit = EXAMPLES / "systemd/lightstreamer-gateway.service"
+    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str
+    parser.read(unit)
+    command = parser["Service"]["ExecStart"].split()
+    expect(command[1] in run(binary, "--help"), f"no subcommand {command[1]}")
+    analyze = shutil.which("systemd-analyze")
+    if not analyze:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder, unit.name)
+        copy.write_text(unit.read_text().replace(command[0], str(pathlib.Path(binary).resolve())))
+        done = subprocess.run([analyze, "verify", "--man=no", copy], capture_output=True, text=True, timeout=60)
+        wrong = [line for line in done.stderr.splitlines() if unit.name in line]
+        expect(not wrong, f"the unit is not valid: {wrong}")
+
+
+def monitoring_names_metrics_that_exist(address, binary):
+    text = urllib.request.urlopen(address + "/metrics", timeout=10).read().decode()
+    known = set(re.findall(r"^# TYPE (\S+)", text, re.M))
+    known |= {f"{name}_bucket" for name in known}
+    rules = yaml.safe_load((EXAMPLES / "monitoring/alerts.yaml").read_text())["groups"][0]["rules"]
+    panels = json.loads((EXAMPLES / "monitoring/grafana-dashboard.json").read_text())["panels"]
+    expressions = [rule["expr"] for rule in rules] + [panel["targets"][0]["expr"] for panel in panels]
+    for expression in expressions:
+        names = re.findall(r"\b(?:lightstreamer_gateway|process)_\w+", expression)
+        expect(names and set(names) <= known, f"unknown metric in {expression}")
+        expect(expression.count("(") == expression.count(")"), f"parentheses in {expression}")
+    yaml.safe_load((EXAMPLES / "monitoring/prometheus.yaml").read_text())
+
+
+def proxies_are_complete(address, binary):
+    for name in ("nginx.conf", "Caddyfile"):
+        text = (EXAMPLES / "proxy" / name).read_text()
+        expect(text.count("{") == text.count("}"), f"braces of {name}")
+    nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+    if not nginx:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+            "-subj", "/CN=gateway.example.com", "-keyout", f"{folder}/key.pem", "-out", f"{folder}/certificate.pem")
+        text = (EXAMPLES / "proxy/nginx.conf").read_text().replace("/etc/ssl/gateway", folder)
+        file = pathlib.Path(folder, "nginx.conf")
+        file.write_text(f"pid {folder}/pid;\nerror_log {folder}/log;\n" + text.replace("http {", "http {\n    access_log off;"))
+        run(nginx, "-t", "-p", folder, "-c", file)
+
+
+def pages_follow_from_another_origin(address, binary):
+    class Pages(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(EXAMPLES / "browser"))
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    origin = f"http://127.0.0.1:{server.server_port}"
+    try:
+        with gateway.demo(binary, "--set", f"cors.origins={origin}") as (other, _):
+            with opened(f"{origin}/index.html?gateway={other}") as page:
+                page.wait("[...document.querySelectorAll('td')].map((cell) => cell.textContent).filter(Boolean).length",
+                          lambda count: count == 9)
+                page.go(f"{origin}/portfolio.html?gateway={other}")
+                page.wait("document.querySelectorAll('#rows tr').length", lambda count: count >= 3)
+                page.wait("[...document.querySelectorAll('#rows td')].every((cell) => cell.textContent)")
+                page.picture("example-portfolio")
+    finally:
+        server.shutdown()
+
+
+CHECKS = [
+    python_follows, shell_follows, keys_are_rotated, certificates_are_rotated, configurations_pass_the_check,
+    manifests_fit_together, the_unit_is_valid, monitoring_names_metrics_that_exist, proxies_are_complete,
+    pages_follow_from_another_origin,
+]
+
+
+def main(binary):
+    with gateway.demo(binary) as (address, _):
+        for check in CHECKS:
+            try:
+                check(address, binary)
+            except Exception as problem:
+                raise RuntimeError(f"{check.__name__}: {problem}") from problem
+    print(f"examples: {len(CHECKS)} checks")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except Exception as problem:  # Every failure is the result of this script.
+        sys.exit(f"examples: {problem}")
