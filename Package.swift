@@ -73,7 +73,11 @@ let package = Package(
             exclude: ["Resources"],
             swiftSettings: strict
         ),
-        .target(name: "CGatewayFiles", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(
+            name: "CGatewayFiles",
+            cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("z")]
+        ),
         .target(name: "MicroHTTPD", dependencies: ["StreamIO", "CMicroHTTPD"], swiftSettings: strict),
         .systemLibrary(
             name: "CMicroHTTPD",

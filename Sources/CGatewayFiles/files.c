@@ -79,14 +79,23 @@ static const unsigned char table_js[] = {
 static const unsigned char tabs_js[] = {
 #embed "../Gateway/Resources/Dashboard/tabs.js"
 };
+static const unsigned char docs_css[] = {
+#embed "../Gateway/Resources/Docs/docs.css"
+};
+static const unsigned char docs_html[] = {
+#embed "../Gateway/Resources/Docs/docs.html"
+};
+static const unsigned char docs_js[] = {
+#embed "../Gateway/Resources/Docs/docs.js"
+};
 static const unsigned char base_css[] = {
 #embed "../Gateway/Resources/base.css"
 };
 static const unsigned char codes_json[] = {
 #embed "../Gateway/Resources/codes.json"
 };
-static const unsigned char docs_css[] = {
-#embed "../Gateway/Resources/docs.css"
+static const unsigned char gateway_js[] = {
+#embed "../Gateway/Resources/gateway.js"
 };
 static const unsigned char icon_svg[] = {
 #embed "../Gateway/Resources/icon.svg"
@@ -123,9 +132,12 @@ static const struct cgf_file files[] = {
     FILE("subscribe.js", subscribe_js),
     FILE("table.js", table_js),
     FILE("tabs.js", tabs_js),
+    FILE("docs.css", docs_css),
+    FILE("docs.html", docs_html),
+    FILE("docs.js", docs_js),
     FILE("base.css", base_css),
     FILE("codes.json", codes_json),
-    FILE("docs.css", docs_css),
+    FILE("gateway.js", gateway_js),
     FILE("icon.svg", icon_svg),
     FILE("theme.js", theme_js),
 };

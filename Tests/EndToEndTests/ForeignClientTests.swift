@@ -47,14 +47,17 @@ internal import Testing
         await process.stop()
     }
 
-    /// Each script starts its own gateways and checks one side of the dashboard in headless Chromium.
+    /// Each script starts its own gateways: the dashboard and the API page in headless Chromium, the files of `Examples`.
     @Test(
         .enabled(if: hasTools, "needs .ci/setup tests"),
-        arguments: ["dashboard_views.py", "dashboard_recovery.py", "dashboard_access.py"]
+        arguments: [
+            "Browser/dashboard_views.py", "Browser/dashboard_recovery.py", "Browser/dashboard_access.py",
+            "Browser/docs.py", "Examples/check.py",
+        ]
     )
-    func dashboardWorksInABrowser(script: String) async throws {
+    func pagesAndExamplesWork(script: String) async throws {
         let binary = try GatewayProcess.binary("lightstreamer-gateway")
-        let (status, output) = try await Self.script("Browser/\(script)", binary.path)
+        let (status, output) = try await Self.script(script, binary.path)
         #expect(status == 0, Comment(rawValue: output))
     }
 

@@ -1,35 +1,27 @@
 internal import Synchronization
 internal import Yams
 
-/// The readable API page: plain HTML made from openapi.yaml.
+/// The readable API page: HTML made from openapi.yaml, the table of codes and a template.
 ///
 /// Making it takes up to a second, so the gateway does that once, beside the requests; those that come earlier wait.
 final class DocsPage: Sendable {
     private enum State {
         /// *Leaves to* `rendered`.
-        case waiting([@Sendable ([UInt8]) -> Void])
+        case waiting([@Sendable (StaticFile) -> Void])
         /// *Entered* by `render`.
-        case rendered([UInt8])
+        case rendered(StaticFile)
     }
 
-    private let yaml: String
     private let state = Mutex(State.waiting([]))
 
-    /// A page over a contract, not rendered yet.
-    init(yaml: String) { self.yaml = yaml }
-
-    /// A page over the contract of this program.
-    convenience init() {
-        let bytes = EmbeddedFiles.shared["openapi.yaml"].map { Array($0.bytes.bytes) } ?? []
-        self.init(yaml: String(decoding: bytes, as: UTF8.self))
-    }
+    /// A page that is not rendered yet.
+    init() {}
 
     /// Makes the page, and answers those who wait for it.
     func render() {
-        let root = (try? Yams.compose(yaml: yaml)).flatMap { $0 }
-        var writer = DocsWriter(root: root)
-        let html = Array(writer.page().utf8)
-        let waiting: [@Sendable ([UInt8]) -> Void] = state.withLock { state in
+        let writer = DocsWriter(root: Self.document("openapi.yaml"), codes: Self.document("codes.json"))
+        let html = StaticFile(name: "docs.html", bytes: Array(writer.page(template: Self.text("docs.html")).utf8))
+        let waiting: [@Sendable (StaticFile) -> Void] = state.withLock { state in
             defer { state = .rendered(html) }
             if case .waiting(let waiting) = state { return waiting } else { return [] }
         }
@@ -37,7 +29,7 @@ final class DocsPage: Sendable {
     }
 
     /// The page; nil while it is not made, then `ready` gets it.
-    func html(ready: @escaping @Sendable ([UInt8]) -> Void) -> [UInt8]? {
+    func html(ready: @escaping @Sendable (StaticFile) -> Void) -> StaticFile? {
         state.withLock { state in
             switch state {
             case .rendered(let html): return html
@@ -46,5 +38,13 @@ final class DocsPage: Sendable {
                 return nil
             }
         }
+    }
+
+    private static func text(_ name: String) -> String {
+        EmbeddedFiles.shared[name].map { String(decoding: $0.bytes.bytes, as: UTF8.self) } ?? ""
+    }
+
+    private static func document(_ name: String) -> Node? {
+        (try? Yams.compose(yaml: text(name))).flatMap { $0 }
     }
 }

@@ -1,166 +1,180 @@
 internal import Yams
 
-/// Writes the nodes of an OpenAPI document as HTML.
+/// Writes the parts of the API page that come from openapi.yaml and from the table of codes into its template.
 struct DocsWriter {
-    private let root: Node?
-    private var html = ""
+    private let document: DocsDocument
+    private let codes: DocsCodes
 
-    /// A writer over a document; without one the page says so.
-    init(root: Node?) { self.root = root }
-
-    /// The whole page.
-    mutating func page() -> String {
-        let info = root?["info"]
-        let title = info?["title"]?.string ?? "API"
-        html = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
-        html += "<meta name=\"viewport\" content=\"width=device-width\"><title>\(Self.escape(title))</title>"
-        html += "<link rel=\"stylesheet\" href=\"/assets/base.css\"><link rel=\"stylesheet\" href=\"/assets/docs.css\">"
-        html += "<main><h1>\(Self.escape(title))</h1>"
-        html += "<p>The machine form of this page is <a href=\"/openapi.yaml\">openapi.yaml</a>.</p>"
-        text(info?["description"]?.string)
-        contents()
-        for (path, item) in pairs(root?["paths"]) { operations(path, item) }
-        problems()
-        schemas()
-        return html + "</main></html>\n"
+    /// A writer over a contract and the entries of `codes.json`.
+    init(root: Node?, codes: Node?) {
+        document = DocsDocument(root: root)
+        self.codes = DocsCodes(root: codes)
     }
 
-    private mutating func contents() {
-        html += "<h2>Operations</h2><table>"
-        for (path, item) in pairs(root?["paths"]) {
-            for (method, operation) in pairs(item) where Self.methods.contains(method) {
-                let id = operation["operationId"]?.string ?? ""
-                html += "<tr><td class=\"m\">\(method.uppercased())<td><a href=\"#\(Self.escape(id))\">"
-                html += "<code>\(Self.escape(path))</code></a><td>\(Self.inline(operation["summary"]?.string ?? ""))"
+    /// The page: the template with its marks `{{…}}` replaced.
+    func page(template: String) -> String {
+        let parts: [String: () -> String] = [
+            "version": { DocsMarkup.escape(document.root?["info"]?["version"]?.string ?? "") },
+            "introduction": { DocsMarkup.paragraphs(document.root?["info"]?["description"]?.string) },
+            "contents": contents, "operations": operations, "problems": codes.problems,
+            "session-codes": { codes.table("session") }, "subscription-codes": { codes.table("subscription") },
+            "message-codes": { codes.table("message") }, "schemas": schemas,
+        ]
+        return template.split(separator: "{{", omittingEmptySubsequences: false).enumerated().map { index, piece in
+            guard index > 0, let end = piece.firstRange(of: "}}") else { return String(piece) }
+            return (parts[String(piece[..<end.lowerBound])]?() ?? "") + piece[end.upperBound...]
+        }.joined()
+    }
+
+    // MARK: - Contents
+
+    private var tags: [(name: String, description: String)] {
+        document.elements(document.root?["tags"]).map { ($0["name"]?.string ?? "", $0["description"]?.string ?? "") }
+    }
+
+    private func operations(of tag: String) -> [(path: String, item: Node, method: String, operation: Node)] {
+        document.operations.filter { document.elements($0.operation["tags"]).first?.string == tag }
+    }
+
+    private func contents() -> String {
+        tags.map { tag in
+            let entries = operations(of: tag.name).map { path, _, method, operation in
+                "<li><a href=\"#\(operation["operationId"]?.string ?? "")\"><b class=\"method \(method)\">"
+                    + "\(method.uppercased())</b> <code>\(DocsMarkup.escape(path))</code></a>"
+            }
+            return "<h3>\(tag.name.prefix(1).uppercased())\(tag.name.dropFirst())</h3><ul>\(entries.joined())</ul>"
+        }.joined()
+    }
+
+    // MARK: - Operations
+
+    private func operations() -> String {
+        tags.map { tag in
+            "<h2 id=\"tag-\(tag.name)\">\(tag.name.prefix(1).uppercased())\(tag.name.dropFirst())</h2>"
+                + "<p>\(DocsMarkup.inline(tag.description))</p>"
+                + operations(of: tag.name).map(operation).joined()
+        }.joined()
+    }
+
+    private func operation(_ path: String, _ item: Node, _ method: String, _ operation: Node) -> String {
+        let id = operation["operationId"]?.string ?? ""
+        let summary = operation["summary"]?.string ?? ""
+        return """
+            <section class="operation" id="\(id)"><h3><a href="#\(id)"><b class="method \(method)">\
+            \(method.uppercased())</b> <code>\(DocsMarkup.escape(path))</code></a></h3>\
+            <p class="summary">\(DocsMarkup.inline(summary))</p>\
+            \(DocsMarkup.paragraphs(operation["description"]?.string))
+            """
+                + examples(path, item, method, operation)
+                + parameters(document.elements(item["parameters"]) + document.elements(operation["parameters"]))
+                + body(document.resolve(operation["requestBody"])) + responses(path, operation) + "</section>"
+    }
+
+    private func examples(_ path: String, _ item: Node, _ method: String, _ operation: Node) -> String {
+        let example = DocsExample(method: method, path: path, item: item, operation: operation, document: document)
+        let tabs = [("curl", example.curl), ("JavaScript", example.javaScript), ("Python", example.python)]
+        let panels = tabs.map { language, text in
+            "<div class=\"sample\" data-language=\"\(language)\">"
+                + DocsMarkup.code(text, language: language.lowercased()) + "</div>"
+        }
+        return "<div class=\"samples\">\(panels.joined())</div>" + answer(operation)
+    }
+
+    private func answer(_ operation: Node) -> String {
+        guard let (status, response) = document.success(of: operation) else { return "" }
+        let heading = "<h4>Response \(status): \(DocsMarkup.inline(response["description"]?.string ?? ""))</h4>"
+        if let value = document.example(of: response, mediaType: "application/json") {
+            return heading + DocsMarkup.code(DocsLiteral.json.text(value, width: 80), language: "json")
+        }
+        if let text = document.example(of: response, mediaType: "text/plain")?.string {
+            return heading + DocsMarkup.code(text, language: "text")
+        }
+        return heading
+    }
+
+    private func parameters(_ nodes: [Node]) -> String {
+        let rows = nodes.compactMap(document.resolve).map { parameter in
+            "<tr><th scope=\"row\"><code>\(DocsMarkup.escape(parameter["name"]?.string ?? ""))</code>"
+                + "<td>\(parameter["in"]?.string ?? "")<td>\(schema(parameter["schema"]))"
+                + "<td>\(DocsMarkup.inline(parameter["description"]?.string ?? ""))"
+        }
+        guard !rows.isEmpty else { return "" }
+        let head =
+            "<thead><tr><th scope=\"col\">Name<th scope=\"col\">In<th scope=\"col\">Type<th scope=\"col\">Meaning"
+        return "<h4>Parameters</h4><div class=\"scroll\"><table>\(head)<tbody>\(rows.joined())</table></div>"
+    }
+
+    private func body(_ body: Node?) -> String {
+        guard let body else { return "" }
+        let forms = document.pairs(body["content"]).map { type, content in
+            "<li><code>\(DocsMarkup.escape(type))</code>: \(schema(content["schema"]))"
+        }
+        return "<h4>Body</h4><ul>\(forms.joined())</ul>"
+    }
+
+    // MARK: - Responses
+
+    /// The statuses that any operation may have; the page explains them once.
+    private static let common: Set<String> = ["400", "401", "403", "406", "413", "415", "429", "503", "default"]
+
+    private func responses(_ path: String, _ operation: Node) -> String {
+        let rows = document.pairs(operation["responses"]).compactMap { status, node -> String? in
+            guard !Self.common.contains(status), let response = document.resolve(node) else { return nil }
+            let codes = codes(of: response, status: status, path: path).map { "<a href=\"#\($0)\">\($0)</a>" }
+            let forms = document.pairs(response["content"]).filter { $0.0 != "application/problem+json" }
+                .map { "\(schema($0.1["schema"]))" }
+            return "<tr><th scope=\"row\">\(status)<td>\(DocsMarkup.inline(response["description"]?.string ?? ""))"
+                + "<td>\((forms + codes).joined(separator: " "))"
+        }
+        let note = "<p class=\"note\">Beside these, the <a href=\"#errors\">errors of every operation</a>.</p>"
+        return "<h4>Responses</h4><div class=\"scroll\"><table><tbody>\(rows.joined())</table></div>\(note)"
+    }
+
+    private func codes(of response: Node, status: String, path: String) -> [String] {
+        let examples = document.pairs(response["content"]?["application/problem+json"]?["examples"])
+        var codes = examples.compactMap { document.resolve($0.1)?["value"]?["code"]?.string }
+        guard status == "404" else { return codes }
+        let segments = path.split(separator: "/")
+        codes = zip(segments, segments.dropFirst()).compactMap { kind, parameter in
+            switch (kind, parameter) {
+            case ("clients", "{id}"): "unknown-client"
+            case ("subscriptions", "{id}"): "unknown-subscription"
+            case ("streams", "{id}"): "unknown-stream"
+            case ("upstreams", "{name}"): "unknown-upstream"
+            case (_, "{item}"): "unknown-item"
+            case (_, "{key}"): "unknown-key"
+            case (_, "{field}"): "unknown-field"
+            default: nil
             }
         }
-        html += "</table>"
+        return codes.isEmpty ? ["unknown-upstream"] : codes
     }
 
-    private mutating func operations(_ path: String, _ item: Node) {
-        for (method, operation) in pairs(item) where Self.methods.contains(method) {
-            let id = Self.escape(operation["operationId"]?.string ?? "")
-            html += "<section id=\"\(id)\"><h3><span class=\"m\">\(method.uppercased())</span> "
-            html += "<code>\(Self.escape(path))</code></h3>"
-            text(operation["summary"]?.string)
-            text(operation["description"]?.string)
-            parameters(elements(item["parameters"]) + elements(operation["parameters"]))
-            body(resolve(operation["requestBody"]))
-            responses(operation["responses"])
-            html += "</section>"
-        }
-    }
+    // MARK: - Schemas
 
-    private mutating func parameters(_ nodes: [Node]) {
-        guard !nodes.isEmpty else { return }
-        html += "<h4>Parameters</h4><table>"
-        for node in nodes {
-            guard let parameter = resolve(node) else { continue }
-            html += "<tr><td><code>\(Self.escape(parameter["name"]?.string ?? ""))</code>"
-            html += "<td>\(Self.escape(parameter["in"]?.string ?? ""))<td>\(schema(parameter["schema"]))"
-            html += "<td>\(Self.inline(parameter["description"]?.string ?? ""))"
-        }
-        html += "</table>"
-    }
-
-    private mutating func body(_ body: Node?) {
-        guard let body else { return }
-        html += "<h4>Body</h4><table>"
-        for (type, content) in pairs(body["content"]) {
-            html += "<tr><td><code>\(Self.escape(type))</code><td>\(schema(content["schema"]))"
-        }
-        html += "</table>"
-    }
-
-    private mutating func responses(_ responses: Node?) {
-        html += "<h4>Answers</h4><table>"
-        for (status, node) in pairs(responses) {
-            guard let response = resolve(node) else { continue }
-            let forms = pairs(response["content"]).map { type, content in
-                "<code>\(Self.escape(type))</code> \(schema(content["schema"]))"
-            }
-            html += "<tr><td>\(Self.escape(status))<td>\(Self.inline(response["description"]?.string ?? ""))"
-            html += "<td>\(forms.joined(separator: "<br>"))"
-        }
-        html += "</table>"
-    }
-
-    private mutating func problems() {
-        html += "<h2>Problems</h2><table>"
-        for code in ProblemCode.allCases {
-            html += "<tr id=\"\(code.rawValue)\"><td><code>\(code.rawValue)</code><td>\(code.status)"
-            html += "<td>\(Self.escape(code.title))"
-        }
-        html += "</table>"
-    }
-
-    private mutating func schemas() {
-        html += "<h2>Schemas</h2>"
-        for (name, schema) in pairs(root?["components"]?["schemas"]) {
-            html += "<section id=\"schema-\(Self.escape(name))\"><h3>\(Self.escape(name))</h3>"
-            text(schema["description"]?.string)
+    private func schemas() -> String {
+        document.pairs(document.root?["components"]?["schemas"]).map { name, schema in
             let yaml = (try? Yams.serialize(node: schema)) ?? ""
-            html += "<pre>\(Self.escape(yaml))</pre></section>"
-        }
+            return "<details class=\"schema\" id=\"schema-\(DocsMarkup.escape(name))\"><summary>"
+                + "\(DocsMarkup.escape(name))</summary>" + DocsMarkup.paragraphs(schema["description"]?.string)
+                + DocsMarkup.code(yaml, language: "yaml") + "</details>"
+        }.joined()
     }
-
-    // MARK: - Pieces
-
-    private static let methods: Set<String> = ["get", "post", "patch", "put", "delete"]
 
     /// A short description of a schema: a link, or its type and values.
     private func schema(_ node: Node?) -> String {
         guard let node else { return "" }
         if let reference = node["$ref"]?.string, let name = reference.split(separator: "/").last {
-            return "<a href=\"#schema-\(Self.escape(String(name)))\">\(Self.escape(String(name)))</a>"
+            return "<a href=\"#schema-\(DocsMarkup.escape(String(name)))\">\(DocsMarkup.escape(String(name)))</a>"
         }
         if let values = node["enum"]?.sequence {
-            return Self.escape(values.compactMap(\.string).joined(separator: ", "))
+            return DocsMarkup.escape(values.compactMap(\.string).joined(separator: ", "))
         }
-        let options = elements(node["anyOf"]) + elements(node["oneOf"])
+        let options = document.elements(node["anyOf"]) + document.elements(node["oneOf"])
         if !options.isEmpty { return options.map { schema($0) }.joined(separator: " or ") }
-        if let types = node["type"]?.sequence { return Self.escape(types.compactMap(\.string).joined(separator: ", ")) }
-        return Self.escape(node["type"]?.string ?? "")
-    }
-
-    private mutating func text(_ text: String?) {
-        guard let text else { return }
-        for paragraph in text.split(separator: "\n\n") {
-            html += "<p>\(Self.inline(String(paragraph)))</p>"
+        if let types = node["type"]?.sequence {
+            return DocsMarkup.escape(types.compactMap(\.string).joined(separator: ", "))
         }
-    }
-
-    private func resolve(_ node: Node?) -> Node? {
-        guard let reference = node?["$ref"]?.string else { return node }
-        return reference.split(separator: "/").dropFirst().reduce(root) { place, name in place?[String(name)] }
-    }
-
-    private func pairs(_ node: Node?) -> [(String, Node)] {
-        guard let mapping = node?.mapping else { return [] }
-        return mapping.compactMap { pair in pair.key.string.map { ($0, pair.value) } }
-    }
-
-    private func elements(_ node: Node?) -> [Node] { node?.sequence.map { Array($0) } ?? [] }
-
-    /// Escapes, then sets `` `code` `` and `**bold**`.
-    private static func inline(_ text: String) -> String {
-        let code = escape(text).split(separator: "`", omittingEmptySubsequences: false)
-        return code.enumerated().map { index, part in
-            if index % 2 == 1 { return "<code>\(part)</code>" }
-            let bold = part.split(separator: "**", omittingEmptySubsequences: false)
-            return bold.enumerated().map { $0 % 2 == 1 ? "<b>\($1)</b>" : String($1) }.joined()
-        }.joined()
-    }
-
-    private static func escape(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            default: result.append(character)
-            }
-        }
+        return DocsMarkup.escape(node["type"]?.string ?? "")
     }
 }

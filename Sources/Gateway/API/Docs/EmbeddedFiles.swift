@@ -2,44 +2,32 @@ internal import CGatewayFiles
 internal import MicroHTTPD
 internal import StreamIO
 
-/// The files that are part of the binary: the contract and the dashboard.
-struct EmbeddedFiles: Sendable {
-    /// One file.
-    struct File: Sendable {
-        /// Its media type.
-        let mediaType: String
-        /// Its bytes.
-        let bytes: SharedBytes
-        /// The tag over its bytes.
-        let tag: EntityTag
+/// A file of the pages, as it is and compressed.
+struct StaticFile: Sendable {
+    /// Its media type.
+    let mediaType: String
+    /// Its bytes.
+    let bytes: SharedBytes
+    /// The tag over its bytes.
+    let tag: EntityTag
+    /// Its bytes in gzip and their tag; nil where that is not shorter.
+    let compressed: (bytes: SharedBytes, tag: EntityTag)?
+
+    /// A file whose media type follows from its name.
+    init(name: String, bytes: [UInt8]) {
+        mediaType = Self.mediaType(name)
+        self.bytes = SharedBytes(bytes)
+        tag = EntityTag(of: bytes)
+        compressed = Self.compress(bytes).map { (SharedBytes($0), EntityTag(of: $0)) }
     }
 
-    /// The files of this program.
-    static let shared = EmbeddedFiles()
-
-    private let files: [String: File]
-
-    private init() {
-        var files: [String: File] = [:]
-        var index = 0
-        while let file = cgf_file_at(index)?.pointee {
-            let name = String(cString: file.name)
-            let bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
-            files[name] = File(
-                mediaType: Self.mediaType(name),
-                bytes: SharedBytes(bytes),
-                tag: EntityTag(of: bytes)
-            )
-            index += 1
+    private static func compress(_ bytes: [UInt8]) -> [UInt8]? {
+        let most = bytes.count
+        let result = [UInt8](unsafeUninitializedCapacity: most) { output, count in
+            count = bytes.withUnsafeBufferPointer { cgf_gzip($0.baseAddress, most, output.baseAddress, most) }
         }
-        self.files = files
+        return result.isEmpty ? nil : result
     }
-
-    /// The file of a name.
-    subscript(name: String) -> File? { files[name] }
-
-    /// The names of all files.
-    var names: [String] { files.keys.sorted() }
 
     private static func mediaType(_ name: String) -> String {
         switch name.split(separator: ".").last {
@@ -52,4 +40,27 @@ struct EmbeddedFiles: Sendable {
         default: "application/octet-stream"
         }
     }
+}
+
+/// The files that are part of the binary: the contract, the dashboard and the API page.
+struct EmbeddedFiles: Sendable {
+    /// The files of this program.
+    static let shared = EmbeddedFiles()
+
+    private let files: [String: StaticFile]
+
+    private init() {
+        var files: [String: StaticFile] = [:]
+        var index = 0
+        while let file = cgf_file_at(index)?.pointee {
+            let name = String(cString: file.name)
+            let bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+            files[name] = StaticFile(name: name, bytes: bytes)
+            index += 1
+        }
+        self.files = files
+    }
+
+    /// The file of a name.
+    subscript(name: String) -> StaticFile? { files[name] }
 }

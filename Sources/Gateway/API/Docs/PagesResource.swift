@@ -15,12 +15,8 @@ struct PagesResource: Sendable {
 
     /// `GET /docs`.
     func docs(_ call: Call) throws -> OperationResult {
-        let bytes = services.docs.html { call.respond(docs($0, call)) }
-        return bytes.map { .response(docs($0, call)) } ?? .deferred
-    }
-
-    private func docs(_ html: [UInt8], _ call: Call) -> Response {
-        page(.bytes(html), "text/html; charset=utf-8", EntityTag(of: html), call)
+        let file = services.docs.html { call.respond(page($0, call)) }
+        return file.map { .response(page($0, call)) } ?? .deferred
     }
 
     /// `GET /`.
@@ -40,14 +36,29 @@ struct PagesResource: Sendable {
         guard let file = EmbeddedFiles.shared[name] else {
             throw Problem(.notFound, detail: "There is no file \"\(name)\".")
         }
-        return .response(page(.shared(file.bytes), file.mediaType, file.tag, call))
+        return .response(page(file, call))
     }
 
-    private func page(_ body: HTTPResponse.Body, _ type: String, _ tag: EntityTag, _ call: Call) -> Response {
+    private func page(_ file: StaticFile, _ call: Call) -> Response {
         var response = Response(status: 200)
-        response.headers.append("Content-Type", type)
+        response.headers.append("Content-Type", file.mediaType)
         response.headers.append("Content-Security-Policy", Self.contentSecurityPolicy)
-        response.body = body
+        response.headers.append("Vary", "Accept-Encoding")
+        var (bytes, tag) = (file.bytes, file.tag)
+        if let compressed = file.compressed, Self.acceptsGzip(call.header("Accept-Encoding")) {
+            (bytes, tag) = compressed
+            response.headers.append("Content-Encoding", "gzip")
+        }
+        response.body = .shared(bytes)
         return response.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
+    }
+
+    /// Whether `Accept-Encoding` names gzip, and not with a weight of 0.
+    static func acceptsGzip(_ header: String?) -> Bool {
+        (header ?? "").split(separator: ",").contains { element in
+            let parts = element.split(separator: ";").map { $0.trimmed.lowercased() }
+            guard parts.first == "gzip" || parts.first == "*" else { return false }
+            return !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+        }
     }
 }

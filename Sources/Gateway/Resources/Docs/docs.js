@@ -1,0 +1,125 @@
+// The API page: tabs of languages, search, the place in the sidebar. Without scripts everything is there, one below the other.
+
+import { copyText } from "/assets/dom.js";
+
+const languages = ["curl", "JavaScript", "Python"];
+const storageKey = "docs-language";
+
+function setOrigin() {
+  for (const code of document.querySelectorAll("pre code")) {
+    if (code.textContent.includes("http://127.0.0.1:8080")) {
+      code.textContent = code.textContent.replaceAll("http://127.0.0.1:8080", location.origin);
+    }
+  }
+}
+
+function button(label, onclick) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.className = "chip";
+  element.textContent = label;
+  element.addEventListener("click", onclick);
+  return element;
+}
+
+function show(language) {
+  for (const sample of document.querySelectorAll(".samples .sample")) sample.hidden = sample.dataset.language !== language;
+  for (const tab of document.querySelectorAll(".samples .tabs .language")) {
+    tab.setAttribute("aria-pressed", String(tab.textContent === language));
+  }
+  try { localStorage.setItem(storageKey, language); } catch { /* The choice lasts as long as the page. */ }
+}
+
+function addTabs() {
+  for (const samples of document.querySelectorAll(".samples")) {
+    const tabs = document.createElement("div");
+    tabs.className = "tabs";
+    for (const language of languages) {
+      const tab = button(language, () => {
+        const before = tab.getBoundingClientRect().top;
+        show(language);
+        // All tabs of the page change; the one that was pressed stays where it is.
+        scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
+      });
+      tab.classList.add("language");
+      tabs.append(tab);
+    }
+    const copy = button("Copy", () => copyText(samples.querySelector(".sample:not([hidden]) code").textContent, copy));
+    copy.classList.add("copy");
+    tabs.append(copy);
+    samples.prepend(tabs);
+  }
+  let chosen = null;
+  try { chosen = localStorage.getItem(storageKey); } catch { /* None was chosen. */ }
+  show(languages.includes(chosen) ? chosen : languages[0]);
+}
+
+function connectSearch() {
+  const input = document.getElementById("search");
+  const found = document.getElementById("found");
+  const blocks = [...document.querySelectorAll("main section, main tr[id], main .schema")]
+    .map((element) => ({ element, text: element.textContent.toLowerCase() }));
+  const entries = [...document.querySelectorAll("#sidebar li")];
+
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const { element, text } of blocks) {
+      element.hidden = !words.every((word) => text.includes(word));
+      if (!element.hidden && element.classList.contains("operation")) count += 1;
+    }
+    for (const heading of document.querySelectorAll("main > h2")) heading.hidden = words.length > 0;
+    for (const entry of entries) {
+      const target = document.getElementById(entry.querySelector("a").hash.slice(1));
+      entry.hidden = target?.hidden ?? false;
+    }
+    found.textContent = words.length ? `${count} operation${count === 1 ? "" : "s"} found` : "";
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)) return;
+    event.preventDefault();
+    document.getElementById("sidebar").classList.add("open");
+    input.focus();
+  });
+}
+
+function connectMenu() {
+  const menu = document.getElementById("menu");
+  const sidebar = document.getElementById("sidebar");
+  const open = (isOpen) => {
+    sidebar.classList.toggle("open", isOpen);
+    menu.setAttribute("aria-expanded", String(isOpen));
+  };
+  menu.addEventListener("click", () => open(!sidebar.classList.contains("open")));
+  sidebar.addEventListener("click", (event) => { if (event.target.closest("a")) open(false); });
+}
+
+function followPlace() {
+  const links = new Map([...document.querySelectorAll("#sidebar a")].map((link) => [link.hash.slice(1), link]));
+  const observer = new IntersectionObserver((changes) => {
+    for (const { target, isIntersecting } of changes) {
+      if (!isIntersecting) continue;
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(target.id)?.setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "-10% 0px -80% 0px" });
+  for (const id of links.keys()) {
+    const section = document.getElementById(id);
+    if (section) observer.observe(section);
+  }
+}
+
+/** Opens the folded part that an address leads to. */
+function showTarget() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target instanceof HTMLDetailsElement) target.open = true;
+  target?.scrollIntoView?.();
+}
+
+setOrigin();
+addTabs();
+connectSearch();
+connectMenu();
+followPlace();
+addEventListener("hashchange", showTarget);
+showTarget();

@@ -1,0 +1,178 @@
+"""Executes every example of the API page: curl in a shell, JavaScript in headless Chromium, Python in an interpreter.
+
+    python docs.py .build/debug/lightstreamer-gateway
+
+Ends 0 once all of them work and the page does what it should; prints the first that does not, and ends 1.
+"""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+
+import gateway
+from browser import opened
+from dashboard_views import run
+
+SAMPLES = """[...document.querySelectorAll('.operation')].map((section) => ({
+    id: section.id, samples: Object.fromEntries([...section.querySelectorAll('.sample')].map((sample) =>
+        [sample.dataset.language, sample.querySelector('code').textContent])) }))"""
+SETUP = "document.querySelector('[data-language=setup] code').textContent"
+
+# What has to be true before an operation can succeed, as a shell command.
+BEFORE = {"subscribe": 'curl -s -X POST "$BASE/v1/subscriptions/$SUBSCRIPTION/unsubscribe"'}
+# Operations whose responses do not end.
+STREAMS = {"stream", "openStream", "streamClient", "streamSubscription"}
+
+
+def shell(setup, before, command, address):
+    script = f"set -euo pipefail\nBASE={address}\n{setup}\n{before} >/dev/null\n{command}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    return done
+
+
+def curl_examples_work(page, address):
+    setup = page.see(SETUP)
+    for operation in page.see(SAMPLES):
+        name, command = operation["id"], operation["samples"]["curl"]
+        if name in STREAMS:
+            # curl ends with 28 when its time is over.
+            command = command.replace("curl -N", "curl -sN --max-time 2") + " || test $? = 28"
+        else:
+            command = command.replace("curl ", "curl -s --fail-with-body ", 1)
+        done = shell(setup, BEFORE.get(name, ":"), command, address)
+        if done.returncode != 0:
+            raise RuntimeError(f"{name}: {command}: {done.stdout}{done.stderr}")
+        if name in STREAMS and "event: stream" not in done.stdout:
+            raise RuntimeError(f"{name}: no event: {done.stdout}")
+
+
+def variables(setup, address):
+    """The ids that the first lines of the page set, as the names that the other languages use."""
+    names = ["CLIENT", "SUBSCRIPTION", "PORTFOLIO", "KEY", "STREAM"]
+    done = shell(setup, ":", "printf '%s\\n' " + " ".join(f'"${name}"' for name in names), address)
+    if done.returncode != 0:
+        raise RuntimeError(f"the variables: {done.stderr}")
+    return dict(zip([name.lower() for name in names], done.stdout.split("\n")))
+
+
+def javascript_examples_work(page, address):
+    setup = page.see(SETUP)
+    for operation in page.see(SAMPLES):
+        name, text = operation["id"], operation["samples"]["JavaScript"]
+        if name in BEFORE:
+            continue
+        values = variables(setup, address)
+        declarations = "".join(f"const {name} = {json.dumps(value)};" for name, value in values.items())
+        if name in STREAMS:
+            text += """\nawait new Promise((resolve, reject) => { source.addEventListener("stream", resolve);
+                source.onerror = () => reject(new Error("no stream")); }); source.close(); return "200";"""
+        else:
+            text += "\nreturn String(response.status);"
+        status = page.see(f"(async () => {{ {declarations}\n{text} }})()")
+        if not status.startswith("2"):
+            raise RuntimeError(f"{name}: status {status}: {text}")
+
+
+def python_examples_work(page, address):
+    setup = page.see(SETUP)
+    programs = []
+    for operation in page.see(SAMPLES):
+        name, text = operation["id"], operation["samples"]["Python"]
+        compile(text, name, "exec")
+        if name in BEFORE or name in STREAMS:
+            continue
+        values = variables(setup, address)
+        body = "\n".join(f"    {line}" for line in text.splitlines())
+        declarations = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        programs.append(f"def run({', '.join(values)}):\n{body}\n    assert response.is_success, {name!r} + response.text\n"
+                        f"run({declarations})\n")
+    done = subprocess.run([sys.executable, "-c", "".join(programs)], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr[-2000:])
+
+
+def problems_lead_to_their_line(page, address):
+    for path in ("/v1/clients/none", "/v1/nothing", "/v1/stream?upstream=none&mode=MERGE&items=a&fields=b"):
+        try:
+            urllib.request.urlopen(address + path, timeout=10)
+            raise RuntimeError(f"{path} is there")
+        except urllib.error.HTTPError as answer:
+            anchor = json.load(answer)["type"].split("#")[1]
+        if not page.see(f"document.getElementById({json.dumps(anchor)})?.cells.length === 5"):
+            raise RuntimeError(f"no line for {anchor}")
+    for anchor in ("session-1", "session-0", "subscription-21", "message-38"):
+        if not page.see(f"document.getElementById('{anchor}')?.cells[3].textContent.length > 10"):
+            raise RuntimeError(f"no cure for {anchor}")
+    if page.see("[...document.querySelectorAll('.codes tr td:last-child')].filter((cell) => !cell.textContent).length"):
+        raise RuntimeError("a code has no cure")
+
+
+def links_lead_somewhere(page, address):
+    lost = page.see("""[...document.querySelectorAll('a[href^="#"]')].map((link) => link.hash.slice(1))
+        .filter((id) => !document.getElementById(id))""")
+    if lost:
+        raise RuntimeError(f"links without target: {lost}")
+
+
+def search_finds_operations(page, address):
+    page.see("document.getElementById('search').focus()")
+    page.call("Input.insertText", text="cookies jar")
+    page.wait("document.getElementById('found').textContent", lambda text: re.match(r"[1-9] operations? found", text))
+    if page.see("document.getElementById('deleteCookies').hidden") or not page.see("document.getElementById('metrics').hidden"):
+        raise RuntimeError("the search shows the wrong operations")
+    page.see("(() => { const input = document.getElementById('search'); input.value = ''; input.dispatchEvent(new Event('input')); })()")
+
+
+def tabs_change_the_language(page, address):
+    page.see("[...document.querySelectorAll('#listUpstreams .language')].find((tab) => tab.textContent === 'Python').click()")
+    page.wait("document.querySelector('#listUpstreams .sample:not([hidden])').dataset.language === 'Python'")
+    page.see("[...document.querySelectorAll('#listUpstreams .language')].find((tab) => tab.textContent === 'curl').click()")
+
+
+def a_phone_needs_no_sideways_scrolling(page, address):
+    page.resize(390, 844)
+    for scheme in ("light", "dark"):
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        if page.see("document.documentElement.scrollWidth") > 390:
+            raise RuntimeError("the page is wider than the screen")
+        page.picture(f"docs-phone-{scheme}")
+    page.click("#menu")
+    page.wait("document.getElementById('sidebar').checkVisibility()")
+
+
+def the_page_is_compressed_where_accepted(page, address):
+    plain = urllib.request.urlopen(address + "/docs", timeout=10).read()
+    request = urllib.request.Request(address + "/docs", headers={"Accept-Encoding": "br, gzip"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        packed, tag = answer.read(), answer.headers["ETag"]
+        if answer.headers["Content-Encoding"] != "gzip" or gzip.decompress(packed) != plain or len(packed) * 3 > len(plain):
+            raise RuntimeError("not the same page in gzip")
+    request.add_header("If-None-Match", tag)
+    try:
+        urllib.request.urlopen(request, timeout=10)
+        raise RuntimeError("the tag is not recognized")
+    except urllib.error.HTTPError as answer:
+        if answer.code != 304:
+            raise
+
+
+def main(binary):
+    with gateway.demo(binary) as (address, _), opened(address + "/docs") as page:
+        page.resize(1280, 900)
+        page.wait("document.querySelectorAll('.samples .tabs').length > 20")
+        run(page, address, [
+            links_lead_somewhere, problems_lead_to_their_line, tabs_change_the_language, search_finds_operations,
+            curl_examples_work, javascript_examples_work, python_examples_work, the_page_is_compressed_where_accepted,
+            a_phone_needs_no_sideways_scrolling,
+        ])
+    print("docs: every example works")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except Exception as problem:  # Every failure is the result of this script.
+        sys.exit(f"docs: {problem}")

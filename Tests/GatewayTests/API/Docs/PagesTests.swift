@@ -1,0 +1,33 @@
+import JSONText
+import Testing
+
+@testable import Gateway
+
+@Suite struct PagesTests {
+    @Test func everyProblemCodeHasItsCauseAndCure() throws {
+        let file = try #require(EmbeddedFiles.shared["codes.json"])
+        let codes = try JSONValue(parsing: Array(file.bytes.bytes))
+        let problems = codes["problem"]?.array ?? []
+        #expect(Set(problems.compactMap { $0["code"]?.string }) == Set(ProblemCode.allCases.map(\.rawValue)))
+        for kind in ["problem", "session", "subscription", "message"] {
+            for entry in codes[kind]?.array ?? [] {
+                #expect(entry["cause"]?.string?.isEmpty == false && entry["cure"]?.string?.isEmpty == false, "\(entry)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("gzip", true), ("br, gzip;q=0.5", true), ("*", true), ("GZIP", true), ("gzip;q=0", false),
+        ("gzip; q=0.000", false), ("br", false), ("", false),
+    ])
+    func gzipIsSentWhereItIsAccepted(header: String, isAccepted: Bool) {
+        #expect(PagesResource.acceptsGzip(header) == isAccepted)
+    }
+
+    @Test func filesAreCompressedOnce() throws {
+        let file = try #require(EmbeddedFiles.shared["app.js"])
+        let compressed = try #require(file.compressed)
+        #expect(compressed.bytes.bytes.count < file.bytes.bytes.count / 2)
+        #expect(compressed.tag != file.tag)
+    }
+}
