@@ -81,6 +81,18 @@ def a_gateway_that_is_gone_is_named(page, address, process):
         raise RuntimeError("the values were not kept")
 
 
+def a_gateway_that_returns_is_used(page, address, binary):
+    # A tab that is selected meanwhile waits for the gateway as well.
+    page.click("#tab-portfolio")
+    page.wait("document.querySelector('#panel-portfolio .problem').hidden")
+    with gateway.demo(binary, port=address.rsplit(":", 1)[1]):
+        page.wait(STATUS, lambda word: word == "Connected")
+        page.wait(f"{ROWS}.length", lambda count: count >= 3)
+        page.click("#tab-quotes")
+        page.wait(f"!{IS_DIM}")
+        page.wait(PROGRESS, lambda steps: steps == ["done"] * 4)
+
+
 def main(binary):
     with gateway.demo(binary) as (address, process), opened(address + "/") as page:
         page.resize(1280, 900)
@@ -89,6 +101,7 @@ def main(binary):
             leaving_pages_hold_no_connection, a_page_that_returns_goes_on,
         ])
         a_gateway_that_is_gone_is_named(page, address, process)
+        a_gateway_that_returns_is_used(page, address, binary)
     print("dashboard: recovers")
 
 

@@ -7,10 +7,10 @@ import urllib.request
 
 
 @contextlib.contextmanager
-def demo(binary, *arguments):
+def demo(binary, *arguments, port="0"):
     """A gateway with a demo server; gives its address and its process."""
     process = subprocess.Popen(
-        [binary, "demo", "--port", "0", "--demo-port", "0", "--log-level", "error", *arguments],
+        [binary, "demo", "--port", port, "--demo-port", "0", "--log-level", "error", *arguments],
         stdout=subprocess.PIPE, text=True,
     )
     try:

@@ -6,6 +6,7 @@ Ends 0 once every check holds; prints the first that does not, and ends 1.
 """
 
 import configparser
+import contextlib
 import http.server
 import json
 import os
@@ -147,37 +148,66 @@ def proxies_are_complete(address, binary):
         text = (EXAMPLES / "proxy/nginx.conf").read_text().replace("/etc/ssl/gateway", folder)
         file = pathlib.Path(folder, "nginx.conf")
         file.write_text(f"pid {folder}/pid;\nerror_log {folder}/log;\n" + text.replace("http {", "http {\n    access_log off;"))
-        run(nginx, "-t", "-p", folder, "-c", file)
+        done = subprocess.run([nginx, "-t", "-p", folder, "-c", file], capture_output=True, text=True, timeout=60)
+        expect("syntax is ok" in done.stderr, f"nginx: {done.stderr}")
+
+
+class Pages(http.server.SimpleHTTPRequestHandler):
+    """Serves the example pages, as another origin would."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments, directory=str(EXAMPLES / "browser"))
+
+    def log_message(self, *arguments):
+        pass
+
+
+@contextlib.contextmanager
+def other_origin():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 def pages_follow_from_another_origin(address, binary):
-    class Pages(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments):
-            super().__init__(*arguments, directory=str(EXAMPLES / "browser"))
+    with other_origin() as origin, gateway.demo(binary, "--set", f"cors.origins={origin}") as (other, _):
+        with opened(f"{origin}/index.html?gateway={other}") as page:
+            page.wait("[...document.querySelectorAll('td')].map((cell) => cell.textContent).filter(Boolean).length",
+                      lambda count: count == 9)
+            page.go(f"{origin}/portfolio.html?gateway={other}")
+            page.wait("document.querySelectorAll('#rows tr').length", lambda count: count >= 3)
+            page.wait("[...document.querySelectorAll('#rows td')].every((cell) => cell.textContent)")
 
-        def log_message(self, *arguments):
-            pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    origin = f"http://127.0.0.1:{server.server_port}"
-    try:
-        with gateway.demo(binary, "--set", f"cors.origins={origin}") as (other, _):
-            with opened(f"{origin}/index.html?gateway={other}") as page:
-                page.wait("[...document.querySelectorAll('td')].map((cell) => cell.textContent).filter(Boolean).length",
-                          lambda count: count == 9)
-                page.go(f"{origin}/portfolio.html?gateway={other}")
-                page.wait("document.querySelectorAll('#rows tr').length", lambda count: count >= 3)
-                page.wait("[...document.querySelectorAll('#rows td')].every((cell) => cell.textContent)")
-                page.picture("example-portfolio")
-    finally:
-        server.shutdown()
+def the_module_takes_a_new_ticket_and_resumes(address, binary):
+    words = run(binary, "key").split()
+    key, digest = words[1], words[3]
+    with other_origin() as origin, gateway.demo(
+        binary, "--auth", "keys", "--set", f"auth.keys.page.hash={digest}", "--set", f"cors.origins={origin}"
+    ) as (other, _), opened(f"{origin}/none") as page:
+        page.wait("location.pathname === '/none' && document.readyState === 'complete'")
+        page.see(f"""(async () => {{
+            const {{ follow }} = await import("{other}/assets/gateway.js");
+            window.resumes = [];
+            follow("{other}", {{ upstream: "demo", mode: "MERGE", items: "item1", fields: "last_price" }}, {{
+                token: () => "{key}", stream: ({{ resume }}) => window.resumes.push(resume),
+                update: () => {{ window.updates = (window.updates ?? 0) + 1; }},
+            }});
+        }})()""")
+        page.wait("window.updates >= 2")
+        request = urllib.request.Request(
+            f"{other}/v1/streams/{gateway.streams(other, key)[0]['id']}", method="DELETE",
+            headers={"Authorization": f"Bearer {key}"},
+        )
+        urllib.request.urlopen(request, timeout=10)
+        page.wait("window.resumes", lambda resumes: resumes == ["fresh", "resumed"])
 
 
 CHECKS = [
     python_follows, shell_follows, keys_are_rotated, certificates_are_rotated, configurations_pass_the_check,
     manifests_fit_together, the_unit_is_valid, monitoring_names_metrics_that_exist, proxies_are_complete,
-    pages_follow_from_another_origin,
+    pages_follow_from_another_origin, the_module_takes_a_new_ticket_and_resumes,
 ]
 
 

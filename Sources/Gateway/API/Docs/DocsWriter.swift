@@ -82,7 +82,8 @@ struct DocsWriter {
 
     private func answer(_ operation: Node) -> String {
         guard let (status, response) = document.success(of: operation) else { return "" }
-        let heading = "<h4>Response \(status): \(DocsMarkup.inline(response["description"]?.string ?? ""))</h4>"
+        let description = DocsMarkup.paragraphs(response["description"]?.string)
+        let heading = "<h4>Response \(status)</h4>\(description)"
         if let value = document.example(of: response, mediaType: "application/json") {
             return heading + DocsMarkup.code(DocsLiteral.json.text(value, width: 80), language: "json")
         }

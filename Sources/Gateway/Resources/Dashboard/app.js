@@ -114,6 +114,8 @@ class Dashboard {
     try {
       await this.stream.join(feed);
     } catch (error) {
+      // A gateway that does not answer is the state of the stream, which is opened again with this feed.
+      if (!error.status) return this.stream.reconnect();
       feed.refuse(error);
       this.#log.add("problem", `${feed.title}: ${error.message}`);
     }

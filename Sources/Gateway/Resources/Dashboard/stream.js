@@ -40,10 +40,12 @@ export class LiveStream extends EventTarget {
 
   get feeds() { return [...this.#feeds.values()]; }
 
+  get #isReading() { return this.id !== null && (this.state === "open" || this.state === "opening"); }
+
   /** Adds a feed to the stream; throws `ProblemError` where the gateway refuses it. */
   join(feed) {
     this.#feeds.set(feed.key, feed);
-    return this.#inTurn(() => (this.id && this.state !== "ended" ? this.#add(feed) : this.#open()));
+    return this.#inTurn(() => (this.#isReading ? this.#add(feed) : this.#open()));
   }
 
   /** Takes a feed out of the stream. */
@@ -91,31 +93,33 @@ export class LiveStream extends EventTarget {
     if (this.#feeds.size === 0) return this.#become("idle");
     if (this.state !== "reconnecting" && this.state !== "gone") this.#become("opening");
     try {
-      if (!await this.#isKept()) await this.#create();
+      await this.#check();
+      await this.#complete();
       if (this.id) this.#listen(await streamURL(`/v1/streams/${this.id}/events`, this.#lastEventId));
     } catch (error) {
       this.#failed(error);
     }
   }
 
-  /** Whether the gateway still keeps the stream, so that it can be resumed. */
-  async #isKept() {
-    if (!this.id) return false;
+  /** Forgets the stream if the gateway does not keep it any longer; otherwise it can be resumed. */
+  async #check() {
     try {
-      await get(`/v1/streams/${this.id}`);
-      return true;
+      if (this.id) {
+        await get(`/v1/streams/${this.id}`);
+        return;
+      }
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status !== 404) throw error;
-      this.id = null;
-      this.#lastEventId = null;
-      return false;
     }
+    this.id = null;
+    this.#lastEventId = null;
+    for (const feed of this.#feeds.values()) feed.subscription = null;
   }
 
-  /** Prepares a stream; each feed is added for itself, so that one that is refused does not take the others along. */
-  async #create() {
-    for (const feed of this.#feeds.values()) feed.subscription = null;
+  /** Adds what the stream does not carry; each feed for itself, so that one that is refused takes no other along. */
+  async #complete() {
     for (const feed of this.#feeds.values()) {
+      if (feed.subscription) continue;
       try {
         await (this.id ? this.#add(feed) : this.#prepare(feed));
       } catch (error) {

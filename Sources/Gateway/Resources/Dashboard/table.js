@@ -4,6 +4,7 @@ import { clock, duration, h, isNumeric, reducedMotion, setText } from "./dom.js"
 import { Sparkline } from "./sparkline.js";
 
 const fadeTime = 900;
+const longValue = 40;
 const sortInterval = 1000;
 const flashes = { 1: "--flash-up", "-1": "--flash-down", 0: "--flash-new" };
 const arrows = { 1: "▲", "-1": "▼" };
@@ -164,6 +165,7 @@ export class TableView extends EventTarget {
     const value = this.#feed.isList && name === "item" ? row.item : row.values[name];
     if (this.#feed.options.times?.includes(name)) return setText(entry.value, clock(Number(value)));
     setText(entry.value, value ?? "");
+    if (value?.length > longValue) entry.cell.title = value;
     entry.cell.classList.toggle("null", value === null || value === undefined);
     if (isNumeric(value)) this.#writeNumber(row, name, entry);
     if (isChange) this.#flash(entry.cell, isNumeric(value) ? row.direction[name] ?? 0 : 0);
