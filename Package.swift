@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
@@ -22,7 +23,7 @@ let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package
 
 let package = Package(
     name: "lightstreamer-gateway",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "LightstreamerClient", targets: ["LightstreamerClient"]),
         .executable(name: "lightstreamer-gateway", targets: ["GatewayCLI"]),
@@ -110,7 +111,7 @@ let package = Package(
         .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "TLCP"], swiftSettings: strict),
         .testTarget(
             name: "TLCPTransportsTests",
-            dependencies: ["TLCPTransports", nioCore, nioPosix, nioSSL, crypto],
+            dependencies: ["TLCPTransports", nioCore, nioPosix, nioEmbedded, nioSSL, crypto],
             swiftSettings: strict
         ),
         .testTarget(

@@ -23,13 +23,20 @@ extension Dialer {
     }
 
     /// A TLS handler that accepts the certificates of the server only if the delegate trusts them.
-    func delegatedTrustHandler(_ context: NIOSSLContext, _ endpoint: Endpoint, _ name: String?) throws
-        -> NIOSSLClientHandler
-    {
+    func delegatedTrustHandler(
+        _ context: NIOSSLContext,
+        _ endpoint: Endpoint,
+        _ name: String?,
+        _ deadline: StepDeadline
+    ) throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: context, serverHostname: name) { certificates, promise in
             let chain = certificates.compactMap { try? $0.toDERBytes() }
+            deadline.pause()
             self.ask(.serverTrust(certificates: chain), host: endpoint.host, port: endpoint.port, failures: 1)
-                .whenSuccess { promise.succeed($0 == .use(.trust) ? .certificateVerified : .failed) }
+                .whenSuccess {
+                    deadline.resume()
+                    promise.succeed($0 == .use(.trust) ? .certificateVerified : .failed)
+                }
         }
     }
 

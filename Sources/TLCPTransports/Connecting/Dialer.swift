@@ -93,7 +93,7 @@ final class Dialer: Sendable {
 
     private func tunnel(_ isNeeded: Bool, _ channel: any Channel, to endpoint: Endpoint) -> EventLoopFuture<Void> {
         guard isNeeded else { return loop.makeSucceededVoidFuture() }
-        return step("proxy") { done in
+        return step("proxy") { done, _ in
             let tunnel = ProxyTunnel(to: endpoint, credentials, done: done)
             try channel.pipeline.syncOperations.addHandler(tunnel)
         }
@@ -107,13 +107,13 @@ final class Dialer: Sendable {
         delegatesTrust: Bool
     ) -> EventLoopFuture<Void> {
         guard endpoint.isSecure else { return loop.makeSucceededVoidFuture() }
-        return step("TLS handshake") { done in
+        return step("TLS handshake") { done, deadline in
             let context = try contexts.context(identity: identity)
             // A literal address is no valid server name (RFC 6066 section 3); the certificate is still checked against it.
             let name = CookieDomain.isLiteral(endpoint.host) ? nil : endpoint.host
             let handler =
                 delegatesTrust
-                ? try delegatedTrustHandler(context, endpoint, name)
+                ? try delegatedTrustHandler(context, endpoint, name, deadline)
                 : try NIOSSLClientHandler(context: context, serverHostname: name)
             try channel.pipeline.syncOperations.addHandler(handler)
             try channel.pipeline.syncOperations.addHandler(TLSHandshakeGate(done: done))
@@ -143,12 +143,15 @@ final class Dialer: Sendable {
     }
 
     /// Runs one step with a deadline.
-    private func step(_ name: String, _ begin: (EventLoopPromise<Void>) throws -> Void) -> EventLoopFuture<Void> {
+    private func step(
+        _ name: String,
+        _ begin: (EventLoopPromise<Void>, StepDeadline) throws -> Void
+    ) -> EventLoopFuture<Void> {
         let done = loop.makePromise(of: Void.self)
-        let deadline = loop.scheduleTask(in: settings.timeout) { done.fail(DialFailure.timeout(name)) }
+        let deadline = StepDeadline(on: loop, after: settings.timeout) { done.fail(DialFailure.timeout(name)) }
         done.futureResult.whenComplete { _ in deadline.cancel() }
         do {
-            try begin(done)
+            try begin(done, deadline)
         } catch {
             done.fail(error)
         }
