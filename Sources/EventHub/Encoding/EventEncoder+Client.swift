@@ -56,12 +56,19 @@ extension EventEncoder {
         case .serverFailure(let code, let message):
             json.member("code", code)
             json.member("message", message)
-        case .deviceTokenChange(let code, let message), .badgeReset(let code, let message):
-            json.member("succeeded", code == nil)
-            if let code {
-                json.member("code", code)
-                json.member("message", message)
-            }
+        case .deviceTokenChange(let deviceID, let code, let message):
+            writeOutcome(code, message)
+            if let deviceID { json.member("deviceId", deviceID) }
+        case .badgeReset(let code, let message):
+            writeOutcome(code, message)
+        }
+    }
+
+    private mutating func writeOutcome(_ code: Int?, _ message: String?) {
+        json.member("succeeded", code == nil)
+        if let code {
+            json.member("code", code)
+            json.member("message", message)
         }
     }
 }

@@ -37,8 +37,8 @@ package enum LegacyStreamEvent: Sendable, Equatable {
     case serverFailure(code: Int, message: String)
     /// Server data could not be interpreted.
     case dataError(reason: String)
-    /// A device token change ended; `code` nil means success.
-    case deviceTokenChange(code: Int?, message: String?)
+    /// A device token change ended; `code` nil means success, and then the device id is the server's.
+    case deviceTokenChange(deviceID: String?, code: Int?, message: String?)
     /// A badge reset ended; `code` nil means success.
     case badgeReset(code: Int?, message: String?)
 
@@ -51,7 +51,8 @@ package enum LegacyStreamEvent: Sendable, Equatable {
         case .serverFailed(let code, let message): self = .serverFailure(code: code, message: message)
         case .badData(let reason): self = .dataError(reason: reason)
         case .closed: self = .connectionClosed
-        case .deviceRegistered(_, let code, let message): self = .deviceTokenChange(code: code, message: message)
+        case .deviceRegistered(let deviceID, let code, let message):
+            self = .deviceTokenChange(deviceID: deviceID, code: code, message: message)
         case .badgeReset(_, let code, let message): self = .badgeReset(code: code, message: message)
         }
     }

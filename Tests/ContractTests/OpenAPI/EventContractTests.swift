@@ -79,8 +79,9 @@ import Testing
         let legacy: [LegacyStreamEvent] = [
             .connectionEstablished, .sessionStarted(polling: false), .bytesReceived(1), .activityWarning(true),
             .connectionClosed, .connectionEnded(cause: 48), .connectionFailure(reason: "r"),
-            .serverFailure(code: 1, message: "m"), .dataError(reason: "r"), .deviceTokenChange(code: nil, message: nil),
-            .deviceTokenChange(code: 45, message: "m"), .badgeReset(code: nil, message: nil),
+            .serverFailure(code: 1, message: "m"), .dataError(reason: "r"),
+            .deviceTokenChange(deviceID: "d", code: nil, message: nil),
+            .deviceTokenChange(deviceID: nil, code: 45, message: "m"), .badgeReset(code: nil, message: nil),
             .badgeReset(code: 45, message: "m"),
         ]
         let outcomes: [MessageOutcome] = [
