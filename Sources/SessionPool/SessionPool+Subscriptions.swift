@@ -124,9 +124,24 @@ extension SessionPool {
             try? shared.subscription.setRequestedMaxFrequency(frequency)
             resource.setProperties(properties)
         } else {
-            deactivate(resource)
-            resource.setProperties(properties)
+            try move(resource, from: present, to: properties)
+        }
+    }
+
+    /// Moves an active resource to another upstream subscription; if that is refused, it returns to its old properties.
+    private func move(
+        _ resource: SubscriptionResource,
+        from present: SubscriptionProperties,
+        to properties: SubscriptionProperties
+    ) throws(PoolError) {
+        deactivate(resource)
+        resource.setProperties(properties)
+        do {
             try activate(resource)
+        } catch {
+            resource.setProperties(present)
+            try? activate(resource)
+            throw error
         }
     }
 }

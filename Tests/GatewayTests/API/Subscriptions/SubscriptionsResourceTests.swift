@@ -42,6 +42,20 @@ import Testing
         #expect(fixture.perform("PATCH", path, patch, ["If-Match": tag]).status == 412)
     }
 
+    @Test func anActiveSubscriptionAdmitsOnlyFrequencyChanges() {
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["i1"],"fields":["f1"],"requestedMaxFrequency":1}"#
+        let path = fixture.perform("POST", "/v1/subscriptions", body).headers["Location"] ?? ""
+        #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).code == "lifecycle")
+        #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).status == 409)
+        #expect(fixture.perform("POST", path + "/subscribe").status == 409)
+        #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":2}"#).status == 200)
+        #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":null}"#).status == 409)
+        #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":"unfiltered"}"#).status == 409)
+        #expect(fixture.perform("PATCH", path, #"{"requestedSnapshot":5}"#).status == 422)
+        #expect(fixture.perform("POST", path + "/unsubscribe").status == 202)
+        #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).status == 200)
+    }
+
     @Test func unsubscribingWhatIsInactiveIsNoError() {
         let path = "/v1/subscriptions/" + fixture.makeSubscription()
         #expect(fixture.perform("POST", path + "/unsubscribe").status == 202)

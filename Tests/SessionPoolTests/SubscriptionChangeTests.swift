@@ -1,0 +1,104 @@
+internal import Logging
+internal import SessionCore
+internal import Testing
+
+@testable import SessionPool
+
+/// Changes of the properties of a subscription resource.
+@Suite struct SubscriptionChangeTests {
+    private let sink = RecordingSink()
+
+    private func pool(_ change: (inout UpstreamConfiguration) -> Void = { _ in }) -> SessionPool {
+        var upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
+        change(&upstream)
+        return SessionPool(
+            configuration: PoolConfiguration(upstreams: [upstream]),
+            sink: sink,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: { .zero }
+        )
+    }
+
+    private static let session = SessionKey(upstream: "demo", user: nil, password: nil)
+
+    private static func quote(_ frequency: RequestedMaxFrequency? = nil) -> SubscriptionProperties {
+        var properties = SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["last_price"]))
+        properties.requestedMaxFrequency = frequency
+        return properties
+    }
+
+    private func active(_ pool: SessionPool, _ properties: SubscriptionProperties) throws -> SubscriptionResource {
+        let resource = try pool.createResource(home: .pooled(Self.session), properties: properties)
+        try pool.activate(resource)
+        return resource
+    }
+
+    @Test func inactiveResourceTakesAnyProperties() throws {
+        let pool = pool()
+        let resource = try pool.createResource(home: .pooled(Self.session), properties: Self.quote())
+        var other = Self.quote(.unfiltered)
+        other.items = .group("g")
+        try pool.change(resource, to: other)
+        #expect(resource.properties == other)
+        #expect(resource.carrier == nil)
+    }
+
+    @Test func frequencyOfTheOnlyUserChangesInPlace() throws {
+        let pool = pool()
+        let resource = try active(pool, Self.quote(.limited(1)))
+        let carrier = resource.carrier
+        try pool.change(resource, to: Self.quote(.limited(2)))
+        #expect(resource.carrier === carrier)
+        #expect(resource.properties.requestedMaxFrequency == .limited(2))
+        #expect(carrier?.subscription.requestedMaxFrequency == .limited(2))
+    }
+
+    @Test func frequencyOfASharedSubscriptionMovesTheResource() throws {
+        let pool = pool()
+        let first = try active(pool, Self.quote(.limited(1)))
+        let second = try active(pool, Self.quote(.limited(1)))
+        #expect(first.carrier === second.carrier)
+        try pool.change(second, to: Self.quote(.limited(2)))
+        #expect(first.carrier !== second.carrier)
+        #expect(first.carrier?.subscription.requestedMaxFrequency == .limited(1))
+        #expect(second.carrier?.subscription.requestedMaxFrequency == .limited(2))
+        #expect(sink.present.faults.isEmpty)
+    }
+
+    @Test func changeOverQuotaKeepsTheOldProperties() throws {
+        let pool = pool { $0.maxSubscriptions = 1 }
+        let first = try active(pool, Self.quote(.limited(1)))
+        let second = try active(pool, Self.quote(.limited(1)))
+        #expect(throws: PoolError.self) { try pool.change(second, to: Self.quote(.limited(2))) }
+        #expect(second.properties == Self.quote(.limited(1)))
+        #expect(second.carrier === first.carrier && second.carrier != nil)
+        #expect(sink.present.faults.isEmpty)
+    }
+
+    @Test(arguments: [
+        (RequestedMaxFrequency?.some(.limited(1)), RequestedMaxFrequency?.none), (.limited(1), .unfiltered),
+        (.unfiltered, .limited(1)),
+    ])
+    func forbiddenFrequencyChangesAreRefusedWhileActive(
+        from: RequestedMaxFrequency?,
+        to: RequestedMaxFrequency?
+    ) throws {
+        let pool = pool()
+        let resource = try active(pool, Self.quote(from))
+        #expect(throws: PoolError.self) { try pool.change(resource, to: Self.quote(to)) }
+        #expect(resource.properties == Self.quote(from))
+    }
+
+    @Test func otherPropertiesAreRefusedWhileActive() throws {
+        let pool = pool()
+        let resource = try active(pool, Self.quote())
+        var other = Self.quote()
+        other.selector = "s"
+        #expect(
+            throws: PoolError.lifecycle(rule: "only requestedMaxFrequency may change while the subscription is active")
+        ) {
+            try pool.change(resource, to: other)
+        }
+        #expect(resource.properties == Self.quote())
+    }
+}
