@@ -50,7 +50,8 @@ struct HubSink: PoolSink {
 
     func client(_ client: PooledClient, changedProperty property: String) {
         let value = ClientPropertyValue.json(of: property, client: client.core)
-        publish(.property(name: property, value: value), of: client.id)
+        let name = client.core.edition.propertyName(property)
+        publish(.property(name: name, value: value), of: client.id)
     }
 
     func client(_ client: ClientID, message: String, ended outcome: MessageOutcome) {

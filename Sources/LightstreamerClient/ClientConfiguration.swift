@@ -19,6 +19,23 @@ public struct ClientConfiguration: Sendable {
             case .old: .olderEdition
             }
         }
+
+        /// The name by which `didChangeProperty` of this edition reports a property of the newest edition.
+        ///
+        /// The older edition reports `idleMillis`, `keepaliveMillis`, `pollingMillis`, `reverseHeartbeatMillis` and, for
+        /// both `requestedMaxBandwidth` and `realMaxBandwidth`, `maxBandwidth`; all other names are the same.
+        public func propertyName(_ name: String) -> String {
+            switch self {
+            case .new: name
+            case .old: Self.olderNames[name] ?? name
+            }
+        }
+
+        private static let olderNames = [
+            "idleTimeout": "idleMillis", "keepaliveInterval": "keepaliveMillis", "pollingInterval": "pollingMillis",
+            "reverseHeartbeatInterval": "reverseHeartbeatMillis", "requestedMaxBandwidth": "maxBandwidth",
+            "realMaxBandwidth": "maxBandwidth",
+        ]
     }
 
     /// The network threads. Default: those of the process.
@@ -37,7 +54,7 @@ public struct ClientConfiguration: Sendable {
     public var requestDecorator: RequestDecorator?
     /// The timeout of TCP connections, TLS handshakes and proxy negotiation. Default 10 s.
     public var tcpConnectTimeout: Duration = .seconds(10)
-    /// The edition that supplies the initial values of the options.
+    /// The edition that supplies the initial values of the options, and the names in `didChangeProperty`.
     public var edition = Edition.new
     /// The maximum length of a line from the server in bytes. Default 64 MiB.
     public var maxLineLength = 64 << 20
@@ -46,6 +63,9 @@ public struct ClientConfiguration: Sendable {
     public var receiveWindow = 1 << 20
     /// The maximum number of unfinished messages; beyond it `sendMessage` throws `overloaded`. Default 100,000.
     public var maxPendingMessages = 100_000
+    /// The maximum total length of unfinished messages in bytes of UTF-8; beyond it `sendMessage` throws `overloaded`.
+    /// Default 64 MiB.
+    public var maxPendingMessageBytes = 64 << 20
     /// The client identifier that session creations carry; the default is that of third-party clients.
     public var clientIdentifier: String?
 

@@ -64,11 +64,16 @@ public final class LightstreamerClient: Sendable {
     /// The status of the connection. It may lag behind `connect()` and `disconnect()`, never behind an event.
     public var status: ClientStatus { core.state.withLock { $0.status } }
 
+    /// The edition of the class reference that the client was configured with.
+    public var edition: ClientConfiguration.Edition { core.configuration.edition }
+
     /// Totals since the client was created.
     public var counters: ClientCounters { core.state.withLock { $0.counters } }
 
-    /// Opens a session and maintains it until `disconnect()` or a refusal by the server. Does nothing unless the status
-    /// is `DISCONNECTED`. Throws `noServerAddress`, and `tooManySessions` where the policy is `BLOCK`.
+    /// Opens a session and maintains it until `disconnect()` or a refusal by the server. In `DISCONNECTED:WILL-RETRY` and
+    /// `DISCONNECTED:TRYING-RECOVERY` it ends a pause between attempts and tries at once; while an attempt is under way
+    /// or a session is bound it does nothing. Throws `noServerAddress`, and `tooManySessions` where the policy is
+    /// `BLOCK`.
     public func connect() throws(ClientError) { try core.connect() }
 
     /// Ends the session. Active subscriptions stay active, and are subscribed to again by the next session.

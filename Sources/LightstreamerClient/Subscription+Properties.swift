@@ -5,7 +5,7 @@ public import SessionCore
 extension Subscription {
     /// The items by name.
     public var items: [String]? { state.withLock { $0.draft.items?.names } }
-    /// Sets the items by name: not empty, no spaces, not digits only. Replaces an item group; nil clears.
+    /// Sets the items by name: not empty, no spaces, no numbers. Replaces an item group; nil clears.
     public func setItems(_ names: [String]?) throws(ClientError) {
         try edit { $0.items = names.map(NameSource.list) }
     }
@@ -49,14 +49,15 @@ extension Subscription {
 
     /// The buffer asked for; nil: left to the server.
     public var requestedBufferSize: RequestedBufferSize? { state.withLock { $0.draft.requestedBufferSize } }
-    /// Sets `requestedBufferSize`, greater than 0.
+    /// Sets `requestedBufferSize`, greater than 0. Sent only in MERGE and DISTINCT mode, and not with unfiltered
+    /// dispatching.
     public func setRequestedBufferSize(_ size: RequestedBufferSize?) throws(ClientError) {
         try edit { $0.requestedBufferSize = size }
     }
 
     /// The frequency limit asked for; nil: left to the server.
     public var requestedMaxFrequency: RequestedMaxFrequency? { state.withLock { $0.draft.requestedMaxFrequency } }
-    /// Sets `requestedMaxFrequency`, greater than 0. While active it may be changed, but not from or to `unfiltered`,
+    /// Sets `requestedMaxFrequency`, greater than 0. Not sent in RAW mode. While active it may be changed, but not from or to `unfiltered`,
     /// and not to nil.
     public func setRequestedMaxFrequency(_ frequency: RequestedMaxFrequency?) throws(ClientError) {
         try editFrequency(frequency)

@@ -10,10 +10,10 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// How the items behave.
     public typealias Mode = SubscriptionMode
 
-    let state: Mutex<SubscriptionState>
+    let state: Mutex<State>
 
     /// A subscription without items and fields; both must be set before `subscribe`.
-    public init(mode: Mode) { state = Mutex(SubscriptionState(draft: SubscriptionDraft(mode: mode))) }
+    public init(mode: Mode) { state = Mutex(State(draft: SubscriptionDraft(mode: mode))) }
 
     /// A subscription to items by name. Throws `invalidValue` for bad lists.
     public convenience init(mode: Mode, items: [String], fields: [String]) throws(ClientError) {
@@ -53,11 +53,13 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// The number of first-level fields; nil while not subscribed.
     public var fieldCount: Int? { state.withLock { $0.table?.fieldCount } }
 
-    /// COMMAND only: the 1-based position of the key field; nil while not subscribed and in other modes.
-    public var keyPosition: Int? { state.withLock { $0.table?.keyPosition } }
+    /// COMMAND only: the 1-based position of the key field, from the first `subscriptionDidSubscribe` until the fields are
+    /// changed; nil before, and in other modes.
+    public var keyPosition: Int? { state.withLock { $0.keyPosition } }
 
-    /// COMMAND only: the 1-based position of the command field; nil while not subscribed and in other modes.
-    public var commandPosition: Int? { state.withLock { $0.table?.commandPosition } }
+    /// COMMAND only: the 1-based position of the command field, from the first `subscriptionDidSubscribe` until the fields
+    /// are changed; nil before, and in other modes.
+    public var commandPosition: Int? { state.withLock { $0.commandPosition } }
 
     /// The frequency limit in force; nil while not subscribed or unknown.
     public var realMaxFrequency: RealMaxFrequency? { state.withLock { $0.table?.realMaxFrequency } }

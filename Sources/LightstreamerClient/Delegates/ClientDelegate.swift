@@ -14,7 +14,8 @@ public protocol ClientDelegate: AnyObject, Sendable {
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String)
     /// The status changed; two equal ones never follow each other.
     func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus)
-    /// A property of the connection details or options changed, set by the user or by the server.
+    /// A property of the connection details or options changed, set by the user or by the server. The name is that of
+    /// the configured edition; see `ClientConfiguration.Edition.propertyName(_:)`.
     func client(_ client: LightstreamerClient, didChangeProperty property: String)
 }
 
@@ -51,7 +52,7 @@ final class ClientDelegateAdapter: ClientObserver {
         case .status(let status): delegate.client(client, didChangeStatus: status)
         case .serverError(let code, let message):
             delegate.client(client, didReceiveServerError: code, withMessage: message)
-        case .property(let name): delegate.client(client, didChangeProperty: name)
+        case .property(let name): delegate.client(client, didChangeProperty: client.edition.propertyName(name))
         case .subscription, .message, .legacy, .bytesReceived: break
         }
     }

@@ -40,29 +40,68 @@ struct EventLoopClock: ClientClock {
 }
 
 /// The timers of a machine. Used only by the driver's task.
+///
+/// While a delegate is asked for the answer to an authentication challenge, the timers that limit connection attempts and
+/// requests are suspended.
 final class SessionTimers {
+    private struct Running {
+        let timer: any ClientTimer
+        let due: Moment
+    }
+
     private let clock: any ClientClock
-    private let fire: @Sendable (TimerID) -> Void
-    private var timers: [TimerID: any ClientTimer] = [:]
+    private let fire: @Sendable (SessionTimer) -> Void
+    private var running: [SessionTimer: Running] = [:]
+    /// The remaining time of suspended timers.
+    private var suspended: [SessionTimer: Duration] = [:]
+    private var pendingChallenges = 0
 
     /// Timers over a clock; `fire` is called on any thread.
-    init(clock: any ClientClock, fire: @escaping @Sendable (TimerID) -> Void) {
+    init(clock: any ClientClock, fire: @escaping @Sendable (SessionTimer) -> Void) {
         self.clock = clock
         self.fire = fire
     }
 
-    func schedule(_ timer: TimerID, after delay: Duration) {
-        timers[timer]?.cancel()
-        timers[timer] = clock.schedule(after: delay) { [fire] in fire(timer) }
+    func schedule(_ timer: SessionTimer, after delay: Duration) {
+        cancel(timer)
+        if pendingChallenges > 0, timer.purpose.limitsAttempt { suspended[timer] = delay } else { start(timer, delay) }
     }
 
-    func cancel(_ timer: TimerID) { timers.removeValue(forKey: timer)?.cancel() }
+    private func start(_ timer: SessionTimer, _ delay: Duration) {
+        let scheduled = clock.schedule(after: delay) { [fire] in fire(timer) }
+        running[timer] = Running(timer: scheduled, due: clock.now() + delay)
+    }
+
+    func cancel(_ timer: SessionTimer) {
+        running.removeValue(forKey: timer)?.timer.cancel()
+        suspended[timer] = nil
+    }
 
     /// Removes a timer that fired.
-    func fired(_ timer: TimerID) { timers[timer] = nil }
+    func fired(_ timer: SessionTimer) { running[timer] = nil }
+
+    /// A challenge waits for its answer.
+    func challengeStarted() {
+        pendingChallenges += 1
+        for (timer, state) in running where timer.purpose.limitsAttempt {
+            state.timer.cancel()
+            running[timer] = nil
+            suspended[timer] = max(.zero, state.due - clock.now())
+        }
+    }
+
+    /// A challenge was answered.
+    func challengeEnded() {
+        pendingChallenges -= 1
+        guard pendingChallenges == 0 else { return }
+        let resumed = suspended
+        suspended = [:]
+        for (timer, remaining) in resumed { start(timer, remaining) }
+    }
 
     func cancelAll() {
-        for timer in timers.values { timer.cancel() }
-        timers = [:]
+        for state in running.values { state.timer.cancel() }
+        running = [:]
+        suspended = [:]
     }
 }

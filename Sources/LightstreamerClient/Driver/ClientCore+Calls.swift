@@ -116,8 +116,11 @@ extension ClientCore {
         try Self.checkMessage(sequence: sequence, delayTimeout: delayTimeout)
         let result: Result<MessageToken, ClientError> = state.withLock { state in
             if state.isShutDown { return .failure(Self.shutDownError) }
-            guard state.pendingMessages < configuration.maxPendingMessages else { return .failure(Self.overloadError) }
+            guard state.pendingMessages < configuration.maxPendingMessages,
+                text.utf8.count <= configuration.maxPendingMessageBytes - state.pendingMessageBytes
+            else { return .failure(Self.overloadError) }
             state.pendingMessages += 1
+            state.pendingMessageBytes += text.utf8.count
             state.counters.messages &+= 1
             let message = OutgoingMessage(
                 token: MessageToken(state.makeToken()),

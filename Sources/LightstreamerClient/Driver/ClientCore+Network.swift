@@ -55,11 +55,24 @@ extension ClientCore {
         return nil
     }
 
-    private func authenticate(_ challenge: AuthenticationChallenge) {
+    /// Passes a challenge to the first delegate or listener that answers; until it does, connection attempts have no time
+    /// limit.
+    func authenticate(_ challenge: AuthenticationChallenge) {
         guard let client = state.withLock({ $0.client }), let challenged else {
             return challenge.answer(.performDefaultHandling)
         }
-        challenged(client, challenge)
+        send(.challengeStarted)
+        let suspending = AuthenticationChallenge(
+            kind: challenge.kind,
+            host: challenge.host,
+            port: challenge.port,
+            previousFailureCount: challenge.previousFailureCount,
+            handler: { [self] answer in
+                send(.challengeEnded)
+                challenge.answer(answer)
+            }
+        )
+        challenged(client, suspending)
     }
 }
 

@@ -29,6 +29,8 @@ struct ClientState {
     var subscriptions: [Subscription] = []
     /// The number of messages that the machine has not received or whose outcome is outstanding.
     var pendingMessages = 0
+    /// The length of these messages in UTF-8.
+    var pendingMessageBytes = 0
     var legacyListeners: [any LegacyConnectionListener] = []
     var nextToken: UInt64 = 1
     var isShutDown = false

@@ -27,8 +27,12 @@ enum DriverInput: Sendable {
     case perform(@Sendable (EventDelivery) -> Void)
     /// An event of a transport.
     case transport(ConnectionID, TransportEvent)
+    /// An authentication challenge waits for the answer of a delegate.
+    case challengeStarted
+    /// An authentication challenge was answered.
+    case challengeEnded
     /// A timer fired.
-    case timerFired(TimerID)
+    case timerFired(SessionTimer)
     /// The client is released or shut down: the last input.
     case shutDown
 }

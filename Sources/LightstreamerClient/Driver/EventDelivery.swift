@@ -45,11 +45,17 @@ final class EventDelivery {
 
     func ended(_ token: SubscriptionToken) { subscriptions[token] = nil }
 
-    func began(_ message: OutgoingMessage) {
-        if message.wantsOutcome { messages[message.token] = message } else { releaseMessage() }
-    }
+    func began(_ message: OutgoingMessage) { messages[message.token] = message }
 
-    private func releaseMessage() { core.state.withLock { $0.pendingMessages -= 1 } }
+    /// Forgets a finished message, which no longer counts against the limits.
+    private func removeMessage(_ token: MessageToken) -> OutgoingMessage? {
+        guard let message = messages.removeValue(forKey: token) else { return nil }
+        core.state.withLock { state in
+            state.pendingMessages -= 1
+            state.pendingMessageBytes -= message.text.utf8.count
+        }
+        return message
+    }
 
     // MARK: - Events
 
@@ -63,6 +69,7 @@ final class EventDelivery {
         case .propertyChanged(let change): changeProperty(change)
         case .subscription(let token, let event): deliver(event, of: token)
         case .message(let token, let outcome): deliver(outcome, of: token)
+        case .messageReleased(let token): _ = removeMessage(token)
         case .legacy(let event):
             if case .connectionFailed = event { core.state.withLock { $0.counters.connectionFailures &+= 1 } }
             emit(.legacy(event))
@@ -140,8 +147,7 @@ final class EventDelivery {
     }
 
     private func deliver(_ outcome: MessageOutcome, of token: MessageToken) {
-        guard let message = messages.removeValue(forKey: token) else { return }
-        releaseMessage()
+        guard let message = removeMessage(token) else { return }
         emit(.message(token, text: message.text, outcome))
         if let client, let onOutcome = message.onOutcome { onOutcome(client, outcome) }
     }

@@ -76,6 +76,8 @@ final class SessionDriver {
         case .badgeReset: perform(machine.badgeResetRequested(at: context))
         case .perform(let body): body(delivery)
         case .transport(let connection, let event): transportReported(connection, event)
+        case .challengeStarted: timers.challengeStarted()
+        case .challengeEnded: timers.challengeEnded()
         case .timerFired(let timer):
             timers.fired(timer)
             perform(machine.timerFired(timer, at: context))

@@ -1,26 +1,32 @@
 internal import SessionCore
 
-/// The state that a subscription's getters read.
-struct SubscriptionState {
-    var draft: SubscriptionDraft
-    /// Identifies the present or the last `subscribe`; nil before the first.
-    var token: SubscriptionToken?
-    var isActive = false
-    /// The client that it is, or was last, active on.
-    weak var core: ClientCore?
-    /// The values; nil while inactive.
-    var table: ValueTable?
-    /// The delegates as the getter returns them.
-    var delegates: [any SubscriptionDelegate] = []
-    /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
-    /// delegates whose first event was delivered and whose last one was not.
-    var observers: [any SubscriptionObserver] = []
+extension Subscription {
+    /// The state that a subscription's getters read.
+    struct State {
+        var draft: SubscriptionDraft
+        /// Identifies the present or the last `subscribe`; nil before the first.
+        var token: SubscriptionToken?
+        var isActive = false
+        /// The client that it is, or was last, active on.
+        weak var core: ClientCore?
+        /// The values; nil while inactive.
+        var table: ValueTable?
+        /// COMMAND only: the position of the key field, as announced last for these fields.
+        var keyPosition: Int?
+        /// COMMAND only: the position of the command field, as announced last for these fields.
+        var commandPosition: Int?
+        /// The delegates as the getter returns them.
+        var delegates: [any SubscriptionDelegate] = []
+        /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
+        /// delegates whose first event was delivered and whose last one was not.
+        var observers: [any SubscriptionObserver] = []
 
-    init(draft: SubscriptionDraft) { self.draft = draft }
+        init(draft: SubscriptionDraft) { self.draft = draft }
 
-    mutating func deactivate() {
-        isActive = false
-        table = nil
+        mutating func deactivate() {
+            isActive = false
+            table = nil
+        }
     }
 }
 
@@ -76,6 +82,10 @@ extension Subscription {
                 state.deactivate()
                 return (true, state.observers)
             default:
+                if case .subscribed(_, _, let keyPosition, let commandPosition) = event {
+                    state.keyPosition = keyPosition
+                    state.commandPosition = commandPosition
+                }
                 state.table?.apply(event, at: now)
                 return (false, state.observers)
             }
@@ -99,6 +109,10 @@ extension Subscription {
             change(&draft)
             // The draft was valid before this change: every change is checked.
             if let violation = draft.violations.first { return violation }
+            if draft.fields != state.draft.fields {
+                state.keyPosition = nil
+                state.commandPosition = nil
+            }
             state.draft = draft
             return nil
         }

@@ -82,8 +82,8 @@ extension SubscriptionDraft {
         case .group(let name): return Self.notEmpty(name, "itemGroup")
         case .list(let names):
             if let violation = Self.listViolation(names, "items") { return violation }
-            let digits = names.first { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-            return digits.map { Self.refusal("items", $0, "must not hold names made of digits only") }
+            let number = names.first(where: NameSource.isNumber)
+            return number.map { Self.refusal("items", $0, "must not hold names that are numbers") }
         }
     }
 

@@ -135,4 +135,55 @@ internal import Testing
         for _ in 1...6 { SessionCensus.shared.closed(server: server) }
         await stage.client.shutdown()
     }
+
+    @Test(arguments: [32, 33])
+    func duplicateReleasesTheMessageAndItsCount(code: Int) async throws {
+        let stage = try Stage { $0.maxPendingMessages = 1 }
+        let link = try await stage.connected()
+        try stage.client.sendMessage("a", delegate: MemberLog())
+        #expect(await link.heard()?.contains("LS_reqId=1") == true)
+        #expect(throws: ClientError.self) { try stage.client.sendMessage("b") }
+        link.say("REQERR,1,\(code),duplicate", "SERVNAME,other")
+        _ = await stage.words(until: "property serverSocketName")
+        try stage.client.sendMessage("c", delegate: MemberLog())
+        await stage.client.shutdown()
+    }
+
+    @Test func olderEditionReportsItsOwnPropertyNames() async throws {
+        let stage = try Stage { $0.edition = .old }
+        let log = MemberLog()
+        stage.client.addDelegate(log)
+        let options = stage.client.connectionOptions
+        try options.setIdleTimeout(1)
+        try options.setKeepaliveInterval(1)
+        try options.setPollingInterval(1)
+        try options.setReverseHeartbeatInterval(1)
+        try options.setRequestedMaxBandwidth(.limited(1))
+        try options.setHTTPExtraHeaders(["X-A": "b"])
+        try options.setRetryDelay(1)
+        let names = await log.until("property retryDelay")
+        #expect(
+            names == [
+                "added", "property idleMillis", "property keepaliveMillis", "property pollingMillis",
+                "property reverseHeartbeatMillis", "property maxBandwidth", "property httpExtraHeaders",
+                "property retryDelay",
+            ]
+        )
+        await stage.client.shutdown()
+    }
+
+    @Test func queuedMessagesWithoutADelegateCountUntilTheyAreSent() async throws {
+        let stage = try Stage { $0.maxPendingMessageBytes = 10 }
+        try stage.client.sendMessage("12345678", enqueueWhileDisconnected: true)
+        let error = #expect(throws: ClientError.self) {
+            try stage.client.sendMessage("abc", enqueueWhileDisconnected: true)
+        }
+        #expect(error?.code == .overloaded)
+        let link = try await stage.connected()
+        #expect(await link.heard()?.contains("LS_message=12345678") == true)
+        link.say("SERVNAME,other")
+        _ = await stage.words(until: "property serverSocketName")
+        try stage.client.sendMessage("abc", enqueueWhileDisconnected: true)
+        await stage.client.shutdown()
+    }
 }

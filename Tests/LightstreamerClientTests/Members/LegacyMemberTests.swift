@@ -80,7 +80,8 @@ internal import Testing
         } _: { bench, listener in
             try await bench.connect()
             bench.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
-            await listener.log.until("token ok")
+            let passed = await listener.log.until("token ok")
+            #expect(passed.last != "token ok nil")
             bench.client.resetBadge()
             await listener.log.until("badge ok")
         }
@@ -93,6 +94,28 @@ internal import Testing
             bench.client.resetBadge()
             let passed = await listener.log.until("badge failed")
             #expect(passed.contains { $0.hasPrefix("token failed 40") })
+        }
+    }
+
+    @Test func legacyListenerAnswersChallengesWithoutAClientDelegate() async throws {
+        try await Self.run { bench, _ in
+            let listener = AnsweringListener()
+            bench.client.addLegacyListener(listener)
+            await bench.server.install([Fault(.status(401), at: .request(.create))])
+            try bench.client.connectionOptions.setForcedTransport(.http)
+            try bench.client.connectionOptions.setRetryDelay(0.05)
+            try bench.client.connect()
+            await listener.log.until("challenge server")
+            await bench.log.until("status CONNECTED:HTTP-STREAMING")
+        }
+    }
+
+    @Test func retryableEndIsAServerFailure() async throws {
+        try await Self.run { bench, listener in
+            try await bench.connect()
+            await bench.server.endSessions(code: 48, message: "limit")
+            await listener.log.until("server failure 48 limit")
+            await bench.log.until("status CONNECTED:WS-STREAMING")
         }
     }
 
@@ -129,7 +152,7 @@ final class LegacyMemberLog: LegacyConnectionListener {
     func clientConnection(
         _ client: LightstreamerClient,
         didSucceedChangingDeviceTokenWithDeviceID deviceID: String?
-    ) { log.note("token ok") }
+    ) { log.note("token ok \(deviceID ?? "nil")") }
     func clientConnection(
         _ client: LightstreamerClient,
         didFailChangingDeviceTokenWithCode code: Int,
@@ -141,5 +164,15 @@ final class LegacyMemberLog: LegacyConnectionListener {
     }
     func clientConnection(_ client: LightstreamerClient, isAboutToSend request: inout OutgoingRequest) {
         log.note("about to send \(request.method)")
+    }
+}
+
+/// Answers challenges without a credential.
+private final class AnsweringListener: LegacyAuthenticationListener {
+    let log = MemberLog()
+
+    func clientConnection(_ client: LightstreamerClient, willSendRequestFor challenge: AuthenticationChallenge) {
+        if case .server = challenge.kind { log.note("challenge server") }
+        challenge.answer(.continueWithoutCredential)
     }
 }

@@ -172,6 +172,10 @@ internal import Testing
             await bench.publish("portfolio1", "k", "DELETE", nil, to: "PORTFOLIO")
             await bench.log.until("update 1 k|DELETE")
             #expect(try subscription.commandValueWithItemPos(1, key: "k", fieldPos: 3) == nil)
+            try bench.client.unsubscribe(subscription)
+            #expect(subscription.keyPosition == 1 && subscription.commandPosition == 2)
+            try subscription.setFields(["command", "key"])
+            #expect(subscription.keyPosition == nil && subscription.commandPosition == nil)
         }
     }
 

@@ -29,6 +29,16 @@ final class SteppedClock: ClientClock {
         return Handle(clock: self, id: id)
     }
 
+    /// Moves the time without firing a timer.
+    func pass(_ duration: Duration) { state.withLock { $0.now += duration.clampedNanoseconds } }
+
+    /// The remaining times of all timers, in order.
+    var remainingTimes: [Duration] {
+        state.withLock { state in
+            state.timers.values.map { $0.due - state.now }.sorted().map { .nanoseconds($0) }
+        }
+    }
+
     /// Waits until some timer is set.
     func timerIsSet() async {
         await withCheckedContinuation { continuation in

@@ -1,0 +1,76 @@
+internal import SessionCore
+internal import Synchronization
+internal import Testing
+
+@testable internal import LightstreamerClient
+@testable internal import TLCPTransports
+
+/// Timers of a client, and their suspension while an authentication challenge waits for its answer.
+@Suite struct SessionTimersTests {
+    private static func timer(_ purpose: SessionTimer.Purpose) -> SessionTimer { SessionTimer(purpose: purpose, generation: 1) }
+
+    @Test func challengeSuspendsTheTimersOfAttempts() {
+        let clock = SteppedClock()
+        let timers = SessionTimers(clock: clock) { _ in }
+        timers.schedule(Self.timer(.transport), after: .seconds(4))
+        timers.schedule(Self.timer(.heartbeat), after: .seconds(60))
+        clock.pass(.seconds(1))
+        timers.challengeStarted()
+        timers.challengeStarted()
+        #expect(clock.remainingTimes == [.seconds(59)])
+        clock.pass(.seconds(30))
+        timers.schedule(Self.timer(.control), after: .seconds(2))
+        timers.challengeEnded()
+        #expect(clock.remainingTimes == [.seconds(29)])
+        timers.challengeEnded()
+        #expect(clock.remainingTimes == [.seconds(2), .seconds(3), .seconds(29)])
+    }
+
+    @Test func suspendedTimerCanBeCancelled() {
+        let clock = SteppedClock()
+        let timers = SessionTimers(clock: clock) { _ in }
+        timers.schedule(Self.timer(.idle), after: .seconds(4))
+        timers.challengeStarted()
+        timers.cancel(Self.timer(.idle))
+        timers.challengeEnded()
+        #expect(clock.remainingTimes == [])
+    }
+
+    @Test func unansweredChallengeSuspendsTheConnectionAttempt() async throws {
+        let stage = try Stage()
+        let delegate = HoldingDelegate()
+        stage.client.addDelegate(delegate)
+        try stage.client.connect()
+        _ = await stage.connector.next()
+        await stage.clock.timerIsSet()
+        stage.client.core.authenticate(
+            AuthenticationChallenge(kind: .clientCertificate, host: "h", port: 1, previousFailureCount: 0) { _ in }
+        )
+        try stage.client.connectionOptions.setStalledTimeout(9)
+        _ = await stage.words(until: "property stalledTimeout")
+        #expect(stage.clock.remainingTimes == [])
+        stage.clock.pass(.seconds(100))
+        delegate.answer()
+        try stage.client.connectionOptions.setStalledTimeout(8)
+        _ = await stage.words(until: "property stalledTimeout")
+        #expect(stage.clock.remainingTimes == [.seconds(4)])
+        await stage.client.shutdown()
+    }
+}
+
+/// Keeps a challenge until it is to be answered.
+private final class HoldingDelegate: AuthenticationDelegate {
+    private let challenge = Mutex<AuthenticationChallenge?>(nil)
+
+    func client(_ client: LightstreamerClient, willSendRequestFor challenge: AuthenticationChallenge) {
+        self.challenge.withLock { $0 = challenge }
+    }
+
+    func answer() {
+        let challenge = challenge.withLock { challenge in
+            defer { challenge = nil }
+            return challenge
+        }
+        challenge?.answer(.continueWithoutCredential)
+    }
+}
