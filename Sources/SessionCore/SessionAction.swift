@@ -13,9 +13,9 @@ package enum SessionAction: Sendable, Equatable {
     /// close it. Report nothing more of it.
     case releaseTransport(ConnectionID)
     /// Report `timerFired` with this identifier, once, after this time.
-    case scheduleTimer(TimerID, after: Duration)
+    case scheduleTimer(SessionTimer, after: Duration)
     /// Cancel a timer. The machine ignores a firing that is already under way.
-    case cancelTimer(TimerID)
+    case cancelTimer(SessionTimer)
     /// Deliver an event to the user.
     case notify(SessionEvent)
     /// The server at an address supports at most this version; clients created later for that address should start with

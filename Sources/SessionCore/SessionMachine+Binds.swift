@@ -60,6 +60,7 @@ extension SessionMachine {
     /// Sends the next poll of a polling binding. `isFirst`: the first one on its WebSocket, which names the session.
     mutating func poll(isFirst: Bool = false, at context: EventContext) {
         guard let binding = state.binding, let session else { return }
+        pollStart = context.now
         startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
         if binding.transport.usesWebSocket {
             guard let socket = binding.connection else { return }
@@ -73,7 +74,7 @@ extension SessionMachine {
             state.moveBinding(to: .requested, on: connection)
             heartbeat.declare(.zero)
             // They keep the connection of control requests in use: polls that follow each other do not put them off.
-            if !heartbeat.isActive { beginHeartbeats() }
+            if !heartbeat.isActive { beginHeartbeats(at: context) }
         }
     }
 
@@ -107,7 +108,7 @@ extension SessionMachine {
             startTimer(.liveness, after: delay)
         }
         slowing.begin()
-        beginHeartbeats()
+        beginHeartbeats(at: context)
         connectionEstablished()
     }
 
@@ -118,9 +119,9 @@ extension SessionMachine {
         considerSwitch()
     }
 
-    mutating func beginHeartbeats() {
+    mutating func beginHeartbeats(at context: EventContext) {
         heartbeat.begin()
-        restartHeartbeat()
+        restartHeartbeat(at: context)
     }
 
     /// The stream ends: nothing supervises it any more.
@@ -141,6 +142,7 @@ extension SessionMachine {
         if state.recovery != nil {
             release(state.connection)
             stopTimer(.transport)
+            stopTimer(.recoveryDeadline)
             cause = "recovery.loop"
             return bindInBestWay(at: context)
         }
@@ -167,7 +169,7 @@ extension SessionMachine {
 
     private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at context: EventContext) {
         stopTimer(.idle)
-        if options.pollingInterval != delay.optionSeconds {
+        if grants.admits(.pollingInterval), options.pollingInterval != delay.optionSeconds {
             options.pollingInterval = delay.optionSeconds
             emit(.notify(.propertyChanged(.pollingInterval(delay.optionSeconds))))
         }
@@ -184,7 +186,10 @@ extension SessionMachine {
             cause = "http.loop"
         }
         state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
-        if delay > .zero { startTimer(.polling, after: delay) } else { poll(at: context) }
+        // The interval counts from the start of one poll to the start of the next.
+        let interval = grants.admits(.pollingInterval) ? delay : Duration(optionSeconds: options.pollingInterval)
+        let pause = interval.remaining(after: context.now - pollStart)
+        if pause > .zero { startTimer(.polling, after: pause) } else { poll(at: context) }
     }
 
     /// Lets go of the connection of a binding that ended with `LOOP`.

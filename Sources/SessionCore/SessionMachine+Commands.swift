@@ -8,7 +8,10 @@ extension SessionMachine {
         if values.currentConnectTimeout != old.currentConnectTimeout {
             responseTimeout.rebase(to: Duration(optionSeconds: values.currentConnectTimeout))
         }
-        if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged() }
+        grants.optionsChanged(from: old, to: values)
+        if values.retryDelay != old.retryDelay { backoff.reset(to: retryDelay) }
+        if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
+        if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged(at: context) }
         guard session != nil else { return }
         if values.requestedMaxBandwidth != old.requestedMaxBandwidth { negotiateBandwidth() }
         if values.forcedTransport != old.forcedTransport { considerSwitch() }
@@ -74,6 +77,7 @@ extension SessionMachine {
         for effect in effects {
             switch effect {
             case .notify(let token, let outcome): emit(.notify(.message(token, outcome)))
+            case .release(let token): emit(.notify(.messageReleased(token)))
             }
         }
     }

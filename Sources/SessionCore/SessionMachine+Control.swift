@@ -8,13 +8,13 @@ extension SessionMachine {
     mutating func sendPendingRequests(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
-        case .socket(let socket): sendOnSocket(socket)
+        case .socket(let socket): sendOnSocket(socket, at: context)
         case .http: sendOverHTTP(at: context)
         }
     }
 
     /// Requests that waited for the socket are sent in batches, controls before messages; later ones are sent singly.
-    private mutating func sendOnSocket(_ socket: ConnectionID) {
+    private mutating func sendOnSocket(_ socket: ConnectionID, at context: EventContext) {
         let isAlone = batchedSocket == socket
         batchedSocket = socket
         var hasSent = false
@@ -26,7 +26,7 @@ extension SessionMachine {
             emit(.send(socket, batch.bytes))
             hasSent = true
         }
-        if hasSent { restartHeartbeat() }
+        if hasSent { restartHeartbeat(at: context) }
     }
 
     private mutating func sendOverHTTP(at context: EventContext) {
@@ -40,7 +40,7 @@ extension SessionMachine {
         } else {
             return
         }
-        restartHeartbeat()
+        restartHeartbeat(at: context)
     }
 
     private mutating func post(_ body: [UInt8], _ name: RequestName, _ session: SessionRecord, at context: EventContext)
@@ -151,7 +151,7 @@ extension SessionMachine {
         case (.transportSwitch, _):
             transportSwitch.answered(isAccepted: answer == .accepted)
         case (.bandwidth, _):
-            bandwidth.answered()
+            bandwidth.answered(isAccepted: answer == .accepted)
             negotiateBandwidth()
         case (.deviceRegistration, .refused(let code, let message)):
             for event in device.refused(code: code, message: message) { notifyLegacy(event) }

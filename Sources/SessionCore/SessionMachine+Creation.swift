@@ -3,11 +3,23 @@ internal import TLCP
 /// From `connect()` to the first `CONOK`.
 extension SessionMachine {
     mutating func connect(at context: EventContext) {
-        guard state.isIdle, let address = details.serverAddress else { return }
-        fallbackAddress = address
-        backoff.reset(to: retryDelay)
-        cause = "api"
-        beginCreation(at: context)
+        switch state {
+        case .idle:
+            guard let address = details.serverAddress else { return }
+            fallbackAddress = address
+            backoff.reset(to: retryDelay)
+            cause = "api"
+            beginCreation(at: context)
+        case .retrying(let pause):
+            stopTimer(.retry)
+            endPause(pause, at: context)
+        case .recovering(let recovery) where recovery.connection == nil:
+            stopTimer(.retry)
+            stopTimer(.recovery)
+            recover(at: context)
+        case .creating, .bound, .recovering:
+            break
+        }
     }
 
     /// Creates a session in the best way there is.
@@ -101,14 +113,14 @@ extension SessionMachine {
 
     mutating func grantKeepalive(_ accepted: ConnectionAccepted) {
         let seconds = accepted.keepalive.optionSeconds
-        guard options.keepaliveInterval != seconds else { return }
+        guard grants.admits(.keepaliveInterval), options.keepaliveInterval != seconds else { return }
         options.keepaliveInterval = seconds
         emit(.notify(.propertyChanged(.keepaliveInterval(seconds))))
     }
 
     mutating func grantIdleTimeout(_ accepted: ConnectionAccepted) {
         let seconds = accepted.keepalive.optionSeconds
-        guard options.idleTimeout != seconds else { return }
+        guard grants.admits(.idleTimeout), options.idleTimeout != seconds else { return }
         options.idleTimeout = seconds
         emit(.notify(.propertyChanged(.idleTimeout(seconds))))
     }

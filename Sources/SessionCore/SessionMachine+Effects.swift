@@ -5,16 +5,17 @@ extension SessionMachine {
     mutating func emit(_ action: SessionAction) { out.append(action) }
 
     mutating func takeActions() -> [SessionAction] {
+        for token in messages.takeReleased() { emit(.notify(.messageReleased(token))) }
         var actions: [SessionAction] = []
         swap(&actions, &out)
         return actions
     }
 
-    mutating func startTimer(_ purpose: TimerID.Purpose, after delay: Duration) {
+    mutating func startTimer(_ purpose: SessionTimer.Purpose, after delay: Duration) {
         out += timers.start(purpose, after: delay)
     }
 
-    mutating func stopTimer(_ purpose: TimerID.Purpose) { out += timers.stop(purpose) }
+    mutating func stopTimer(_ purpose: SessionTimer.Purpose) { out += timers.stop(purpose) }
 
     mutating func setStatus(_ newStatus: ClientStatus) {
         guard status != newStatus else { return }

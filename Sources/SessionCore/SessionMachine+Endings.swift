@@ -34,6 +34,7 @@ extension SessionMachine {
         leaveStream()
         stopTimer(.retry)
         stopTimer(.recovery)
+        stopTimer(.recoveryDeadline)
         leaveControlRoute()
         setStatus(status)
         for event in events { emit(.notify(event)) }

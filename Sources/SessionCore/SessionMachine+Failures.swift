@@ -91,6 +91,7 @@ extension SessionMachine {
         state.transition(to: .recovering(Recovery(since: context.now, step: .firstPause)))
         setStatus(.disconnectedTryingRecovery)
         startTimer(.recovery, after: firstRetryDelay(context))
+        startRecoveryDeadline(at: context)
     }
 
     /// The session is lost; a new one follows after a pause.
@@ -163,6 +164,7 @@ extension SessionMachine {
     mutating func sessionClosed(code: Int, message: String, at context: EventContext) {
         switch state.closure(code: code) {
         case .sessionLost(let cause, let wait):
+            notifyLegacy(.serverFailed(code: code, message: message))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
             fail(
@@ -202,12 +204,27 @@ extension SessionMachine {
         stopTimer(.transport)
         notifyLegacy(.connectionFailed(reason: reason))
         let pause = retryDelay.remaining(after: context.now - lastEffort)
-        let deadline = recovery.since + Duration(optionSeconds: options.sessionRecoveryTimeout)
-        guard context.now + pause < deadline else {
+        guard context.now + pause < deadline(of: recovery) else {
             return loseSession(cause: "recovery.timeout", wait: .firstRetry, at: context)
         }
         cause = "recovery.error"
         state.moveRecovery(to: .pause)
         startTimer(.retry, after: pause)
+    }
+
+    private func deadline(of recovery: Recovery) -> Moment {
+        recovery.since + Duration(optionSeconds: options.sessionRecoveryTimeout)
+    }
+
+    /// Starts the timer that limits the recovery under way; nothing without one.
+    mutating func startRecoveryDeadline(at context: EventContext) {
+        guard let recovery = state.recovery else { return }
+        startTimer(.recoveryDeadline, after: max(.zero, deadline(of: recovery) - context.now))
+    }
+
+    mutating func recoveryDeadlinePassed(at context: EventContext) {
+        guard state.recovery != nil else { return }
+        notifyLegacy(.connectionFailed(reason: "the session was not recovered in time"))
+        loseSession(cause: "recovery.timeout", wait: .firstRetry, at: context)
     }
 }

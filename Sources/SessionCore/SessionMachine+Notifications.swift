@@ -105,7 +105,11 @@ extension SessionMachine {
         case .clientIP(let address):
             ladder.clientAddressSeen(address)
             setProperty(.clientIp(address))
-        case .cons(let limit): setProperty(.realMaxBandwidth(RealMaxBandwidth(limit)))
+        case .cons(let limit):
+            let change = PropertyChange.realMaxBandwidth(RealMaxBandwidth(limit))
+            let isAnswer = bandwidth.confirmed()
+            // The answer to a request is notified even if the limit stays the same.
+            if properties.apply(change) || isAnswer { emit(.notify(.propertyChanged(change))) }
         case .sync(let seconds): synchronised(serverSeconds: seconds, at: context)
         default: break
         }
@@ -113,7 +117,7 @@ extension SessionMachine {
 
     private mutating func synchronised(serverSeconds: Int, at context: EventContext) {
         guard let binding = state.binding, binding.step == .streaming else { return }
-        guard slowing.synchronised(serverSeconds: serverSeconds, at: context.now), options.slowingEnabled,
+        guard slowing.synchronised(serverSeconds: serverSeconds, at: context.now), requestsSync,
             ladder.disableStreaming(forced: options.forcedTransport)
         else { return }
         considerSwitch(cause: "slow")

@@ -27,7 +27,7 @@ extension SessionMachine {
         session: SessionRecord,
         namesSession: Bool = true
     ) -> ClientRequest {
-        let kind = transport.streams ? streamingKind() : pollingKind
+        let kind = transport.streams ? streamingKind() : pollingKind()
         var connection = ConnectionParameters(kind)
         if transport == .httpStreaming { connection.contentLength = Int(clamping: options.contentLength) }
         guard namesSession else {
@@ -89,6 +89,8 @@ extension SessionMachine {
     }
 
     private mutating func streamingKind() -> ConnectionParameters.Kind {
+        grants.requestWritten()
+        requestsSync = options.slowingEnabled
         let keepalive = Duration(optionSeconds: options.keepaliveInterval).wholeMilliseconds
         let inactivity = Duration(optionSeconds: options.reverseHeartbeatInterval)
         heartbeat.declare(inactivity)
@@ -99,8 +101,9 @@ extension SessionMachine {
         )
     }
 
-    private var pollingKind: ConnectionParameters.Kind {
-        .polling(
+    private mutating func pollingKind() -> ConnectionParameters.Kind {
+        grants.requestWritten()
+        return .polling(
             intervalMillis: Duration(optionSeconds: options.pollingInterval).wholeMilliseconds,
             idleMillis: Duration(optionSeconds: options.idleTimeout).wholeMilliseconds
         )

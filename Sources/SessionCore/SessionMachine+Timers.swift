@@ -2,13 +2,14 @@ internal import TLCP
 
 /// What it means that a timer fired.
 extension SessionMachine {
-    mutating func expired(_ purpose: TimerID.Purpose, at context: EventContext) {
+    mutating func expired(_ purpose: SessionTimer.Purpose, at context: EventContext) {
         switch purpose {
         case .transport: connectionFailed(.timeout, reason: "no answer in time", at: context)
         case .idle: connectionFailed(.timeout, reason: "no answer to a poll in time", at: context)
         case .liveness: livenessExpired(at: context)
         case .retry: retryPauseEnded(at: context)
         case .recovery: recover(at: context)
+        case .recoveryDeadline: recoveryDeadlinePassed(at: context)
         case .polling: poll(at: context)
         case .control: controlExpired(at: context)
         case .heartbeat: heartbeatExpired(at: context)
@@ -40,19 +41,8 @@ extension SessionMachine {
         endPause(pause, at: context)
     }
 
-    private mutating func endPause(_ pause: RetryPause, at context: EventContext) {
+    mutating func endPause(_ pause: RetryPause, at context: EventContext) {
         if pause.isNextUnlimited { create(.unlimited, at: context) } else { beginCreation(at: context) }
-    }
-
-    /// Waiting makes no sense any more when the network is back.
-    mutating func networkReturned(at context: EventContext) {
-        if let pause = state.pause, pause.isRetryDelay {
-            stopTimer(.retry)
-            endPause(pause, at: context)
-        } else if state.recovery?.step == .pause {
-            stopTimer(.retry)
-            recover(at: context)
-        }
     }
 
     // MARK: - Heartbeats
@@ -62,17 +52,18 @@ extension SessionMachine {
     }
 
     /// Something was sent to the server, or heartbeats begin: the next one is due an interval from now.
-    mutating func restartHeartbeat() {
-        if let interval = heartbeatInterval {
-            startTimer(.heartbeat, after: interval)
-        } else {
-            stopTimer(.heartbeat)
-        }
+    mutating func restartHeartbeat(at context: EventContext) {
+        guard let interval = heartbeatInterval else { return stopTimer(.heartbeat) }
+        heartbeatDue = context.now + interval
+        startTimer(.heartbeat, after: interval)
     }
 
-    /// The option changed: a running timer goes on as it is, unless heartbeats are switched off.
-    mutating func heartbeatOptionChanged() {
-        if heartbeatInterval == nil || !timers.isRunning(.heartbeat) { restartHeartbeat() }
+    /// The option changed: a running timer is shortened, but not extended.
+    mutating func heartbeatOptionChanged(at context: EventContext) {
+        guard let interval = heartbeatInterval, timers.isRunning(.heartbeat) else {
+            return restartHeartbeat(at: context)
+        }
+        if context.now + interval < heartbeatDue { restartHeartbeat(at: context) }
     }
 
     private mutating func heartbeatExpired(at context: EventContext) {
@@ -81,6 +72,6 @@ extension SessionMachine {
         case .socket(let socket): emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
         case .http: control.heartbeatDue()
         }
-        restartHeartbeat()
+        restartHeartbeat(at: context)
     }
 }

@@ -26,6 +26,7 @@ package struct SessionMachine: ~Copyable {
     var slowing = SlowingDetector()
     var heartbeat = ReverseHeartbeat()
     var bandwidth = BandwidthNegotiation()
+    var grants = GrantFilter()
     var transportSwitch = TransportSwitch.none
     var version: VersionFallback
 
@@ -41,6 +42,12 @@ package struct SessionMachine: ~Copyable {
 
     /// The `LS_cause` of the next creation or bind; sent once.
     var cause: String?
+    /// Whether the server was asked for `SYNC` lines: `slowingEnabled` at the last streaming request.
+    var requestsSync = false
+    /// When the last poll was sent.
+    var pollStart = Moment.zero
+    /// When the heartbeat timer fires; valid while it runs.
+    var heartbeatDue = Moment.zero
     /// When the last connection attempt began.
     var lastEffort = Moment.zero
     /// The session before this one, for `LS_old_session`.
@@ -48,7 +55,7 @@ package struct SessionMachine: ~Copyable {
     /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
     var fallbackAddress: String?
 
-    var timers = TimerTable()
+    var timers = SessionTimerTable()
     var connections = ConnectionTable()
     /// The actions of the current event so far.
     var out: [SessionAction] = []
@@ -71,7 +78,8 @@ package struct SessionMachine: ~Copyable {
 
     // MARK: - Calls of the user
 
-    /// `connect()`: acts only while `DISCONNECTED`, and only if a server address is set.
+    /// `connect()`: begins a creation while `DISCONNECTED`, if a server address is set; ends the pause before the next
+    /// creation or recovery attempt; does nothing while an attempt is under way or a session is bound.
     package mutating func connectRequested(at context: EventContext) -> [SessionAction] {
         connect(at: context)
         return takeActions()
@@ -135,6 +143,8 @@ package struct SessionMachine: ~Copyable {
             sendPendingRequests(at: context)
         } else if hasDelegate {
             emit(.notify(.message(token, .aborted(sentOnNetwork: false))))
+        } else {
+            emit(.notify(.messageReleased(token)))
         }
         return takeActions()
     }
@@ -196,15 +206,9 @@ package struct SessionMachine: ~Copyable {
     }
 
     /// A timer fired.
-    package mutating func timerFired(_ timer: TimerID, at context: EventContext) -> [SessionAction] {
+    package mutating func timerFired(_ timer: SessionTimer, at context: EventContext) -> [SessionAction] {
         if timers.fired(timer) { expired(timer.purpose, at: context) }
         sendPendingRequests(at: context)
-        return takeActions()
-    }
-
-    /// The network came back after it was not reachable.
-    package mutating func networkOnline(at context: EventContext) -> [SessionAction] {
-        networkReturned(at: context)
         return takeActions()
     }
 

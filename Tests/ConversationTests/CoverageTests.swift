@@ -34,7 +34,15 @@ struct CoverageTests {
                 }
             }
         }
-        return all + interruptions()
+        return all + interruptions() + [slowRecovery()]
+    }
+
+    /// A recovery attempt that is still unanswered when the time for the recovery is up.
+    private static func slowRecovery() -> Conversation {
+        let conversation = conversation(9, .wsStreaming, recovery: 3)
+        conversation.troubles = [14: [.link(.drop)]]
+        conversation.reactions = [.disconnectedTryingRecovery: [.slowOpening(.seconds(8))]]
+        return conversation
     }
 
     /// Troubles that strike where one is being got over.
@@ -72,7 +80,7 @@ struct CoverageTests {
 
     @Test func everyChangeOfStatusHappensAndEveryTimerFires() {
         var changes: Set<StatusRules.Change> = []
-        var timers: Set<TimerID.Purpose> = []
+        var timers: Set<SessionTimer.Purpose> = []
         for (number, conversation) in Self.conversations().enumerated() {
             conversation.play([.raw], lasting: .seconds(20), endingInBreak: true)
             conversation.finish()
@@ -82,6 +90,6 @@ struct CoverageTests {
         }
         let missing = StatusRules.changes.subtracting(changes).map { "\($0.from.rawValue) to \($0.to.rawValue)" }
         #expect(missing.sorted() == [])
-        #expect(timers == Set(TimerID.Purpose.allCases))
+        #expect(timers == Set(SessionTimer.Purpose.allCases))
     }
 }

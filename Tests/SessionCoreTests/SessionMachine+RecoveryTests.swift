@@ -108,7 +108,7 @@ internal import Testing
         let harness = SessionHarness.streamingOnSocket()
         harness.random = 0
         harness.breakStream()
-        harness.advance(15_999)
+        harness.advance(14_999)
         let causes = harness.takeRequests().map { $0.split(separator: "LS_cause=").last ?? "" }
         #expect(causes == ["ws.error", "recovery.error", "recovery.error", "recovery.error"])
         #expect(harness.status == .disconnectedTryingRecovery)

@@ -67,7 +67,7 @@ internal import Testing
         case 7: if harness.openConnections.contains(harness.stream) { harness.breakStream() }
         case 8: if harness.openConnections.contains(harness.control) { harness.respond("REQOK,\(step)") }
         case 9: if harness.openConnections.contains(harness.control) { harness.breakControl() }
-        case 10: harness.networkOnline()
+        case 10: harness.connect()
         case 11: harness.changeToken("t")
         case 12: harness.resetBadge()
         case 13, 14: harness.advance(Int.random(in: 0..<9000, using: &random))

@@ -85,7 +85,11 @@ internal import Testing
     func brokenConnectionIsRecoveredOrReplaced(forced: ForcedTransport) {
         let harness = SessionHarness.bound(forced)
         harness.breakStream()
-        #expect(harness.takeTrace() == ["S: DISCONNECTED:TRYING-RECOVERY", "T: recovery 100"])
+        #expect(
+            harness.takeTrace() == [
+                "S: DISCONNECTED:TRYING-RECOVERY", "T: recovery 100", "T: recoveryDeadline 15000",
+            ]
+        )
         let other = SessionHarness.bound(forced, Self.withoutRecovery)
         other.advance(1000)
         other.breakStream()
@@ -223,33 +227,6 @@ internal import Testing
         harness.advance(100)
         harness.receive(line)
         #expect(harness.status == .disconnected)
-    }
-
-    @Test func networkOnlineCutsTheRetryPauseShort() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
-        harness.receive("WSOK")
-        harness.breakStream()
-        _ = harness.takeTrace()
-        harness.networkOnline()
-        #expect(harness.takeTrace() == ["T: transport 4000", "open ws http://server", "S: CONNECTING"])
-        harness.networkOnline()
-        #expect(harness.takeTrace() == [])
-    }
-
-    @Test func networkOnlineCutsThePauseBetweenRecoveriesShort() {
-        let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.networkOnline()
-        #expect(harness.remaining(.recovery) == 100)
-        harness.advance(100)
-        harness.breakStream()
-        #expect(harness.remaining(.retry) == 4000)
-        _ = harness.takeTrace()
-        harness.networkOnline()
-        #expect(harness.takeRequests()[0].hasSuffix("LS_cause=recovery.error"))
-        #expect(harness.remaining(.retry) == nil)
     }
 
     @Test func identityMismatchIsFatalEverywhere() {

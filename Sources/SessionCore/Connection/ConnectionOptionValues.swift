@@ -73,3 +73,27 @@ public struct ConnectionDetailValues: Sendable, Equatable {
     /// Details with nothing set.
     public init() {}
 }
+
+/// Decides which values granted by the server overwrite options: those that the user has not changed since the request
+/// was written.
+struct GrantFilter {
+    /// An option that the server may overwrite.
+    enum Option: Hashable {
+        case keepaliveInterval, idleTimeout, pollingInterval
+    }
+
+    private var changed: Set<Option> = []
+
+    /// A creation, bind or poll was written with the present options.
+    mutating func requestWritten() { changed.removeAll() }
+
+    /// The user changed options.
+    mutating func optionsChanged(from old: ConnectionOptionValues, to new: ConnectionOptionValues) {
+        if old.keepaliveInterval != new.keepaliveInterval { changed.insert(.keepaliveInterval) }
+        if old.idleTimeout != new.idleTimeout { changed.insert(.idleTimeout) }
+        if old.pollingInterval != new.pollingInterval { changed.insert(.pollingInterval) }
+    }
+
+    /// Whether a grant overwrites the option.
+    func admits(_ option: Option) -> Bool { !changed.contains(option) }
+}

@@ -20,6 +20,8 @@ package struct MessageLedger: ~Copyable {
     private var numbered: [MessageNumber: Int] = [:]
     private var lastNumbers: [String?: Int] = [:]
     private var lastCall = 0
+    /// The messages without a delegate that were finished since `takeReleased`.
+    private var released: [MessageToken] = []
 
     /// An empty ledger.
     package init() {}
@@ -31,6 +33,13 @@ package struct MessageLedger: ~Copyable {
     /// stands for no sequence.
     package static func isSequenceName(_ name: String) -> Bool {
         name == MessageRequest.reservedSequence || MessageRequest.isSequence(name)
+    }
+
+    /// The messages without a delegate that were finished since the last call.
+    mutating func takeReleased() -> [MessageToken] {
+        if released.isEmpty { return [] }
+        defer { released = [] }
+        return released
     }
 
     // MARK: - Commands
@@ -74,9 +83,7 @@ package struct MessageLedger: ~Copyable {
             if message.hasDelegate { messages[call]?.acknowledged() } else { finish(call) }
             return []
         case .refused(32, _), .refused(33, _):
-            // The server already has a copy of the message; its outcome, if it arrives, is delivered.
-            if message.hasDelegate { messages[call]?.foundDuplicate() } else { finish(call) }
-            return []
+            return release(call)
         case .refused(let code, let text):
             return finish(call, code <= 0 ? .denied(code: code, message: text) : .failed)
         }
@@ -93,7 +100,7 @@ package struct MessageLedger: ~Copyable {
         case .msgFail(let sequence, let progressive, let code, let text):
             guard let call = call(sequence, progressive) else { return [] }
             switch code {
-            case 32, 33: return finish(call, nil)
+            case 32, 33: return release(call)
             case 38: return finish(call, .discarded)
             case ...0: return finish(call, .denied(code: code, message: text))
             default: return finish(call, .failed)
@@ -130,9 +137,10 @@ package struct MessageLedger: ~Copyable {
     /// the numbers start again.
     package mutating func sessionEnded() -> [MessageEffect] {
         let effects = messages.sorted { $0.key < $1.key }.compactMap { _, message in
-            message.isAwaited
+            message.hasDelegate
                 ? MessageEffect.notify(message.token, .aborted(sentOnNetwork: message.wasWritten)) : nil
         }
+        released += messages.values.filter { !$0.hasDelegate }.map(\.token)
         messages.removeAll()
         due.removeAll()
         inFlight.removeAll()
@@ -143,17 +151,24 @@ package struct MessageLedger: ~Copyable {
 
     // MARK: - Bookkeeping
 
-    /// Removes a message and returns its outcome as an effect, if it has a delegate and an outcome.
-    private mutating func finish(_ call: Int, _ outcome: MessageOutcome?) -> [MessageEffect] {
+    /// Removes a message and returns its outcome as an effect, if it has a delegate.
+    private mutating func finish(_ call: Int, _ outcome: MessageOutcome) -> [MessageEffect] {
         guard let message = messages[call] else { return [] }
         finish(call)
-        guard let outcome, message.hasDelegate else { return [] }
-        return [.notify(message.token, outcome)]
+        return message.hasDelegate ? [.notify(message.token, outcome)] : []
+    }
+
+    /// Removes a message without an outcome.
+    private mutating func release(_ call: Int) -> [MessageEffect] {
+        guard let message = messages[call] else { return [] }
+        finish(call)
+        return message.hasDelegate ? [.release(message.token)] : []
     }
 
     /// Removes a message.
     mutating func finish(_ call: Int) {
         guard let message = messages.removeValue(forKey: call) else { return }
+        if !message.hasDelegate { released.append(message.token) }
         due.remove(call)
         if let request = message.request { inFlight[request] = nil }
         if let number = message.number { numbered[number] = nil }
@@ -164,4 +179,6 @@ package struct MessageLedger: ~Copyable {
 package enum MessageEffect: Sendable, Equatable {
     /// Deliver the outcome of a message; its last event.
     case notify(MessageToken, MessageOutcome)
+    /// Release the delegate of a message whose outcome will not arrive: the server has a copy of it already.
+    case release(MessageToken)
 }

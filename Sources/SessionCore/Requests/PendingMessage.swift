@@ -14,13 +14,10 @@ struct PendingMessage: Sendable {
     private enum Stage: Sendable, Equatable {
         /// To be written. *Entered* at the start and when the channel is lost; *leaves to* `sent`.
         case due
-        /// Written under this identifier, not answered. *Leaves to* `acknowledged`, `duplicate`, `due`.
+        /// Written under this identifier, not answered. *Leaves to* `acknowledged`, `due`.
         case sent(RequestID)
         /// The server has it; the outcome is awaited. *Entered* by `REQOK`.
         case acknowledged
-        /// The server already has the message. *Entered* by `REQERR` 32 and 33. The outcome may still arrive or may
-        /// be lost.
-        case duplicate
     }
 
     let token: MessageToken
@@ -59,12 +56,9 @@ struct PendingMessage: Sendable {
     var request: RequestID? {
         switch stage {
         case .sent(let request): request
-        case .due, .acknowledged, .duplicate: nil
+        case .due, .acknowledged: nil
         }
     }
-
-    /// Whether `aborted` is delivered when the session ends before the outcome.
-    var isAwaited: Bool { hasDelegate && stage != .duplicate }
 
     /// Whether neither an outcome nor an order is requested.
     var isFireAndForget: Bool { progressive == nil }
@@ -78,12 +72,6 @@ struct PendingMessage: Sendable {
     /// The server has it.
     mutating func acknowledged() {
         stage = .acknowledged
-        text = ""
-    }
-
-    /// The server has had it before.
-    mutating func foundDuplicate() {
-        stage = .duplicate
         text = ""
     }
 

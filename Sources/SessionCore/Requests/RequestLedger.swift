@@ -109,11 +109,14 @@ package struct RequestIDGenerator: Sendable {
 struct BandwidthNegotiation {
     private var requested: RequestedMaxBandwidth?
     private var isUnderWay = false
+    /// Whether a `CONS` will answer a `constrain`.
+    private var isConfirmationDue = false
 
     /// A session is being created with this limit.
     mutating func begin(with limit: RequestedMaxBandwidth) {
         requested = limit
         isUnderWay = false
+        isConfirmationDue = false
     }
 
     /// The limit to request now; nil: none. A returned limit counts as requested.
@@ -121,9 +124,19 @@ struct BandwidthNegotiation {
         guard !isUnderWay, real != .unmanaged, option != requested else { return nil }
         requested = option
         isUnderWay = true
+        isConfirmationDue = true
         return option
     }
 
     /// The `constrain` was answered. A refused limit is not requested again until the option changes.
-    mutating func answered() { isUnderWay = false }
+    mutating func answered(isAccepted: Bool) {
+        isUnderWay = false
+        if !isAccepted { isConfirmationDue = false }
+    }
+
+    /// A `CONS` arrived; true: it answers a `constrain`.
+    mutating func confirmed() -> Bool {
+        defer { isConfirmationDue = false }
+        return isConfirmationDue
+    }
 }

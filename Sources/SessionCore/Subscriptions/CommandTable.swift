@@ -92,14 +92,9 @@ struct CommandTable: Sendable {
 }
 
 extension CommandTable {
-    /// Whether a key can name an item of its own: not empty, without space, not made of digits alone.
+    /// Whether a key can name an item: not empty, without space, not made of digits alone.
     static func isItemName(_ key: String) -> Bool {
-        var hasOther = false
-        for byte in key.utf8 {
-            if byte == UInt8(ascii: " ") { return false }
-            if !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { hasOther = true }
-        }
-        return hasOther
+        !key.utf8.contains(UInt8(ascii: " ")) && !key.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     /// A second-level subscription was created for the key.

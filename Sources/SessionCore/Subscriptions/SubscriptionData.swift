@@ -144,6 +144,13 @@ enum SubscriptionLimits {
     static let maxItemCount = 1 << 20
     /// The most fields that one level of a subscription may have.
     static let maxFieldCount = 1 << 16
+    /// The most values, items times fields, that one level of a subscription may have.
+    static let maxValueCount = 1 << 22
+
+    /// Whether a subscription may have so many items and fields.
+    static func admit(itemCount: Int, fieldCount: Int) -> Bool {
+        itemCount <= maxItemCount && fieldCount <= maxFieldCount && itemCount * fieldCount <= maxValueCount
+    }
 }
 
 /// A line contradicts an earlier one: the session is to be closed with error 61.

@@ -21,7 +21,7 @@ extension SubscriptionMachine {
         case ignored
         /// Data will follow. `reconfDue`: the frequency was changed since the add was written.
         case subscribed(SubscriptionEvent, reconfDue: Bool)
-        /// The counts are not those of the lists; a delete is due.
+        /// The counts are too large, or not those of the lists; a delete is due.
         case mismatched(message: String)
     }
 
@@ -58,11 +58,9 @@ extension SubscriptionMachine {
             let tag = announcement.positions == nil ? "SUBOK" : "SUBCMD"
             throw ProtocolViolation(reason: "\(tag) for a subscription in \(properties.mode.rawValue) mode")
         }
-        guard (0...SubscriptionLimits.maxItemCount).contains(announcement.itemCount),
-            (0...SubscriptionLimits.maxFieldCount).contains(announcement.fieldCount)
-        else {
+        guard announcement.itemCount >= 0, announcement.fieldCount >= 0 else {
             throw ProtocolViolation(
-                reason: "Implausible size: \(announcement.itemCount) items, \(announcement.fieldCount) fields"
+                reason: "Negative size: \(announcement.itemCount) items, \(announcement.fieldCount) fields"
             )
         }
     }
@@ -94,8 +92,11 @@ extension SubscriptionProperties {
         return properties
     }
 
-    /// The difference between the announced counts and the lists; nil if they agree.
+    /// The reason why the announced counts are refused: too large, or not those of the lists; nil if they are accepted.
     fileprivate func mismatch(with announcement: SubscriptionMachine.Announcement) -> String? {
+        guard SubscriptionLimits.admit(itemCount: announcement.itemCount, fieldCount: announcement.fieldCount) else {
+            return "Too large: \(announcement.itemCount) items with \(announcement.fieldCount) fields"
+        }
         if let count = items.names?.count, count != announcement.itemCount {
             return "Expected \(count) items but got \(announcement.itemCount)"
         }

@@ -21,7 +21,7 @@ extension SubscriptionMachine {
             request.selector = properties.selector
             request.snapshot = properties.requestedSnapshot.map(AddRequest.Snapshot.init)
             request.maxFrequency = frequency.current.map(RequestedFrequency.init)
-            request.bufferSize = properties.requestedBufferSize.map(BufferSize.init)
+            request.bufferSize = properties.effectiveBufferSize.map(BufferSize.init)
             request.isAcknowledged = acknowledged
             return .add(request)
         case .acknowledged:

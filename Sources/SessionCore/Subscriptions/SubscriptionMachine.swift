@@ -40,7 +40,7 @@ struct SubscriptionMachine: Sendable {
         self.role = role
         self.properties = properties
         stage = .adding(.due)
-        frequency = FrequencyNegotiation(properties.requestedMaxFrequency)
+        frequency = FrequencyNegotiation(properties.effectiveMaxFrequency)
     }
 
     /// A subscription unknown to the client; its delete is due.
@@ -84,6 +84,7 @@ struct SubscriptionMachine: Sendable {
 
     /// The property `requestedMaxFrequency` was set: a reconf becomes due, or one that was never written is dropped.
     mutating func changeMaxFrequency(_ requested: RequestedMaxFrequency?) {
+        guard properties?.mode != .raw else { return }
         frequency.request(requested)
         switch stage {
         case .subscribed(nil) where frequency.differs: stage = .subscribed(.due)

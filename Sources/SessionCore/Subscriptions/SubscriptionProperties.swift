@@ -27,6 +27,30 @@ public enum NameSource: Sendable, Hashable {
         }
     }
 
+    /// Whether a name is a number, which cannot name an item: decimal digits with an optional sign, fraction and exponent.
+    public static func isNumber(_ name: String) -> Bool {
+        var rest = name.utf8[...]
+        func skipSign() { if let first = rest.first, first == 0x2B || first == 0x2D { rest.removeFirst() } }
+        func skipDigits() -> Bool {
+            let count = rest.prefix { (0x30...0x39).contains($0) }.count
+            rest.removeFirst(count)
+            return count > 0
+        }
+        skipSign()
+        var hasDigits = skipDigits()
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            if skipDigits() { hasDigits = true }
+        }
+        guard hasDigits else { return false }
+        if let first = rest.first, first == UInt8(ascii: "e") || first == UInt8(ascii: "E") {
+            rest.removeFirst()
+            skipSign()
+            if !skipDigits() { return false }
+        }
+        return rest.isEmpty
+    }
+
     /// The names, or nil for a group or schema.
     public var names: [String]? {
         switch self {
@@ -109,6 +133,31 @@ public struct SubscriptionProperties: Sendable, Hashable {
 
     private var otherNames: [UpstreamName?] {
         [dataAdapter, selector, secondLevelDataAdapter].map { name in name.map { UpstreamName($0) } }
+    }
+
+    /// The properties that are set but have no effect, by name, with the reason. They are not sent to the server.
+    public var ineffectiveProperties: [(name: String, rule: String)] {
+        var properties: [(name: String, rule: String)] = []
+        if requestedMaxFrequency != nil, mode == .raw {
+            properties.append(("requestedMaxFrequency", "has no effect in RAW mode"))
+        }
+        if requestedBufferSize != nil {
+            if mode == .raw || mode == .command {
+                properties.append(("requestedBufferSize", "has no effect in \(mode.rawValue) mode"))
+            } else if requestedMaxFrequency == .unfiltered {
+                properties.append(("requestedBufferSize", "has no effect with requestedMaxFrequency unfiltered"))
+            }
+        }
+        return properties
+    }
+
+    /// The frequency limit to request from the server; nil: none.
+    var effectiveMaxFrequency: RequestedMaxFrequency? { mode == .raw ? nil : requestedMaxFrequency }
+
+    /// The buffer size to request from the server; nil: none.
+    var effectiveBufferSize: RequestedBufferSize? {
+        let isBuffered = (mode == .merge || mode == .distinct) && requestedMaxFrequency != .unfiltered
+        return isBuffered ? requestedBufferSize : nil
     }
 }
 

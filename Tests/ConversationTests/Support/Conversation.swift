@@ -17,7 +17,7 @@ final class Conversation {
         case request(LinkID, HTTPRequestText)
         case message(LinkID, [UInt8])
         case closed(LinkID)
-        case timer(TimerID)
+        case timer(SessionTimer)
         case publication
         case trouble(Trouble)
     }
@@ -27,7 +27,7 @@ final class Conversation {
     var clock = ManualClock<Occurrence>()
     var random: TestSupport.SeededGenerator
     var links: [ConnectionID: SimulatedLink] = [:]
-    var timers: [TimerID: ManualClock<Occurrence>.Ticket] = [:]
+    var timers: [SessionTimer: ManualClock<Occurrence>.Ticket] = [:]
     var options: ConnectionOptionValues
     var witness = Witness()
     var publisher: Publisher
@@ -36,7 +36,7 @@ final class Conversation {
     /// What happens as soon as a status is reached for the first time.
     var reactions: [ClientStatus: [Trouble]] = [:]
     /// What the timers that fired were for.
-    var firedTimers: Set<TimerID.Purpose> = []
+    var firedTimers: Set<SessionTimer.Purpose> = []
     /// Lines that arrived on stream connections so far.
     var lineCount = 0
     /// How many of the next connections cannot be opened.

@@ -71,6 +71,9 @@ struct Witness {
                 violations.append("outcome of an unknown message")
             }
             messages[token] = .some(outcome)
+        case .messageReleased(let token):
+            if let known = messages[token], known != nil { violations.append("release of a message with an outcome") }
+            messages[token] = nil
         case .propertyChanged, .legacy: break
         }
     }

@@ -71,6 +71,9 @@ struct MessageBench: ~Copyable {
     /// The end of the session; who is told what.
     mutating func end() -> [String] { ledger.sessionEnded().map(\.brief) }
 
+    /// The messages without a delegate that were finished since the last call.
+    mutating func released() -> [UInt64] { ledger.takeReleased().map(\.rawValue) }
+
     /// How many messages are not finished.
     mutating func unfinished() -> Int { ledger.messages.count }
 }
@@ -82,6 +85,7 @@ extension MessageEffect {
         case .notify(let token, .denied(let code, let message)): "\(token.rawValue) denied \(code) \(message)"
         case .notify(let token, .discarded): "\(token.rawValue) discarded"
         case .notify(let token, .failed): "\(token.rawValue) failed"
+        case .release(let token): "\(token.rawValue) released"
         case .notify(let token, .aborted(let wasSent)): "\(token.rawValue) aborted\(wasSent ? " sent" : "")"
         }
     }

@@ -79,6 +79,8 @@ struct MessageLedgerTests {
         bench.message("a", hasDelegate: false)
         _ = bench.send()
         #expect(bench.unfinished() == 0)
+        #expect(bench.released() == [1])
+        #expect(bench.released() == [])
         #expect(bench.refuse(1, 34) == nil)
         bench.ledger.channelLost()
         #expect(bench.send() == [])
@@ -122,26 +124,27 @@ struct MessageLedgerTests {
     }
 
     @Test(arguments: [32, 33])
-    func lateAnswersToDuplicatesAreSilent(code: Int) throws {
+    func answersToDuplicatesReleaseTheMessage(code: Int) throws {
         var bench = MessageBench()
         bench.message()
         bench.message()
         _ = bench.send()
-        #expect(try bench.receive("MSGFAIL,*,1,\(code),late") == [])
-        #expect(bench.refuse(2, code) == [])
+        #expect(try bench.receive("MSGFAIL,*,1,\(code),late") == ["1 released"])
+        #expect(bench.refuse(2, code) == ["2 released"])
+        #expect(bench.unfinished() == 0)
         #expect(bench.end() == [])
     }
 
-    @Test func outcomeBehindADuplicateIsStillTold() throws {
+    @Test func outcomeAfterTheReportOfADuplicateIsIgnored() throws {
         var bench = MessageBench()
         bench.message()
         _ = bench.post()
         bench.ledger.channelLost()
         _ = bench.post()
-        #expect(bench.refuse(2, 33) == [])
+        #expect(bench.refuse(2, 33) == ["1 released"])
         bench.ledger.channelLost()
         #expect(bench.post() == [])
-        #expect(try bench.receive("MSGDONE,*,1,ok") == ["1 processed 'ok'"])
+        #expect(try bench.receive("MSGDONE,*,1,ok") == [])
     }
 
     @Test(arguments: [
@@ -201,6 +204,7 @@ struct MessageLedgerTests {
         #expect(try bench.receive("MSGDONE,s,1,") == [])
         bench.message("b", "s", hasDelegate: false)
         #expect(bench.end() == [])
+        #expect(bench.released().sorted() == [1, 2])
     }
 
     // MARK: - Ends

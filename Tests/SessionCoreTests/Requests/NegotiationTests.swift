@@ -13,7 +13,7 @@ internal import Testing
         #expect(second == .limited(3))
         let third = bandwidth.next(option: .limited(4), real: nil)
         #expect(third == nil)
-        bandwidth.answered()
+        bandwidth.answered(isAccepted: true)
         let fourth = bandwidth.next(option: .limited(3), real: nil)
         #expect(fourth == nil)
         let fifth = bandwidth.next(option: .limited(4), real: .unmanaged)
@@ -65,9 +65,9 @@ internal import Testing
     }
 
     @Test func timersAreReplacedAndRecognised() {
-        var book = TimerTable()
-        let first = TimerID(purpose: .idle, generation: 1)
-        let second = TimerID(purpose: .idle, generation: 2)
+        var book = SessionTimerTable()
+        let first = SessionTimer(purpose: .idle, generation: 1)
+        let second = SessionTimer(purpose: .idle, generation: 2)
         var actions = book.start(.idle, after: .seconds(1))
         #expect(actions == [.scheduleTimer(first, after: .seconds(1))])
         actions = book.start(.idle, after: .seconds(2))

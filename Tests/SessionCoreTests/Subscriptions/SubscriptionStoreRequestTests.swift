@@ -47,6 +47,20 @@ struct SubscriptionStoreRequestTests {
         #expect(bench.post() == [head + expected])
     }
 
+    @Test(arguments: [
+        (SubscriptionMode.raw, RequestedMaxFrequency.limited(1)), (.command, .limited(1)), (.merge, .unfiltered),
+    ])
+    func addOmitsPropertiesWithoutEffect(mode: SubscriptionMode, frequency: RequestedMaxFrequency) {
+        var bench = StoreBench()
+        var properties = SubscriptionProperties(mode: mode, items: .group("g"), fields: .group("s"))
+        properties.requestedMaxFrequency = frequency
+        properties.requestedBufferSize = .limited(3)
+        _ = bench.store.subscribe(token, properties)
+        let request = bench.post().first ?? ""
+        #expect(!request.contains("LS_requested_buffer_size"))
+        #expect(request.contains("LS_requested_max_frequency") == (mode != .raw))
+    }
+
     @Test func unansweredAddIsWrittenAgainWithANewIdentifier() {
         var bench = StoreBench.added()
         bench.store.channelLost()

@@ -197,11 +197,29 @@ struct SubscriptionStoreUpdateTests {
         #expect(try bench.receive(line).brief == ["!"])
     }
 
-    @Test func implausibleSizeClosesTheSession() throws {
+    @Test func negativeSizeClosesTheSession() throws {
         var bench = StoreBench.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
-        #expect(bench.receive(.subOK(SubscriptionID(1), items: .max, fields: 2)).brief == ["!"])
-        #expect(bench.receive(.subOK(SubscriptionID(1), items: 2, fields: .max)).brief == ["!"])
         #expect(bench.receive(.subOK(SubscriptionID(1), items: -1, fields: 2)).brief == ["!"])
+        #expect(bench.receive(.subOK(SubscriptionID(1), items: 1, fields: -2)).brief == ["!"])
+    }
+
+    @Test(arguments: [(Int.max, 2), (2, Int.max), (1 << 20, 1 << 16), (1 << 20, 5), (100, 1 << 16)])
+    func subscriptionOfExcessiveSizeFailsAlone(items: Int, fields: Int) throws {
+        var bench = StoreBench.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
+        let effects = bench.receive(.subOK(SubscriptionID(1), items: items, fields: fields))
+        let message = "Too large: \(items) items with \(fields) fields"
+        #expect(
+            effects == [.notify(SubscriptionToken(1), .failed(code: 61, message: message)), .requestsWaiting]
+        )
+        let isDeleteDue = bench.store.hasPendingRequests
+        #expect(isDeleteDue)
+    }
+
+    @Test(arguments: [(1 << 20, 4), (64, 1 << 16)])
+    func subscriptionOfTheLargestSizeIsAccepted(items: Int, fields: Int) throws {
+        var bench = StoreBench.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
+        let effects = bench.receive(.subOK(SubscriptionID(1), items: items, fields: fields))
+        #expect(effects.count == 1)
     }
 
     @Test(arguments: ["U,1,1,a|b|#|ADD", "U,1,1,a|b|#|DELETE"])

@@ -12,7 +12,7 @@ final class SessionHarness {
     /// The random number of every context.
     var random = 0.999_999
     private(set) var trace: [String] = []
-    private(set) var timers: [TimerID: Moment] = [:]
+    private(set) var timers: [SessionTimer: Moment] = [:]
     private(set) var orders: [ConnectionID: TransportRequest] = [:]
     private(set) var openConnections: Set<ConnectionID> = []
     private(set) var events: [SessionEvent] = []
@@ -131,8 +131,6 @@ final class SessionHarness {
         perform(machine.transportClosed(connection, closure, at: context))
     }
 
-    func networkOnline() { perform(machine.networkOnline(at: context)) }
-
     /// Lets time pass, and timers fire.
     func advance(_ milliseconds: Int) {
         let end = now + .milliseconds(milliseconds)
@@ -145,7 +143,7 @@ final class SessionHarness {
     }
 
     /// A timer fires that may have been cancelled.
-    func fire(_ timer: TimerID) { perform(machine.timerFired(timer, at: context)) }
+    func fire(_ timer: SessionTimer) { perform(machine.timerFired(timer, at: context)) }
 
     // MARK: - The trace
 
@@ -165,7 +163,7 @@ final class SessionHarness {
     func takeRequests() -> [String] { takeTrace().filter { $0.hasPrefix("> ") || $0.hasPrefix("POST ") } }
 
     /// Milliseconds until a timer fires; nil: it is not running.
-    func remaining(_ purpose: TimerID.Purpose) -> Int? {
+    func remaining(_ purpose: SessionTimer.Purpose) -> Int? {
         let due = timers.first { $0.key.purpose == purpose }?.value
         return due.map { Int(($0 - now).clampedNanoseconds / 1_000_000) }
     }
@@ -235,6 +233,7 @@ final class SessionHarness {
         case .propertyChanged(let change): "P: \(change)"
         case .subscription(let token, let event): "sub\(token.rawValue) \(name(event))"
         case .message(let token, let outcome): "msg\(token.rawValue) \(outcome)"
+        case .messageReleased(let token): "msg\(token.rawValue) released"
         case .legacy: nil
         }
     }

@@ -127,13 +127,16 @@ struct ModeConflict: Equatable {
                 conflicts.append(ModeConflict(property: "commandSecondLevelDataAdapter", rule: rule))
             }
         }
+        for property in properties.ineffectiveProperties {
+            conflicts.append(ModeConflict(property: property.name, rule: "It \(property.rule)."))
+        }
         return conflicts
     }
 }
 
 /// The rules of the class reference for names of items and fields.
 enum NameRule: Sendable {
-    /// Not empty, no space, not of digits only.
+    /// Not empty, no space, not a number.
     case item
     /// Not empty, no space.
     case field
@@ -142,7 +145,7 @@ enum NameRule: Sendable {
     func admits(_ name: String) -> Bool {
         guard !name.isEmpty, !name.utf8.contains(0x20) else { return false }
         switch self {
-        case .item: return !name.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        case .item: return !NameSource.isNumber(name)
         case .field: return true
         }
     }
@@ -150,7 +153,7 @@ enum NameRule: Sendable {
     /// The rule.
     var sentence: String {
         switch self {
-        case .item: "An item name is expected: not empty, without a space, not of digits only."
+        case .item: "An item name is expected: not empty, without a space, not a number."
         case .field: "A field name is expected: not empty and without a space."
         }
     }
@@ -172,18 +175,18 @@ struct SubscriptionPatch {
         try refusals.finish()
     }
 
-    /// The properties after the patch. Throws a 409 problem for a property that the mode does not allow: the patch is
-    /// valid, but not for this subscription.
+    /// The properties after the patch. Throws a 422 problem for values that the mode does not allow, and a 409 problem
+    /// for a second level outside COMMAND mode.
     func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
         var result = properties
         apply(to: &result)
-        if let conflict = ModeConflict.all(in: result).first {
-            let isSecondLevel = conflict.property.hasPrefix("commandSecondLevel")
-            throw Problem(
-                isSecondLevel ? .notCommandMode : .lifecycle,
-                detail: "\(conflict.property): \(conflict.rule)"
-            )
+        let conflicts = ModeConflict.all(in: result)
+        if let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") }) {
+            throw Problem(.notCommandMode, detail: "\(conflict.property): \(conflict.rule)")
         }
+        let refusals = Refusals()
+        for conflict in conflicts { refusals.refuse([conflict.property], conflict.rule) }
+        try refusals.finish()
         return result
     }
 

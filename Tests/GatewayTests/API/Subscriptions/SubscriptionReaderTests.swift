@@ -9,7 +9,7 @@ import Testing
         let reader = try reader(
             """
             {"mode":"COMMAND","items":["i1"],"fields":["key","command"],"dataAdapter":"A","selector":"s",
-             "requestedSnapshot":"NO","requestedMaxFrequency":"2.5","requestedBufferSize":"Unlimited",
+             "requestedSnapshot":"NO","requestedMaxFrequency":"2.5",
              "commandSecondLevelFieldSchema":"x","commandSecondLevelDataAdapter":"B"}
             """
         )
@@ -17,9 +17,36 @@ import Testing
         #expect(properties.items == .list(["i1"]))
         #expect(properties.requestedSnapshot == .no)
         #expect(properties.requestedMaxFrequency == .limited(2.5))
-        #expect(properties.requestedBufferSize == .unlimited)
         #expect(properties.secondLevelFields == .group("x"))
         #expect(properties.secondLevelDataAdapter == "B")
+    }
+
+    @Test func theBufferSizeIsRead() throws {
+        let reader = try reader(#"{"mode":"MERGE","items":["a"],"fields":["b"],"requestedBufferSize":"Unlimited"}"#)
+        #expect(SubscriptionReader(reader).properties()?.requestedBufferSize == .unlimited)
+    }
+
+    @Test(arguments: [
+        (#"{"mode":"RAW","items":["a"],"fields":["b"],"requestedMaxFrequency":1}"#, ["/requestedMaxFrequency"]),
+        (#"{"mode":"RAW","items":["a"],"fields":["b"],"requestedBufferSize":1}"#, ["/requestedBufferSize"]),
+        (#"{"mode":"COMMAND","itemGroup":"a","fieldSchema":"b","requestedBufferSize":1}"#, ["/requestedBufferSize"]),
+        (
+            #"{"mode":"MERGE","itemGroup":"a","fieldSchema":"b","requestedBufferSize":1,"#
+                + #""requestedMaxFrequency":"unfiltered"}"#, ["/requestedBufferSize"]
+        ),
+    ])
+    func aPropertyWithoutEffectIsRefused(text: String, pointers: [String]) throws {
+        let reader = try reader(text)
+        #expect(SubscriptionReader(reader).properties() == nil)
+        #expect(reader.refusals.pointers == pointers)
+    }
+
+    @Test func aPatchWithASnapshotThatTheModeDoesNotAdmitIsRefused() throws {
+        let object = try #require(try JSONValue(parsing: #"{"requestedSnapshot":10}"#).object)
+        let properties = SubscriptionProperties(mode: .merge, items: .group("g"), fields: .list(["f"]))
+        #expect { try SubscriptionPatch(object).applied(to: properties) } throws: {
+            ($0 as? Problem)?.code.status == 422
+        }
     }
 
     @Test func theDefaultsAreThoseOfTheClassReference() throws {

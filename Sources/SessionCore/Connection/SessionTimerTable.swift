@@ -1,39 +1,39 @@
 /// The timers that are running, one at most for each purpose.
-struct TimerTable {
-    private var running: [TimerID.Purpose: TimerID] = [:]
+struct SessionTimerTable {
+    private var running: [SessionTimer.Purpose: SessionTimer] = [:]
     private var lastGeneration: UInt64 = 0
 
     /// Sets a timer; one of the same purpose that is running is replaced.
-    mutating func start(_ purpose: TimerID.Purpose, after delay: Duration) -> [SessionAction] {
+    mutating func start(_ purpose: SessionTimer.Purpose, after delay: Duration) -> [SessionAction] {
         var actions = stop(purpose)
         lastGeneration &+= 1
-        let timer = TimerID(purpose: purpose, generation: lastGeneration)
+        let timer = SessionTimer(purpose: purpose, generation: lastGeneration)
         running[purpose] = timer
         actions.append(.scheduleTimer(timer, after: delay))
         return actions
     }
 
     /// Forgets a timer, if it is running.
-    mutating func stop(_ purpose: TimerID.Purpose) -> [SessionAction] {
+    mutating func stop(_ purpose: SessionTimer.Purpose) -> [SessionAction] {
         running.removeValue(forKey: purpose).map { [.cancelTimer($0)] } ?? []
     }
 
     /// Whether a timer that fired is still wanted; it is no longer running then.
-    mutating func fired(_ timer: TimerID) -> Bool {
+    mutating func fired(_ timer: SessionTimer) -> Bool {
         guard running[timer.purpose] == timer else { return false }
         running[timer.purpose] = nil
         return true
     }
 
     /// Whether a timer is running.
-    func isRunning(_ purpose: TimerID.Purpose) -> Bool { running[purpose] != nil }
+    func isRunning(_ purpose: SessionTimer.Purpose) -> Bool { running[purpose] != nil }
 }
 
 /// Names one timer that the session machine asked for.
 ///
 /// A timer that is set again gets a new identifier, so that a firing that was already on its way when the timer was
 /// cancelled is recognised and ignored.
-package struct TimerID: Sendable, Hashable {
+package struct SessionTimer: Sendable, Hashable {
     /// What is waited for.
     package enum Purpose: Sendable, Hashable, CaseIterable {
         /// The answer to a creation, bind or recovery request.
@@ -42,6 +42,8 @@ package struct TimerID: Sendable, Hashable {
         case retry
         /// The next recovery attempt.
         case recovery
+        /// The end of the time for a recovery.
+        case recoveryDeadline
         /// The next line of a stream: keepalive, stalled and reconnect timeout in turn.
         case liveness
         /// The end of a poll.
@@ -52,6 +54,15 @@ package struct TimerID: Sendable, Hashable {
         case control
         /// The next reverse heartbeat.
         case heartbeat
+
+        /// Whether the timer limits a connection attempt or a request, and so is suspended while an authentication
+        /// challenge waits for its answer.
+        package var limitsAttempt: Bool {
+            switch self {
+            case .transport, .idle, .control, .recoveryDeadline: true
+            case .retry, .recovery, .liveness, .polling, .heartbeat: false
+            }
+        }
     }
 
     /// What is waited for.
