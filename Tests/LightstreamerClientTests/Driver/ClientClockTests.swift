@@ -7,7 +7,9 @@ internal import Testing
 
 /// Timers of a client, and their suspension while an authentication challenge waits for its answer.
 @Suite struct SessionTimersTests {
-    private static func timer(_ purpose: SessionTimer.Purpose) -> SessionTimer { SessionTimer(purpose: purpose, generation: 1) }
+    private static func timer(_ purpose: SessionTimer.Purpose) -> SessionTimer {
+        SessionTimer(purpose: purpose, generation: 1)
+    }
 
     @Test func challengeSuspendsTheTimersOfAttempts() {
         let clock = SteppedClock()
