@@ -10,7 +10,7 @@ struct BrokenLinkTests {
         _ transport: ForcedTransport,
         _ kind: DataKind,
         lines: some Sequence<Int>,
-        _ trouble: Trouble,
+        _ trouble: Disturbance,
         _ change: (Conversation) -> Void = { _ in },
         _ check: (Conversation, Int) -> Void = { _, _ in }
     ) {
@@ -21,7 +21,7 @@ struct BrokenLinkTests {
             conversation.play([kind])
             check(conversation, line)
             conversation.finish()
-            #expect(conversation.witness.violations == [], "seed and line \(line)")
+            #expect(conversation.checker.violations == [], "seed and line \(line)")
         }
     }
 
@@ -29,7 +29,7 @@ struct BrokenLinkTests {
     func undisturbedConversationAgrees(transport: ForcedTransport, kind: DataKind) {
         play(transport, kind, lines: 1...5, .refusal(count: 0)) { _ in
         } _: { conversation, line in
-            #expect(conversation.witness.cycles == [1], "seed \(line)")
+            #expect(conversation.checker.cycles == [1], "seed \(line)")
         }
     }
 
@@ -38,11 +38,11 @@ struct BrokenLinkTests {
         var recoveries = 0
         play(transport, kind, lines: 1...32, .link(.drop)) { _ in
         } _: { conversation, line in
-            if conversation.witness.statuses.contains(.disconnectedTryingRecovery) { recoveries += 1 }
+            if conversation.checker.statuses.contains(.disconnectedTryingRecovery) { recoveries += 1 }
             // From the second line on there is a session, which is recovered.
             guard line >= 2 else { return }
-            #expect(conversation.witness.cycles == [1], "seed and line \(line)")
-            #expect(!conversation.witness.statuses.contains(.disconnectedWillRetry), "seed and line \(line)")
+            #expect(conversation.checker.cycles == [1], "seed and line \(line)")
+            #expect(!conversation.checker.statuses.contains(.disconnectedWillRetry), "seed and line \(line)")
         }
         // Where the line is a LOOP the connection is at its end anyhow.
         #expect(recoveries > 15)
@@ -61,7 +61,7 @@ struct BrokenLinkTests {
     }
 
     @Test(arguments: transports, DataKind.allCases)
-    func bindThatIsOvertakenByTheNextOneStopsNobody(transport: ForcedTransport, kind: DataKind) {
+    func lateAnswerToAnOvertakenBindIsIgnored(transport: ForcedTransport, kind: DataKind) {
         for seconds in [4.01, 4.1, 5, 7] {
             for line in stride(from: 8, through: 20, by: 4) {
                 let conversation = Conversation(seed: UInt64(line), transport: transport)
@@ -70,7 +70,7 @@ struct BrokenLinkTests {
                 ]
                 conversation.play([kind])
                 conversation.finish()
-                #expect(conversation.witness.violations == [], "seed and line \(line), \(seconds) s")
+                #expect(conversation.checker.violations == [], "seed and line \(line), \(seconds) s")
             }
         }
     }
@@ -88,7 +88,7 @@ struct BrokenLinkTests {
                 conversation.troubles = [line: [.refusal(count: count), .link(.drop)]]
                 conversation.play([kind])
                 conversation.finish()
-                #expect(conversation.witness.violations == [], "seed and line \(line), \(count) refused")
+                #expect(conversation.checker.violations == [], "seed and line \(line), \(count) refused")
             }
         }
     }

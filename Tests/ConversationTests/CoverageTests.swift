@@ -10,7 +10,7 @@ struct CoverageTests {
     ]
 
     /// What to do at a status.
-    private static let disturbances: [[Trouble]] = [
+    private static let disturbances: [[Disturbance]] = [
         [.link(.drop)], [.link(.halfOpen)], [.user(.disconnect)], [.server([Fault(.end(code: 48, message: "again"))])],
         [.link(.stall(.seconds(8)))], [.server([Fault(.loop(delayMilliseconds: 300))])],
         [.server([Fault(.ignore, at: .request(.add))])],
@@ -53,8 +53,11 @@ struct CoverageTests {
         var all: [Conversation] = []
         for transport in BrokenLinkTests.transports {
             for status in statuses {
-                for first in [Trouble.link(.drop), .link(.halfOpen), .server([Fault(.end(code: 48, message: ""))])] {
-                    for second in [Trouble.user(.disconnect), .server([Fault(.refuseRecovery)]), .refusal(count: 9)] {
+                for first in [Disturbance.link(.drop), .link(.halfOpen), .server([Fault(.end(code: 48, message: ""))])]
+                {
+                    for second in [
+                        Disturbance.user(.disconnect), .server([Fault(.refuseRecovery)]), .refusal(count: 9),
+                    ] {
                         let conversation = conversation(8, transport)
                         conversation.troubles = [14: [first]]
                         conversation.reactions = [status: [second]]
@@ -84,8 +87,8 @@ struct CoverageTests {
         for (number, conversation) in Self.conversations().enumerated() {
             conversation.play([.raw], lasting: .seconds(20), endingInBreak: true)
             conversation.finish()
-            #expect(conversation.witness.violations == [], "conversation \(number)")
-            changes.formUnion(conversation.witness.changes)
+            #expect(conversation.checker.violations == [], "conversation \(number)")
+            changes.formUnion(conversation.checker.changes)
             timers.formUnion(conversation.firedTimers)
         }
         let missing = StatusRules.changes.subtracting(changes).map { "\($0.from.rawValue) to \($0.to.rawValue)" }

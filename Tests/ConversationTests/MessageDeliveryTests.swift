@@ -4,7 +4,11 @@ internal import Testing
 
 /// As long as the session lives every message is processed, once, and in the order of its sequence.
 struct MessageDeliveryTests {
-    private static func expectDelivery(_ transport: ForcedTransport, _ troubles: [Int: [Trouble]], _ comment: Comment) {
+    private static func expectDelivery(
+        _ transport: ForcedTransport,
+        _ troubles: [Int: [Disturbance]],
+        _ comment: Comment
+    ) {
         let conversation = Conversation(seed: 1, transport: transport)
         conversation.troubles = troubles
         conversation.publisher.adapters = DataKind.raw.adapters
@@ -19,11 +23,11 @@ struct MessageDeliveryTests {
         conversation.run(for: .seconds(5))
         conversation.breakStream()
         conversation.settle()
-        let outcomes = conversation.witness.messages.values
+        let outcomes = conversation.checker.messages.values
         #expect(outcomes.allSatisfy { $0 == .processed(response: "") }, comment)
-        #expect(conversation.witness.cycles == [1, 1], comment)
+        #expect(conversation.checker.cycles == [1, 1], comment)
         conversation.finish()
-        #expect(conversation.witness.violations == [], comment)
+        #expect(conversation.checker.violations == [], comment)
     }
 
     @Test(arguments: BrokenLinkTests.transports)

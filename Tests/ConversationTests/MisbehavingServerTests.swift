@@ -18,15 +18,15 @@ struct MisbehavingServerTests {
             conversation.play([kind])
             check(conversation)
             conversation.finish()
-            #expect(conversation.witness.violations == [], "seed and line \(line)")
+            #expect(conversation.checker.violations == [], "seed and line \(line)")
         }
     }
 
     @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
     func loopAtAnyMomentIsFollowedByABind(transport: ForcedTransport, kind: DataKind) {
         play(transport, kind, [Fault(.loop(delayMilliseconds: 0))], lines: 1...20) { conversation in
-            #expect(conversation.witness.cycles == [1])
-            #expect(!conversation.witness.statuses.contains(.disconnectedTryingRecovery))
+            #expect(conversation.checker.cycles == [1])
+            #expect(!conversation.checker.statuses.contains(.disconnectedTryingRecovery))
         }
     }
 
@@ -36,8 +36,8 @@ struct MisbehavingServerTests {
     }
 
     @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
-    func lineCutInItsMiddleComesAgainWhole(transport: ForcedTransport, kind: DataKind) {
-        play(transport, kind, [Fault(.cutLine())]) { #expect($0.witness.cycles == [1]) }
+    func lineCutInItsMiddleIsRepeatedWhole(transport: ForcedTransport, kind: DataKind) {
+        play(transport, kind, [Fault(.cutLine())]) { #expect($0.checker.cycles == [1]) }
     }
 
     @Test(arguments: BrokenLinkTests.transports, DataKind.allCases)
@@ -52,9 +52,9 @@ struct MisbehavingServerTests {
         var replacements = 0
         play(transport, kind, [Fault(.progress(3))], lines: 18...22, dropping: true) { conversation in
             // Where the line is a LOOP there is nothing left to break, and so nothing to recover.
-            let isInterrupted = conversation.witness.statuses.contains(.disconnectedTryingRecovery)
-            #expect(conversation.witness.cycles == [isInterrupted ? 2 : 1])
-            #expect(conversation.witness.statuses.contains(.disconnectedWillRetry) == isInterrupted)
+            let isInterrupted = conversation.checker.statuses.contains(.disconnectedTryingRecovery)
+            #expect(conversation.checker.cycles == [isInterrupted ? 2 : 1])
+            #expect(conversation.checker.statuses.contains(.disconnectedWillRetry) == isInterrupted)
             if isInterrupted { replacements += 1 }
         }
         #expect(replacements > 1)
@@ -64,8 +64,8 @@ struct MisbehavingServerTests {
     func refusedRecoveryBringsANewSession(transport: ForcedTransport, kind: DataKind) {
         var replacements = 0
         play(transport, kind, [Fault(.refuseRecovery)], lines: 18...22, dropping: true) { conversation in
-            let isInterrupted = conversation.witness.statuses.contains(.disconnectedTryingRecovery)
-            #expect(conversation.witness.cycles == [isInterrupted ? 2 : 1])
+            let isInterrupted = conversation.checker.statuses.contains(.disconnectedTryingRecovery)
+            #expect(conversation.checker.cycles == [isInterrupted ? 2 : 1])
             if isInterrupted { replacements += 1 }
         }
         #expect(replacements > 1)
@@ -75,7 +75,7 @@ struct MisbehavingServerTests {
     func lostRecoveryIsAskedForAgain(transport: ForcedTransport, kind: DataKind) {
         play(transport, kind, [Fault(.ignore, at: .request(.recovery), times: 2)], lines: [12, 20, 28], dropping: true)
         {
-            #expect($0.witness.cycles == [1])
+            #expect($0.checker.cycles == [1])
         }
     }
 
@@ -83,7 +83,7 @@ struct MisbehavingServerTests {
     func sessionThatIsToBeRefreshedIsReplaced(transport: ForcedTransport, code: Int) {
         for kind in DataKind.allCases {
             play(transport, kind, [Fault(.end(code: code, message: "again"))], lines: [12, 20, 28]) { conversation in
-                #expect(conversation.witness.cycles == [2])
+                #expect(conversation.checker.cycles == [2])
             }
         }
     }
@@ -98,24 +98,24 @@ struct MisbehavingServerTests {
             conversation.publish(for: .seconds(1))
             conversation.settle(afterBreak: true)
             conversation.compare()
-            #expect(conversation.witness.cycles == [1], "\(effect)")
+            #expect(conversation.checker.cycles == [1], "\(effect)")
             conversation.finish()
-            #expect(conversation.witness.violations == [], "\(effect)")
+            #expect(conversation.checker.violations == [], "\(effect)")
         }
     }
 
     @Test(arguments: BrokenLinkTests.transports)
     func nonsenseBetweenTheLinesIsPassedOver(transport: ForcedTransport) {
         for kind in DataKind.allCases {
-            play(transport, kind, [Fault(.inject(["", "FUTURE,1,2", "PROBE"]))]) { #expect($0.witness.cycles == [1]) }
+            play(transport, kind, [Fault(.inject(["", "FUTURE,1,2", "PROBE"]))]) { #expect($0.checker.cycles == [1]) }
         }
     }
 
     @Test(arguments: [FaultEffect.skipData, .repeatData], [DataKind.distinct, .raw])
-    func lossThatNoClientCanNoticeIsSeenByTheWitness(effect: FaultEffect, kind: DataKind) {
+    func lossThatNoClientCanNoticeIsDetected(effect: FaultEffect, kind: DataKind) {
         let conversation = Conversation(seed: 1, transport: .wsStreaming)
         conversation.troubles = [20: [.server([Fault(effect)])]]
         conversation.play([kind])
-        #expect(conversation.witness.violations.count == 1)
+        #expect(conversation.checker.violations.count == 1)
     }
 }

@@ -5,7 +5,7 @@ internal import Testing
 
 /// Everything goes wrong, at moments that follow from a seed.
 struct RandomTroubleTests {
-    private static func someTrouble(_ random: inout TestSupport.SeededGenerator) -> Trouble {
+    private static func someTrouble(_ random: inout TestSupport.SeededGenerator) -> Disturbance {
         switch Int.random(in: 0..<16, using: &random) {
         case 0, 1, 2: .link(.drop)
         case 3: .link(.halfOpen)
@@ -49,7 +49,7 @@ struct RandomTroubleTests {
             conversation.settle(afterBreak: true)
             conversation.compare()
             conversation.finish()
-            #expect(conversation.witness.violations == [], "seed \(seed)")
+            #expect(conversation.checker.violations == [], "seed \(seed)")
         }
     }
 
@@ -68,21 +68,21 @@ struct RandomTroubleTests {
             conversation.settle(afterBreak: true)
             conversation.compare()
             conversation.finish()
-            #expect(conversation.witness.violations == [], "seed \(seed)")
+            #expect(conversation.checker.violations == [], "seed \(seed)")
         }
     }
 
     @Test(arguments: BrokenLinkTests.transports)
-    func userWhoLeavesAndComesBackFindsEverything(transport: ForcedTransport) {
+    func reconnectingClientReceivesEverything(transport: ForcedTransport) {
         for seed in UInt64(1)...12 {
             let conversation = Conversation(seed: seed, transport: transport)
             conversation.troubles = [
                 Int(seed): [.user(.disconnect)], Int(seed) + 3: [.user(.connect)],
             ]
             conversation.play()
-            #expect(conversation.witness.cycles.allSatisfy { $0 <= 2 }, "seed \(seed)")
+            #expect(conversation.checker.cycles.allSatisfy { $0 <= 2 }, "seed \(seed)")
             conversation.finish()
-            #expect(conversation.witness.violations == [], "seed \(seed)")
+            #expect(conversation.checker.violations == [], "seed \(seed)")
         }
     }
 }

@@ -147,7 +147,7 @@ internal import Testing
         #expect(harness.remaining(.retry) == 4000)
     }
 
-    @Test func currentConnectTimeoutGrowsWhileNobodyAnswers() {
+    @Test func currentConnectTimeoutGrowsWithoutAnswers() {
         let harness = SessionHarness()
         harness.connect()
         harness.breakStream()

@@ -25,13 +25,13 @@ internal import Testing
         "msg2 aborted(sentOnNetwork: true)",
     ]
 
-    @Test func finalEndTellsStatusErrorPropertiesSubscriptionsMessages() {
+    @Test func finalEndReportsStatusErrorPropertiesSubscriptionsMessages() {
         let harness = Self.full()
         harness.receive("END,32,bye")
         #expect(harness.takeTrace() == ["close", "S: DISCONNECTED", "error 32 bye"] + Self.remains)
     }
 
-    @Test func retryableEndTellsTheSameWithoutError() {
+    @Test func retryableEndReportsTheSameWithoutError() {
         let harness = Self.full()
         harness.receive("END,48,refresh")
         #expect(
@@ -39,13 +39,13 @@ internal import Testing
         )
     }
 
-    @Test func interruptionTellsTheStatusOnly() {
+    @Test func interruptionReportsTheStatusOnly() {
         let harness = Self.full()
         harness.breakStream()
         #expect(harness.takeConversation() == ["S: DISCONNECTED:TRYING-RECOVERY"])
     }
 
-    @Test func creationTellsItsPropertiesBeforeTheStatus() {
+    @Test func creationReportsItsPropertiesBeforeTheStatus() {
         let harness = SessionHarness()
         harness.connect()
         harness.open()
@@ -155,7 +155,7 @@ internal import Testing
         #expect(harness.legacyEvents.contains(.connectionFailed(reason: "broken")))
     }
 
-    @Test func refusalsAreToldWithTheirCode() {
+    @Test func refusalsAreReportedWithTheirCode() {
         let harness = SessionHarness()
         harness.connect()
         harness.breakStream()
@@ -203,7 +203,7 @@ internal import Testing
         )
     }
 
-    @Test func refusedDeviceIsTold() {
+    @Test func refusedDeviceIsReported() {
         let harness = SessionHarness.streamingOnSocket()
         harness.resetBadge()
         #expect(harness.legacyEvents.last == .badgeReset(deviceId: nil, code: 45, message: "No device is registered"))

@@ -19,7 +19,7 @@ extension Conversation {
             if let ticket = timers.removeValue(forKey: timer) { clock.cancel(ticket) }
         case .notify(let event):
             follow(event)
-            witness.saw(event)
+            checker.saw(event)
         case .rememberVersion, .log: break
         }
     }
@@ -85,7 +85,7 @@ extension Conversation {
         do {
             lines = try links[connection]?.splitter.feed(bytes) ?? []
         } catch {
-            witness.violations.append("bytes without lines: \(error)")
+            checker.violations.append("bytes without lines: \(error)")
             return
         }
         for line in lines {
@@ -108,12 +108,12 @@ extension Conversation {
     func disconnect() { perform(client.disconnectRequested(at: context())) }
 
     func subscribe(_ properties: SubscriptionProperties) {
-        let token = witness.expect(properties)
+        let token = checker.expect(properties)
         perform(client.subscribe(token, properties, at: context()))
     }
 
     func send(_ text: String, sequence: String?, enqueues: Bool) {
-        let token = witness.expectMessage()
+        let token = checker.expectMessage()
         perform(
             client.sendMessage(
                 token,
@@ -127,7 +127,7 @@ extension Conversation {
         )
     }
 
-    func perform(_ deed: Trouble.Deed) {
+    func perform(_ deed: Disturbance.UserAction) {
         switch deed {
         case .force(let transport):
             options.forcedTransport = transport
@@ -135,13 +135,13 @@ extension Conversation {
         case .disconnect: disconnect()
         case .connect: connect()
         case .resubscribe:
-            for (token, properties) in witness.activeSubscriptions {
-                witness.ended(token)
+            for (token, properties) in checker.activeSubscriptions {
+                checker.ended(token)
                 perform(client.unsubscribe(token, at: context()))
                 subscribe(properties)
             }
         case .limitFrequency(let frequency):
-            for (token, _) in witness.activeSubscriptions {
+            for (token, _) in checker.activeSubscriptions {
                 perform(client.changeMaxFrequency(token, frequency, at: context()))
             }
         }

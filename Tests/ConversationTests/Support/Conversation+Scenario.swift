@@ -38,18 +38,18 @@ extension Conversation {
     func finish() {
         disconnect()
         run(for: .seconds(1))
-        if client.status != .disconnected { witness.violations.append("status after the end: \(client.status)") }
-        for (token, outcome) in witness.messages where outcome == nil {
-            witness.violations.append("no outcome of message \(token.rawValue)")
+        if client.status != .disconnected { checker.violations.append("status after the end: \(client.status)") }
+        for (token, outcome) in checker.messages where outcome == nil {
+            checker.violations.append("no outcome of message \(token.rawValue)")
         }
     }
 
     /// Notes where what the client holds is not what the server holds.
     func compare() {
-        guard witness.violations.isEmpty else { return }
-        if !client.status.isConnected { witness.violations.append("not connected: \(client.status)") }
-        for table in witness.tables {
-            if let difference = difference(in: table) { witness.violations.append(difference) }
+        guard checker.violations.isEmpty else { return }
+        if !client.status.isConnected { checker.violations.append("not connected: \(client.status)") }
+        for table in checker.tables {
+            if let difference = difference(in: table) { checker.violations.append(difference) }
         }
     }
 

@@ -19,7 +19,7 @@ final class Conversation {
         case closed(LinkID)
         case timer(SessionTimer)
         case publication
-        case trouble(Trouble)
+        case trouble(Disturbance)
     }
 
     var client: SessionMachine
@@ -29,12 +29,12 @@ final class Conversation {
     var links: [ConnectionID: SimulatedLink] = [:]
     var timers: [SessionTimer: ManualClock<Occurrence>.Ticket] = [:]
     var options: ConnectionOptionValues
-    var witness = Witness()
+    var checker = EventChecker()
     var publisher: Publisher
     /// What disturbs the conversation after so many lines.
-    var troubles: [Int: [Trouble]] = [:]
+    var troubles: [Int: [Disturbance]] = [:]
     /// What happens as soon as a status is reached for the first time.
-    var reactions: [ClientStatus: [Trouble]] = [:]
+    var reactions: [ClientStatus: [Disturbance]] = [:]
     /// What the timers that fired were for.
     var firedTimers: Set<SessionTimer.Purpose> = []
     /// Lines that arrived on stream connections so far.
@@ -84,11 +84,11 @@ final class Conversation {
     func run(for time: Duration) {
         let end = clock.now + time
         var steps = 0
-        while witness.violations.isEmpty {
+        while checker.violations.isEmpty {
             let due = min(clock.next ?? end, server.nextDeadline ?? end)
             guard due < end else { break }
             steps += 1
-            if steps > 100_000 { witness.violations.append("the conversation does not come to rest") }
+            if steps > 100_000 { checker.violations.append("the conversation does not come to rest") }
             if let deadline = server.nextDeadline, deadline <= clock.next ?? end {
                 clock.advance(to: deadline)
                 perform(server.timePassed(at: clock.now))
@@ -129,7 +129,7 @@ final class Conversation {
         for trouble in troubles.removeValue(forKey: lineCount) ?? [] { cause(trouble, on: connection) }
     }
 
-    private func cause(_ trouble: Trouble, on connection: ConnectionID) {
+    private func cause(_ trouble: Disturbance, on connection: ConnectionID) {
         switch trouble {
         case .link(.drop): breakLink(connection)
         case .link(.halfOpen): links[connection]?.isHalfOpen = true

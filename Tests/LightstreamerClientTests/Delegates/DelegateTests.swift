@@ -48,32 +48,32 @@ internal import Testing
         }
     }
 
-    @Test func delegateIsToldBeginningEndAndAllBetweenInOrder() async throws {
-        let stage = try Stage(address: nil)
+    @Test func delegateIsReportedBeginningEndAndAllBetweenInOrder() async throws {
+        let fixture = try ClientFixture(address: nil)
         let recorder = Recorder()
-        stage.client.addDelegate(recorder)
-        stage.client.addDelegate(recorder)
-        try stage.client.connectionOptions.setRetryDelay(9)
-        try stage.client.connectionOptions.setRetryDelay(9)
-        stage.client.connectionDetails.setUser("mia")
-        stage.client.connectionDetails.setPassword("secret")
-        stage.client.removeDelegate(recorder)
-        stage.client.removeDelegate(recorder)
-        stage.client.connectionDetails.setUser("unheard")
-        #expect(stage.client.delegates.isEmpty)
-        await stage.client.shutdown()
+        fixture.client.addDelegate(recorder)
+        fixture.client.addDelegate(recorder)
+        try fixture.client.connectionOptions.setRetryDelay(9)
+        try fixture.client.connectionOptions.setRetryDelay(9)
+        fixture.client.connectionDetails.setUser("mia")
+        fixture.client.connectionDetails.setPassword("secret")
+        fixture.client.removeDelegate(recorder)
+        fixture.client.removeDelegate(recorder)
+        fixture.client.connectionDetails.setUser("unheard")
+        #expect(fixture.client.delegates.isEmpty)
+        await fixture.client.shutdown()
         #expect(recorder.all == ["added", "retryDelay", "user", "password", "removed"])
-        #expect(!stage.client.connectionDetails.description.contains("secret"))
+        #expect(!fixture.client.connectionDetails.description.contains("secret"))
     }
 
     @Test func stateIsThereBeforeItsEvent() async throws {
-        let stage = try Stage()
+        let fixture = try ClientFixture()
         let recorder = Recorder()
-        stage.client.addDelegate(recorder)
+        fixture.client.addDelegate(recorder)
         let subscription = try Subscription(mode: .merge, items: ["a", "b"], fields: ["x", "y"])
         subscription.addDelegate(recorder)
-        let link = try await stage.connected()
-        try stage.client.subscribe(subscription)
+        let link = try await fixture.connected()
+        try fixture.client.subscribe(subscription)
         #expect(subscription.isActive)
         let add = try #require(await link.heard())
         #expect(add.contains("LS_op=add"))
@@ -83,13 +83,13 @@ internal import Testing
         #expect(try subscription.valueWithItemName("b", fieldName: "y") == "8")
         #expect(try subscription.valueWithItemPos(1, fieldPos: 1) == nil)
         #expect(subscription.realMaxFrequency == .unlimited)
-        try stage.client.unsubscribe(subscription)
+        try fixture.client.unsubscribe(subscription)
         #expect(!subscription.isActive)
         #expect(try subscription.valueWithItemName("b", fieldName: "y") == nil)
         await recorder.wait(for: "unsubscribed false")
         subscription.removeDelegate(recorder)
         await recorder.wait(for: "sub removed")
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
         let words = recorder.all
         #expect(words.first == "sub added" || words.first == "added")
         #expect(words.contains("CONNECTED:WS-STREAMING true"))
@@ -100,55 +100,55 @@ internal import Testing
         )
     }
 
-    @Test func refusedSubscriptionIsInactiveBeforeItIsTold() async throws {
-        let stage = try Stage()
+    @Test func refusedSubscriptionIsInactiveBeforeItIsReported() async throws {
+        let fixture = try ClientFixture()
         let recorder = Recorder()
         let subscription = try Subscription(mode: .merge, item: "a", fields: ["x"])
         subscription.addDelegate(recorder)
-        let link = try await stage.connected()
-        try stage.client.subscribe(subscription)
+        let link = try await fixture.connected()
+        try fixture.client.subscribe(subscription)
         let add = try #require(await link.heard())
         let id = add.firstRange(of: "LS_reqId=").map { add[$0.upperBound...].prefix { $0 != "&" } } ?? ""
         link.say("REQERR,\(id),21,bad group")
         await recorder.wait(for: "failed 21 false")
-        #expect(stage.client.subscriptions.isEmpty)
-        try stage.client.subscribe(subscription)
-        #expect(stage.client.subscriptions.map { $0 === subscription } == [true])
-        await stage.client.shutdown()
+        #expect(fixture.client.subscriptions.isEmpty)
+        try fixture.client.subscribe(subscription)
+        #expect(fixture.client.subscriptions.map { $0 === subscription } == [true])
+        await fixture.client.shutdown()
     }
 
-    @Test func outcomeOfAMessageIsToldOnce() async throws {
-        let stage = try Stage()
+    @Test func outcomeOfAMessageIsReportedOnce() async throws {
+        let fixture = try ClientFixture()
         let recorder = Recorder()
-        let link = try await stage.connected()
-        try stage.client.sendMessage("hello", withSequence: "s_1", delegate: recorder)
+        let link = try await fixture.connected()
+        try fixture.client.sendMessage("hello", withSequence: "s_1", delegate: recorder)
         let message = try #require(await link.heard())
         #expect(message.contains("LS_message=hello"))
         link.say("MSGDONE,s_1,1,yes", "MSGDONE,s_1,1,yes")
         await recorder.wait(for: "processed hello yes")
-        try stage.client.sendMessage("late", delegate: recorder)
-        await stage.client.shutdown()
+        try fixture.client.sendMessage("late", delegate: recorder)
+        await fixture.client.shutdown()
         #expect(recorder.all.filter { $0.hasPrefix("processed") }.count == 1)
         #expect(recorder.all.filter { $0.hasPrefix("aborted late") }.count == 1)
     }
 
     @Test(arguments: ["", "a b", "\u{E9}", "a-b"])
     func badSequenceNamesAreRefusedInEveryState(name: String) async throws {
-        let stage = try Stage(address: nil)
-        let error = #expect(throws: ClientError.self) { try stage.client.sendMessage("x", withSequence: name) }
+        let fixture = try ClientFixture(address: nil)
+        let error = #expect(throws: ClientError.self) { try fixture.client.sendMessage("x", withSequence: name) }
         #expect(error?.code == .invalidValue)
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
     @Test func reservedSequenceNameIsNoSequence() async throws {
-        let stage = try Stage()
-        let link = try await stage.connected()
-        try stage.client.sendMessage("hello", withSequence: "UNORDERED_MESSAGES", delegate: Recorder())
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        try fixture.client.sendMessage("hello", withSequence: "UNORDERED_MESSAGES", delegate: Recorder())
         #expect(try #require(await link.heard()).hasSuffix("LS_message=hello&LS_msg_prog=1"))
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
-    @Test func delegateOfAnUnboundSubscriptionIsToldAtOnce() throws {
+    @Test func delegateOfAnUnboundSubscriptionIsReportedAtOnce() throws {
         let recorder = Recorder()
         let subscription = Subscription(mode: .raw)
         subscription.addDelegate(recorder)
@@ -156,12 +156,12 @@ internal import Testing
         #expect(recorder.all == ["sub added", "sub removed"])
     }
 
-    @Test func slowReaderOfASequenceIsTold() async throws {
-        let stage = try Stage(address: nil)
-        let events = stage.client.events(bufferedUpTo: 2)
-        for name in ["a", "b", "c"] { stage.client.connectionDetails.setUser(name) }
-        _ = await stage.words(until: "property user")
-        await stage.client.shutdown()
+    @Test func slowReaderOfASequenceIsReported() async throws {
+        let fixture = try ClientFixture(address: nil)
+        let events = fixture.client.events(bufferedUpTo: 2)
+        for name in ["a", "b", "c"] { fixture.client.connectionDetails.setUser(name) }
+        _ = await fixture.words(until: "property user")
+        await fixture.client.shutdown()
         var count = 0
         let error = await #expect(throws: ClientError.self) {
             for try await _ in events { count += 1 }

@@ -64,12 +64,12 @@ internal import Testing
     }
 
     @Test func disconnectionByTheApplicationCloses() async throws {
-        let stage = try Stage()
+        let fixture = try ClientFixture()
         let recorder = Recorder()
-        stage.client.addLegacyListener(recorder)
-        _ = try await stage.connected()
-        stage.client.disconnect()
-        await stage.client.shutdown()
+        fixture.client.addLegacyListener(recorder)
+        _ = try await fixture.connected()
+        fixture.client.disconnect()
+        await fixture.client.shutdown()
         #expect(recorder.all.filter { !$0.hasPrefix("bytes") } == ["established", "started false", "closed"])
         #expect(recorder.all.contains { $0.hasPrefix("bytes") })
     }

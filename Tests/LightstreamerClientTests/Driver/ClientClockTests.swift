@@ -39,24 +39,24 @@ internal import Testing
     }
 
     @Test func unansweredChallengeSuspendsTheConnectionAttempt() async throws {
-        let stage = try Stage()
+        let fixture = try ClientFixture()
         let delegate = HoldingDelegate()
-        stage.client.addDelegate(delegate)
-        try stage.client.connect()
-        _ = await stage.connector.next()
-        await stage.clock.timerIsSet()
-        stage.client.core.authenticate(
+        fixture.client.addDelegate(delegate)
+        try fixture.client.connect()
+        _ = await fixture.connector.next()
+        await fixture.clock.timerIsSet()
+        fixture.client.core.authenticate(
             AuthenticationChallenge(kind: .clientCertificate, host: "h", port: 1, previousFailureCount: 0) { _ in }
         )
-        try stage.client.connectionOptions.setStalledTimeout(9)
-        _ = await stage.words(until: "property stalledTimeout")
-        #expect(stage.clock.remainingTimes == [])
-        stage.clock.pass(.seconds(100))
+        try fixture.client.connectionOptions.setStalledTimeout(9)
+        _ = await fixture.words(until: "property stalledTimeout")
+        #expect(fixture.clock.remainingTimes == [])
+        fixture.clock.pass(.seconds(100))
         delegate.answer()
-        try stage.client.connectionOptions.setStalledTimeout(8)
-        _ = await stage.words(until: "property stalledTimeout")
-        #expect(stage.clock.remainingTimes == [.seconds(4)])
-        await stage.client.shutdown()
+        try fixture.client.connectionOptions.setStalledTimeout(8)
+        _ = await fixture.words(until: "property stalledTimeout")
+        #expect(fixture.clock.remainingTimes == [.seconds(4)])
+        await fixture.client.shutdown()
     }
 }
 

@@ -5,37 +5,37 @@ internal import Testing
 @testable internal import LightstreamerClient
 
 @Suite struct SessionDriverTests {
-    @Test func creationTellsPropertiesBeforeTheStatus() async throws {
-        let stage = try Stage()
-        try stage.client.connect()
-        let link = try #require(await stage.connector.next())
+    @Test func creationReportsPropertiesBeforeTheStatus() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
         #expect(link.order.kind == .webSocket)
         #expect(link.order.target == "/lightstreamer")
         #expect(link.order.subprotocol == "TLCP-2.5.0.lightstreamer.com")
         link.open()
         link.say("WSOK", "CONOK,S1,50000,5000,*")
-        let words = await stage.words(until: "status CONNECTED:WS-STREAMING")
+        let words = await fixture.words(until: "status CONNECTED:WS-STREAMING")
         #expect(
             words.filter { !$0.hasPrefix("legacy") } == [
                 "status CONNECTING", "property sessionId", "property keepaliveInterval",
                 "status CONNECTED:WS-STREAMING",
             ]
         )
-        #expect(stage.client.connectionDetails.sessionId == "S1")
-        #expect(stage.client.connectionOptions.keepaliveInterval == 5)
-        #expect(stage.client.connectionOptions.requested.keepaliveInterval == 0)
-        await stage.client.shutdown()
+        #expect(fixture.client.connectionDetails.sessionId == "S1")
+        #expect(fixture.client.connectionOptions.keepaliveInterval == 5)
+        #expect(fixture.client.connectionOptions.requested.keepaliveInterval == 0)
+        await fixture.client.shutdown()
     }
 
     @Test func propertiesOfTheSessionComeAndGo() async throws {
-        let stage = try Stage()
-        let link = try await stage.connected()
-        let details = stage.client.connectionDetails
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        let details = fixture.client.connectionDetails
         #expect(details.serverSocketName == "srv")
         #expect(details.clientIp == "1.2.3.4")
-        #expect(stage.client.connectionOptions.realMaxBandwidth == .unlimited)
-        stage.client.disconnect()
-        let words = await stage.words(until: "property realMaxBandwidth")
+        #expect(fixture.client.connectionOptions.realMaxBandwidth == .unlimited)
+        fixture.client.disconnect()
+        let words = await fixture.words(until: "property realMaxBandwidth")
         #expect(
             words.filter { !$0.hasPrefix("legacy") } == [
                 "status DISCONNECTED", "property sessionId", "property serverSocketName", "property clientIp",
@@ -43,44 +43,44 @@ internal import Testing
             ]
         )
         #expect(details.sessionId == nil)
-        #expect(stage.client.status == .disconnected)
+        #expect(fixture.client.status == .disconnected)
         #expect(await link.heard()?.contains("LS_op=destroy") == true)
         #expect(await link.heard() == nil)
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
-    @Test func serverErrorComesAfterDisconnected() async throws {
-        let stage = try Stage()
-        try stage.client.connect()
-        let link = try #require(await stage.connector.next())
+    @Test func serverErrorFollowsDisconnected() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
         link.open()
         link.say("WSOK", "CONERR,2,no such adapter set")
-        let words = await stage.words(until: "error")
+        let words = await fixture.words(until: "error")
         #expect(words.suffix(2) == ["status DISCONNECTED", "error 2 no such adapter set"])
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
     @Test func lostConnectionIsRecoveredAfterTheTimer() async throws {
-        let stage = try Stage()
-        let link = try await stage.connected()
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
         link.end(.failed(reason: "cut"))
-        _ = await stage.words(until: "status DISCONNECTED:TRYING-RECOVERY")
-        await stage.clock.fireNext()
-        let recovery = try #require(await stage.connector.next())
+        _ = await fixture.words(until: "status DISCONNECTED:TRYING-RECOVERY")
+        await fixture.clock.fireNext()
+        let recovery = try #require(await fixture.connector.next())
         #expect(recovery.order.kind == .httpPoll)
         #expect(String(decoding: recovery.order.body, as: UTF8.self).contains("LS_recovery_from=0"))
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
     @Test func handledBytesAreGivenBack() async throws {
-        let stage = try Stage()
-        let link = try await stage.connected()
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
         link.say("PROBE", "SERVNAME,other")
-        _ = await stage.words(until: "property serverSocketName")
-        await stage.client.shutdown()
+        _ = await fixture.words(until: "property serverSocketName")
+        await fixture.client.shutdown()
         #expect(link.pendingBytes == 0)
-        #expect(stage.client.counters.linesReceived == 7)
-        #expect(stage.client.counters.sessions == 1)
+        #expect(fixture.client.counters.linesReceived == 7)
+        #expect(fixture.client.counters.sessions == 1)
     }
 
     @Test func releasedClientCleansUp() async throws {
@@ -100,60 +100,60 @@ internal import Testing
     }
 
     @Test func nothingCanBeDoneAfterShutdown() async throws {
-        let stage = try Stage()
+        let fixture = try ClientFixture()
         let subscription = try Subscription(mode: .merge, item: "i", fields: ["f"])
-        try stage.client.subscribe(subscription)
-        await stage.client.shutdown()
+        try fixture.client.subscribe(subscription)
+        await fixture.client.shutdown()
         #expect(!subscription.isActive)
-        #expect(stage.client.subscriptions.isEmpty)
-        #expect(throws: ClientError.self) { try stage.client.connect() }
-        #expect(throws: ClientError.self) { try stage.client.subscribe(subscription) }
-        let error = #expect(throws: ClientError.self) { try stage.client.sendMessage("x") }
+        #expect(fixture.client.subscriptions.isEmpty)
+        #expect(throws: ClientError.self) { try fixture.client.connect() }
+        #expect(throws: ClientError.self) { try fixture.client.subscribe(subscription) }
+        let error = #expect(throws: ClientError.self) { try fixture.client.sendMessage("x") }
         #expect(error?.code == .shutDown)
     }
 
     @Test func connectNeedsAnAddress() async throws {
-        let stage = try Stage(address: nil)
-        let error = #expect(throws: ClientError.self) { try stage.client.connect() }
+        let fixture = try ClientFixture(address: nil)
+        let error = #expect(throws: ClientError.self) { try fixture.client.connect() }
         #expect(error?.code == .noServerAddress)
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
     @Test func connectIsRefusedBeyondTheLimitWhereThePolicySaysSo() async throws {
         let server = "census.invalid:80"
         for _ in 1...6 { SessionCensus.shared.opened(server: server) }
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
-        let stage = try Stage(address: "http://census.invalid")
-        let error = #expect(throws: ClientError.self) { try stage.client.connect() }
+        let fixture = try ClientFixture(address: "http://census.invalid")
+        let error = #expect(throws: ClientError.self) { try fixture.client.connect() }
         #expect(error?.code == .tooManySessions)
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .usePolling
-        try stage.client.connect()
-        #expect(stage.client.connectionOptions.forcedTransport == .httpPolling)
-        #expect(stage.client.connectionOptions.idleTimeout == 0)
-        #expect(stage.client.connectionOptions.pollingInterval == 1)
+        try fixture.client.connect()
+        #expect(fixture.client.connectionOptions.forcedTransport == .httpPolling)
+        #expect(fixture.client.connectionOptions.idleTimeout == 0)
+        #expect(fixture.client.connectionOptions.pollingInterval == 1)
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .none
         for _ in 1...6 { SessionCensus.shared.closed(server: server) }
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
     @Test(arguments: [32, 33])
     func duplicateReleasesTheMessageAndItsCount(code: Int) async throws {
-        let stage = try Stage { $0.maxPendingMessages = 1 }
-        let link = try await stage.connected()
-        try stage.client.sendMessage("a", delegate: MemberLog())
+        let fixture = try ClientFixture { $0.maxPendingMessages = 1 }
+        let link = try await fixture.connected()
+        try fixture.client.sendMessage("a", delegate: MemberLog())
         #expect(await link.heard()?.contains("LS_reqId=1") == true)
-        #expect(throws: ClientError.self) { try stage.client.sendMessage("b") }
+        #expect(throws: ClientError.self) { try fixture.client.sendMessage("b") }
         link.say("REQERR,1,\(code),duplicate", "SERVNAME,other")
-        _ = await stage.words(until: "property serverSocketName")
-        try stage.client.sendMessage("c", delegate: MemberLog())
-        await stage.client.shutdown()
+        _ = await fixture.words(until: "property serverSocketName")
+        try fixture.client.sendMessage("c", delegate: MemberLog())
+        await fixture.client.shutdown()
     }
 
     @Test func olderEditionReportsItsOwnPropertyNames() async throws {
-        let stage = try Stage { $0.edition = .old }
+        let fixture = try ClientFixture { $0.edition = .old }
         let log = MemberLog()
-        stage.client.addDelegate(log)
-        let options = stage.client.connectionOptions
+        fixture.client.addDelegate(log)
+        let options = fixture.client.connectionOptions
         try options.setIdleTimeout(1)
         try options.setKeepaliveInterval(1)
         try options.setPollingInterval(1)
@@ -169,21 +169,21 @@ internal import Testing
                 "property retryDelay",
             ]
         )
-        await stage.client.shutdown()
+        await fixture.client.shutdown()
     }
 
     @Test func queuedMessagesWithoutADelegateCountUntilTheyAreSent() async throws {
-        let stage = try Stage { $0.maxPendingMessageBytes = 10 }
-        try stage.client.sendMessage("12345678", enqueueWhileDisconnected: true)
+        let fixture = try ClientFixture { $0.maxPendingMessageBytes = 10 }
+        try fixture.client.sendMessage("12345678", enqueueWhileDisconnected: true)
         let error = #expect(throws: ClientError.self) {
-            try stage.client.sendMessage("abc", enqueueWhileDisconnected: true)
+            try fixture.client.sendMessage("abc", enqueueWhileDisconnected: true)
         }
         #expect(error?.code == .overloaded)
-        let link = try await stage.connected()
+        let link = try await fixture.connected()
         #expect(await link.heard()?.contains("LS_message=12345678") == true)
         link.say("SERVNAME,other")
-        _ = await stage.words(until: "property serverSocketName")
-        try stage.client.sendMessage("abc", enqueueWhileDisconnected: true)
-        await stage.client.shutdown()
+        _ = await fixture.words(until: "property serverSocketName")
+        try fixture.client.sendMessage("abc", enqueueWhileDisconnected: true)
+        await fixture.client.shutdown()
     }
 }

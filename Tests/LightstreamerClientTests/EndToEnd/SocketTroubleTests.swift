@@ -33,13 +33,13 @@ internal import Testing
         }
 
         /// Makes the feed publish its update of a number.
-        func publish(_ number: Int, on bench: MemberBench) async {
+        func publish(_ number: Int, on fixture: MemberFixture) async {
             switch mode {
-            case .merge: await bench.publish("item1", "n\(number)", "p", to: adapter)
+            case .merge: await fixture.publish("item1", "n\(number)", "p", to: adapter)
             case .command:
-                await bench.publish("portfolio1", "k", number == 1 ? "ADD" : "UPDATE", "\(number)", to: adapter)
-            case .distinct: await bench.publish("news", "t\(number)", to: adapter)
-            case .raw: await bench.publish("events", "t\(number)", to: adapter)
+                await fixture.publish("portfolio1", "k", number == 1 ? "ADD" : "UPDATE", "\(number)", to: adapter)
+            case .distinct: await fixture.publish("news", "t\(number)", to: adapter)
+            case .raw: await fixture.publish("events", "t\(number)", to: adapter)
             }
         }
 
@@ -62,50 +62,50 @@ internal import Testing
     }
 
     @Test(arguments: cases)
-    func troubleIsToldAndOvercome(_ row: Case) async throws {
-        try await MemberBench.run { bench in
-            try row.trouble.prepare(bench.client.connectionOptions)
-            try bench.client.connectionOptions.setForcedTransport(row.transport.forced)
-            try await bench.connect(until: row.transport.status)
+    func failuresAreReportedAndOvercome(_ row: Case) async throws {
+        try await MemberFixture.run { fixture in
+            try row.trouble.prepare(fixture.client.connectionOptions)
+            try fixture.client.connectionOptions.setForcedTransport(row.transport.forced)
+            try await fixture.connect(until: row.transport.status)
             let subscription = try row.subscription()
-            try await bench.subscribe(subscription, to: row.adapter)
-            await row.publish(1, on: bench)
-            await bench.log.until(row.entry(1))
+            try await fixture.subscribe(subscription, to: row.adapter)
+            await row.publish(1, on: fixture)
+            await fixture.log.until(row.entry(1))
             // The update ended a poll; trouble is to strike the next one, which is on its way to the server.
-            while await bench.server.census().boundSessions == 0 {}
+            while await fixture.server.census().boundSessions == 0 {}
 
-            await bench.server.install(row.trouble.faults)
+            await fixture.server.install(row.trouble.faults)
             if row.trouble.keepsSession {
-                await overcome(row, bench)
+                await overcome(row, fixture)
             } else {
-                await startAgain(row, bench)
+                await startAgain(row, fixture)
             }
             #expect(subscription.isSubscribed)
         }
     }
 
     /// What is published while the connection is in trouble comes once it is over, and once only.
-    private func overcome(_ row: Case, _ bench: MemberBench) async {
-        await row.publish(2, on: bench)
-        for status in row.trouble.statuses(on: row.transport) { await bench.log.until("status \(status.rawValue)") }
-        await bench.log.untilPresent(row.entry(2))
-        await row.publish(3, on: bench)
-        await bench.log.untilPresent(row.entry(3))
-        let updates = bench.log.entries.filter { $0.hasPrefix("update") }
+    private func overcome(_ row: Case, _ fixture: MemberFixture) async {
+        await row.publish(2, on: fixture)
+        for status in row.trouble.statuses(on: row.transport) { await fixture.log.until("status \(status.rawValue)") }
+        await fixture.log.untilPresent(row.entry(2))
+        await row.publish(3, on: fixture)
+        await fixture.log.untilPresent(row.entry(3))
+        let updates = fixture.log.entries.filter { $0.hasPrefix("update") }
         #expect(updates == [row.entry(1), row.entry(2), row.entry(3)])
-        #expect(!bench.log.entries.contains("unsubscribed"))
+        #expect(!fixture.log.entries.contains("unsubscribed"))
     }
 
     /// The session is replaced, which ends the subscription and begins it again with what the server has.
-    private func startAgain(_ row: Case, _ bench: MemberBench) async {
+    private func startAgain(_ row: Case, _ fixture: MemberFixture) async {
         var passed: [String] = []
         for status in row.trouble.statuses(on: row.transport) {
-            passed += await bench.log.until("status \(status.rawValue)")
+            passed += await fixture.log.until("status \(status.rawValue)")
         }
-        passed += await bench.log.until("subscribed")
+        passed += await fixture.log.until("subscribed")
         #expect(passed.contains("unsubscribed"))
-        if row.mode != .raw { passed += await bench.log.until(row.entry(1, isSnapshot: true)) }
-        await row.publish(2, on: bench)
-        await bench.log.until(row.entry(2))
+        if row.mode != .raw { passed += await fixture.log.until(row.entry(1, isSnapshot: true)) }
+        await row.publish(2, on: fixture)
+        await fixture.log.until(row.entry(2))
     }
 }

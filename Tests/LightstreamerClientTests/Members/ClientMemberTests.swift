@@ -38,43 +38,43 @@ internal import Testing
     }
 
     @Test func connectAndDisconnectGoThroughTheirStatuses() async throws {
-        try await MemberBench.run { bench in
-            #expect(bench.client.status == .disconnected)
-            try await bench.connect()
-            #expect(bench.client.status == .connectedWSStreaming)
-            try bench.client.connect()
-            bench.client.disconnect()
-            await bench.log.until("status DISCONNECTED")
-            #expect(bench.client.status == .disconnected)
-            let statuses = bench.log.entries.filter { $0.hasPrefix("status") }
+        try await MemberFixture.run { fixture in
+            #expect(fixture.client.status == .disconnected)
+            try await fixture.connect()
+            #expect(fixture.client.status == .connectedWSStreaming)
+            try fixture.client.connect()
+            fixture.client.disconnect()
+            await fixture.log.until("status DISCONNECTED")
+            #expect(fixture.client.status == .disconnected)
+            let statuses = fixture.log.entries.filter { $0.hasPrefix("status") }
             #expect(statuses == ["status CONNECTING", "status CONNECTED:WS-STREAMING", "status DISCONNECTED"])
         }
     }
 
-    @Test func delegatesAreToldWhenTheyComeAndGo() async throws {
-        try await MemberBench.run { bench in
-            bench.client.addDelegate(bench.log)
-            #expect(bench.client.delegates.count == 1)
-            bench.client.removeDelegate(bench.log)
-            bench.client.removeDelegate(bench.log)
-            #expect(bench.client.delegates.isEmpty)
-            await bench.log.until("removed")
-            #expect(bench.log.entries == ["added", "removed"])
+    @Test func delegatesAreNotifiedOfTheirAdditionAndRemoval() async throws {
+        try await MemberFixture.run { fixture in
+            fixture.client.addDelegate(fixture.log)
+            #expect(fixture.client.delegates.count == 1)
+            fixture.client.removeDelegate(fixture.log)
+            fixture.client.removeDelegate(fixture.log)
+            #expect(fixture.client.delegates.isEmpty)
+            await fixture.log.until("removed")
+            #expect(fixture.log.entries == ["added", "removed"])
         }
     }
 
     @Test func activeSubscriptionsAreListedInTheirOrder() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            let first = try await bench.quote()
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            let first = try await fixture.quote()
             let second = try Subscription(mode: .raw, item: "events", fields: ["text"])
-            try await bench.subscribe(second, to: "EVENTS")
-            #expect(bench.client.subscriptions.elementsEqual([first, second], by: ===))
-            #expect(throws: ClientError.self) { try bench.client.subscribe(first) }
-            try bench.client.unsubscribe(first)
-            await bench.log.until("unsubscribed")
-            #expect(bench.client.subscriptions.elementsEqual([second], by: ===))
-            try bench.client.unsubscribe(first)
+            try await fixture.subscribe(second, to: "EVENTS")
+            #expect(fixture.client.subscriptions.elementsEqual([first, second], by: ===))
+            #expect(throws: ClientError.self) { try fixture.client.subscribe(first) }
+            try fixture.client.unsubscribe(first)
+            await fixture.log.until("unsubscribed")
+            #expect(fixture.client.subscriptions.elementsEqual([second], by: ===))
+            try fixture.client.unsubscribe(first)
             let other = try LightstreamerClient()
             #expect(throws: ClientError.self) { try other.unsubscribe(second) }
         }
@@ -82,32 +82,32 @@ internal import Testing
 
     @Test func cookiesTravelWithTheRequestsOfTheirDomain() async throws {
         let seen = Mutex<[String]>([])
-        try await MemberBench.run(client: {
+        try await MemberFixture.run(client: {
             $0.requestDecorator = { request in
                 let cookies = request.headers.filter { $0.name.lowercased() == "cookie" }.map(\.value)
                 seen.withLock { $0 += cookies }
             }
-        }) { bench in
-            bench.client.addCookies([
+        }) { fixture in
+            fixture.client.addCookies([
                 Cookie(name: "a", value: "1", domain: "127.0.0.1", isHostOnly: true),
                 Cookie(name: "b", value: "2", domain: "example.com", isHostOnly: true),
             ])
-            #expect(bench.client.cookies(forURL: bench.address).map(\.name) == ["a"])
-            #expect(bench.client.cookies(forURL: nil).count == 2)
-            try await bench.connect()
+            #expect(fixture.client.cookies(forURL: fixture.address).map(\.name) == ["a"])
+            #expect(fixture.client.cookies(forURL: nil).count == 2)
+            try await fixture.connect()
             #expect(seen.withLock { $0 } == ["a=1"])
         }
     }
 
-    @Test func logTellsNoPassword() async throws {
+    @Test func logContainsNoPassword() async throws {
         let lines = Mutex<[String]>([])
-        try await MemberBench.run(client: {
+        try await MemberFixture.run(client: {
             $0.logger = Logger(label: "client") { _ in
                 CollectingLogHandler { line in lines.withLock { $0.append(line) } }
             }
-        }) { bench in
-            bench.client.connectionDetails.setPassword("s3cret-word")
-            try await bench.connect()
+        }) { fixture in
+            fixture.client.connectionDetails.setPassword("s3cret-word")
+            try await fixture.connect()
             let logged = lines.withLock { $0 }
             #expect(!logged.isEmpty)
             #expect(!logged.contains { $0.contains("s3cret-word") })

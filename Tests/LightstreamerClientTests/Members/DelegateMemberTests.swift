@@ -3,22 +3,22 @@ internal import LightstreamerClient
 internal import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DelegateMemberTests {
-    @Test func firstAndLastEventAreThoseOfComingAndGoing() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            bench.client.removeDelegate(bench.log)
-            await bench.log.until("removed")
-            #expect(bench.log.entries.first == "added" && bench.log.entries.last == "removed")
+    @Test func firstAndLastEventsAreAdditionAndRemoval() async throws {
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            fixture.client.removeDelegate(fixture.log)
+            await fixture.log.until("removed")
+            #expect(fixture.log.entries.first == "added" && fixture.log.entries.last == "removed")
         }
     }
 
-    @Test func everyStatusChangeIsToldOnce() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            await bench.server.install([Fault(.drop)])
-            await bench.log.until("status DISCONNECTED:TRYING-RECOVERY")
-            await bench.log.until("status CONNECTED:WS-STREAMING")
-            let statuses = bench.log.entries.filter { $0.hasPrefix("status") }
+    @Test func everyStatusChangeIsReportedOnce() async throws {
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            await fixture.server.install([Fault(.drop)])
+            await fixture.log.until("status DISCONNECTED:TRYING-RECOVERY")
+            await fixture.log.until("status CONNECTED:WS-STREAMING")
+            let statuses = fixture.log.entries.filter { $0.hasPrefix("status") }
             #expect(
                 statuses == [
                     "status CONNECTING", "status CONNECTED:WS-STREAMING", "status DISCONNECTED:TRYING-RECOVERY",
@@ -30,28 +30,28 @@ internal import Testing
 
     @Test(arguments: [-3, 1, 2, 7, 8, 9, 10, 11, 60, 61, 66, 68, 71])
     func refusedSessionIsAServerErrorWithItsCode(code: Int) async throws {
-        try await MemberBench.run { bench in
-            await bench.server.install([Fault(.refuse(code: code, message: "no"), at: .request(.create))])
-            try bench.client.connect()
-            let passed = await bench.log.until("error")
+        try await MemberFixture.run { fixture in
+            await fixture.server.install([Fault(.refuse(code: code, message: "no"), at: .request(.create))])
+            try fixture.client.connect()
+            let passed = await fixture.log.until("error")
             #expect(passed.suffix(2) == ["status DISCONNECTED", "error \(code) no"])
         }
     }
 
     @Test(arguments: [(31, 31), (39, 39), (12, 39), (40, 39)])
     func endOfTheSessionIsAServerErrorWithItsCode(code: Int, told: Int) async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            await bench.server.endSessions(code: code, message: "no")
-            let passed = await bench.log.until("error")
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            await fixture.server.endSessions(code: code, message: "no")
+            let passed = await fixture.log.until("error")
             #expect(passed.suffix(2) == ["status DISCONNECTED", "error \(told) no"])
         }
     }
 
-    @Test func propertiesSetByTheServerAreToldBeforeTheStatus() async throws {
-        try await MemberBench.run { bench in
-            try bench.client.connect()
-            let passed = await bench.log.until("status CONNECTED")
+    @Test func propertiesSetByTheServerAreReportedBeforeTheStatus() async throws {
+        try await MemberFixture.run { fixture in
+            try fixture.client.connect()
+            let passed = await fixture.log.until("status CONNECTED")
             #expect(
                 passed == [
                     "added", "status CONNECTING", "property sessionId", "property keepaliveInterval",
@@ -62,25 +62,25 @@ internal import Testing
     }
 
     @Test func connectMayBeCalledFromTheErrorEvent() async throws {
-        try await MemberBench.run { bench in
-            bench.client.addDelegate(Reconnecting())
-            await bench.server.install([Fault(.refuse(code: 8, message: "full"), at: .request(.create))])
-            try bench.client.connect()
-            await bench.log.until("error 8")
-            await bench.log.until("status CONNECTED:WS-STREAMING")
+        try await MemberFixture.run { fixture in
+            fixture.client.addDelegate(Reconnecting())
+            await fixture.server.install([Fault(.refuse(code: 8, message: "full"), at: .request(.create))])
+            try fixture.client.connect()
+            await fixture.log.until("error 8")
+            await fixture.log.until("status CONNECTED:WS-STREAMING")
         }
     }
 
     @Test func firstDelegateThatAnswersIsAskedForCredentials() async throws {
-        try await MemberBench.run { bench in
+        try await MemberFixture.run { fixture in
             let (first, second) = (Answering(), Answering())
-            bench.client.addDelegate(first)
-            bench.client.addDelegate(second)
-            await bench.server.install([Fault(.status(401), at: .request(.create))])
-            try bench.client.connectionOptions.setForcedTransport(.http)
-            try bench.client.connectionOptions.setRetryDelay(0.05)
-            try bench.client.connect()
-            await bench.log.until("status CONNECTED:HTTP-STREAMING")
+            fixture.client.addDelegate(first)
+            fixture.client.addDelegate(second)
+            await fixture.server.install([Fault(.status(401), at: .request(.create))])
+            try fixture.client.connectionOptions.setForcedTransport(.http)
+            try fixture.client.connectionOptions.setRetryDelay(0.05)
+            try fixture.client.connect()
+            await fixture.log.until("status CONNECTED:HTTP-STREAMING")
             for await kind in first.asked {
                 guard case .server = kind else { continue }
                 break

@@ -14,18 +14,18 @@ internal import Testing
         #expect(details.serverAddress == nil)
     }
 
-    @Test func changesAreToldOnceEach() async throws {
-        try await MemberBench.run { bench in
-            let details = bench.client.connectionDetails
+    @Test func changesAreReportedOnceEach() async throws {
+        try await MemberFixture.run { fixture in
+            let details = fixture.client.connectionDetails
             try details.setServerAddress("http://127.0.0.1:1")
             details.setAdapterSet("SET")
             details.setAdapterSet("SET")
             details.setUser("me")
             details.setPassword("secret")
             try details.setCertificatePins(["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="])
-            await bench.log.until("property certificatePins")
+            await fixture.log.until("property certificatePins")
             #expect(
-                bench.log.entries == [
+                fixture.log.entries == [
                     "added", "property serverAddress", "property adapterSet", "property user", "property password",
                     "property certificatePins",
                 ]
@@ -35,40 +35,40 @@ internal import Testing
         }
     }
 
-    @Test func userAndPasswordOpenTheDoor() async throws {
-        try await MemberBench.run {
+    @Test func userAndPasswordAuthenticate() async throws {
+        try await MemberFixture.run {
             $0.users = ["me": "secret"]
-        } _: { bench in
-            try bench.client.connect()
-            await bench.log.until("error 1")
-            bench.client.connectionDetails.setUser("me")
-            bench.client.connectionDetails.setPassword("secret")
-            try await bench.connect()
+        } _: { fixture in
+            try fixture.client.connect()
+            await fixture.log.until("error 1")
+            fixture.client.connectionDetails.setUser("me")
+            fixture.client.connectionDetails.setPassword("secret")
+            try await fixture.connect()
         }
     }
 
-    @Test func serverTellsOfTheSessionWhileItLasts() async throws {
-        try await MemberBench.run { bench in
-            let details = bench.client.connectionDetails
-            try bench.client.connect()
-            await bench.log.until("property clientIp")
+    @Test func propertiesOfTheSessionAreReportedWhileItLasts() async throws {
+        try await MemberFixture.run { fixture in
+            let details = fixture.client.connectionDetails
+            try fixture.client.connect()
+            await fixture.log.until("property clientIp")
             #expect(details.sessionId?.isEmpty == false)
             #expect(details.serverSocketName == "Bench")
             #expect(details.clientIp == "127.0.0.1")
             #expect(details.serverInstanceAddress == nil)
-            bench.client.disconnect()
-            await bench.log.until("property clientIp")
+            fixture.client.disconnect()
+            await fixture.log.until("property clientIp")
             #expect(details.sessionId == nil && details.serverSocketName == nil && details.clientIp == nil)
         }
     }
 
     @Test func controlLinkIsTheServerInstanceAddress() async throws {
-        try await MemberBench.run {
+        try await MemberFixture.run {
             $0.controlLink = "localhost"
-        } _: { bench in
-            try await bench.connect()
-            let port = try #require(bench.address.split(separator: ":").last)
-            #expect(bench.client.connectionDetails.serverInstanceAddress == "http://localhost:\(port)")
+        } _: { fixture in
+            try await fixture.connect()
+            let port = try #require(fixture.address.split(separator: ":").last)
+            #expect(fixture.client.connectionDetails.serverInstanceAddress == "http://localhost:\(port)")
         }
     }
 

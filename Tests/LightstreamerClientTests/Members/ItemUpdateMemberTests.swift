@@ -3,12 +3,12 @@ internal import LightstreamerClient
 internal import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ItemUpdateMemberTests {
-    @Test func updateTellsItsItemAndItsValues() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            await bench.publish("item1", "Acme", nil, to: "QUOTES")
-            _ = try await bench.quote()
-            let update = try await bench.log.nextUpdate()
+    @Test func updateReportsItsItemAndItsValues() async throws {
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            await fixture.publish("item1", "Acme", nil, to: "QUOTES")
+            _ = try await fixture.quote()
+            let update = try await fixture.log.nextUpdate()
             #expect(update.itemName == "item1" && update.itemPos == 1 && update.isSnapshot)
             #expect(try update.value(withFieldPos: 1) == "Acme")
             #expect(try update.value(withFieldName: "price") == nil)
@@ -19,14 +19,14 @@ internal import Testing
         }
     }
 
-    @Test func updateTellsWhatItChanged() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            _ = try await bench.quote()
-            await bench.publish("item1", "Acme", "7", to: "QUOTES")
-            #expect(try await bench.log.nextUpdate().changedFields.count == 2)
-            await bench.publish("item1", "Acme", "8", to: "QUOTES")
-            let update = try await bench.log.nextUpdate()
+    @Test func updateReportsWhatItChanged() async throws {
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            _ = try await fixture.quote()
+            await fixture.publish("item1", "Acme", "7", to: "QUOTES")
+            #expect(try await fixture.log.nextUpdate().changedFields.count == 2)
+            await fixture.publish("item1", "Acme", "8", to: "QUOTES")
+            let update = try await fixture.log.nextUpdate()
             #expect(!update.isSnapshot)
             #expect(try !update.isValueChanged(withFieldPos: 1))
             #expect(try update.isValueChanged(withFieldName: "price"))
@@ -37,14 +37,14 @@ internal import Testing
     }
 
     @Test func updateOfASchemaHasNoNames() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
             let subscription = Subscription(mode: .raw)
             try subscription.setItemGroup("events")
             try subscription.setFieldSchema("text")
-            try await bench.subscribe(subscription, to: "EVENTS")
-            await bench.publish("events", "hello", to: "EVENTS")
-            let update = try await bench.log.nextUpdate()
+            try await fixture.subscribe(subscription, to: "EVENTS")
+            await fixture.publish("events", "hello", to: "EVENTS")
+            let update = try await fixture.log.nextUpdate()
             #expect(update.itemName == nil)
             #expect(throws: ClientError.self) { try update.value(withFieldName: "text") }
             #expect(throws: ClientError.self) { try update.fields }
@@ -53,15 +53,15 @@ internal import Testing
     }
 
     @Test func patchesAreHandedOn() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
             let subscription = try Subscription(mode: .merge, item: "document", fields: ["text", "size"])
-            try await bench.subscribe(subscription, to: "DOCUMENTS")
+            try await fixture.subscribe(subscription, to: "DOCUMENTS")
             let list = (1...40).map(String.init).joined(separator: ",")
-            await bench.publish("document", #"{"list":[\#(list)],"a":1}"#, "1", to: "DOCUMENTS")
-            #expect(try await bench.log.nextUpdate().valueAsJSONPatchIfAvailable(withFieldName: "text") == nil)
-            await bench.publish("document", #"{"list":[\#(list)],"a":2}"#, "1", to: "DOCUMENTS")
-            let update = try await bench.log.nextUpdate()
+            await fixture.publish("document", #"{"list":[\#(list)],"a":1}"#, "1", to: "DOCUMENTS")
+            #expect(try await fixture.log.nextUpdate().valueAsJSONPatchIfAvailable(withFieldName: "text") == nil)
+            await fixture.publish("document", #"{"list":[\#(list)],"a":2}"#, "1", to: "DOCUMENTS")
+            let update = try await fixture.log.nextUpdate()
             let patch = try #require(try update.valueAsJSONPatchIfAvailable(withFieldPos: 1))
             #expect(patch.contains("/a"))
             #expect(try update.value(withFieldPos: 1)?.hasSuffix(#""a":2}"#) == true)

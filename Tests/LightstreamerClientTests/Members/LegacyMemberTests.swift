@@ -5,24 +5,24 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1))) struct LegacyMemberTests {
     private static func run(
         server change: (inout DemoServerConfiguration) -> Void = { _ in },
-        _ body: (MemberBench, LegacyMemberLog) async throws -> Void
+        _ body: (MemberFixture, LegacyMemberLog) async throws -> Void
     ) async throws {
-        try await MemberBench.run(server: change) { bench in
+        try await MemberFixture.run(server: change) { fixture in
             let listener = LegacyMemberLog()
-            bench.client.addLegacyListener(listener)
-            try await body(bench, listener)
+            fixture.client.addLegacyListener(listener)
+            try await body(fixture, listener)
         }
     }
 
     @Test(arguments: [(ForcedTransport.ws, "started streaming"), (.httpPolling, "started polling")])
     func sessionStartsOnceAndIsClosedOnDemand(transport: ForcedTransport, start: String) async throws {
-        try await Self.run { bench, listener in
-            try bench.client.connectionOptions.setForcedTransport(transport)
-            try bench.client.connect()
+        try await Self.run { fixture, listener in
+            try fixture.client.connectionOptions.setForcedTransport(transport)
+            try fixture.client.connect()
             let passed = await listener.log.until(start)
             #expect(passed.contains("established"))
             #expect(passed.contains { $0.hasPrefix("about to send") })
-            bench.client.disconnect()
+            fixture.client.disconnect()
             await listener.log.until("closed")
             #expect(listener.log.entries.count { $0 == start } == 1)
             #expect(listener.log.entries.contains { $0.hasPrefix("bytes") })
@@ -30,99 +30,99 @@ internal import Testing
     }
 
     @Test func silenceIsWarnedOf() async throws {
-        try await Self.run { bench, listener in
-            try bench.client.connectionOptions.setKeepaliveInterval(0.05)
-            try bench.client.connectionOptions.setStalledTimeout(0.05)
-            try await bench.connect()
-            await bench.server.install([Fault(.mute(.milliseconds(300)))])
+        try await Self.run { fixture, listener in
+            try fixture.client.connectionOptions.setKeepaliveInterval(0.05)
+            try fixture.client.connectionOptions.setStalledTimeout(0.05)
+            try await fixture.connect()
+            await fixture.server.install([Fault(.mute(.milliseconds(300)))])
             await listener.log.until("warning true")
             await listener.log.until("warning false")
         }
     }
 
-    @Test func brokenConnectionIsToldAndMadeGood() async throws {
-        try await Self.run { bench, listener in
-            try await bench.connect()
-            await bench.server.install([Fault(.drop)])
+    @Test func brokenConnectionIsReportedAndReplaced() async throws {
+        try await Self.run { fixture, listener in
+            try await fixture.connect()
+            await fixture.server.install([Fault(.drop)])
             await listener.log.until("connection failure")
             await listener.log.until("established")
         }
     }
 
-    @Test func endOfTheSessionIsToldWithItsCause() async throws {
-        try await Self.run { bench, listener in
-            try await bench.connect()
-            await bench.server.endSessions(code: 33, message: "sorry")
+    @Test func endOfTheSessionIsReportedWithItsCause() async throws {
+        try await Self.run { fixture, listener in
+            try await fixture.connect()
+            await fixture.server.endSessions(code: 33, message: "sorry")
             await listener.log.until("ended 33")
         }
     }
 
     @Test func refusalIsAServerFailure() async throws {
-        try await Self.run { bench, listener in
-            await bench.server.install([Fault(.refuse(code: 7, message: "full"), at: .request(.create))])
-            try bench.client.connect()
+        try await Self.run { fixture, listener in
+            await fixture.server.install([Fault(.refuse(code: 7, message: "full"), at: .request(.create))])
+            try fixture.client.connect()
             await listener.log.until("server failure 7 full")
         }
     }
 
     @Test func nonsenseIsADataError() async throws {
-        try await Self.run { bench, listener in
-            try await bench.connect()
-            await bench.server.install([Fault(.inject(["U,one,1,a"]))])
+        try await Self.run { fixture, listener in
+            try await fixture.connect()
+            await fixture.server.install([Fault(.inject(["U,one,1,a"]))])
             await listener.log.until("data error")
-            await bench.log.until("error 61")
+            await fixture.log.until("error 61")
         }
     }
 
     @Test func deviceTokenAndBadgeAreKeptByTheServer() async throws {
         try await Self.run {
             $0.mobilePush = .devicesOnly
-        } _: { bench, listener in
-            try await bench.connect()
-            bench.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
+        } _: { fixture, listener in
+            try await fixture.connect()
+            fixture.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
             let passed = await listener.log.until("token ok")
             #expect(passed.last != "token ok nil")
-            bench.client.resetBadge()
+            fixture.client.resetBadge()
             await listener.log.until("badge ok")
         }
     }
 
-    @Test func refusedDeviceAndBadgeAreToldWithTheirCodes() async throws {
-        try await Self.run { bench, listener in
-            try await bench.connect()
-            bench.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
-            bench.client.resetBadge()
+    @Test func refusedDeviceAndBadgeAreReportedWithTheirCodes() async throws {
+        try await Self.run { fixture, listener in
+            try await fixture.connect()
+            fixture.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
+            fixture.client.resetBadge()
             let passed = await listener.log.until("badge failed")
             #expect(passed.contains { $0.hasPrefix("token failed 40") })
         }
     }
 
     @Test func legacyListenerAnswersChallengesWithoutAClientDelegate() async throws {
-        try await Self.run { bench, _ in
+        try await Self.run { fixture, _ in
             let listener = AnsweringListener()
-            bench.client.addLegacyListener(listener)
-            await bench.server.install([Fault(.status(401), at: .request(.create))])
-            try bench.client.connectionOptions.setForcedTransport(.http)
-            try bench.client.connectionOptions.setRetryDelay(0.05)
-            try bench.client.connect()
+            fixture.client.addLegacyListener(listener)
+            await fixture.server.install([Fault(.status(401), at: .request(.create))])
+            try fixture.client.connectionOptions.setForcedTransport(.http)
+            try fixture.client.connectionOptions.setRetryDelay(0.05)
+            try fixture.client.connect()
             await listener.log.until("challenge server")
-            await bench.log.until("status CONNECTED:HTTP-STREAMING")
+            await fixture.log.until("status CONNECTED:HTTP-STREAMING")
         }
     }
 
     @Test func retryableEndIsAServerFailure() async throws {
-        try await Self.run { bench, listener in
-            try await bench.connect()
-            await bench.server.endSessions(code: 48, message: "limit")
+        try await Self.run { fixture, listener in
+            try await fixture.connect()
+            await fixture.server.endSessions(code: 48, message: "limit")
             await listener.log.until("server failure 48 limit")
-            await bench.log.until("status CONNECTED:WS-STREAMING")
+            await fixture.log.until("status CONNECTED:WS-STREAMING")
         }
     }
 
-    @Test func removedListenerHearsNothingMore() async throws {
-        try await Self.run { bench, listener in
-            bench.client.removeLegacyListener(listener)
-            try await bench.connect()
+    @Test func removedListenerReceivesNothing() async throws {
+        try await Self.run { fixture, listener in
+            fixture.client.removeLegacyListener(listener)
+            try await fixture.connect()
             #expect(listener.log.entries.isEmpty)
         }
     }

@@ -5,9 +5,9 @@ internal import Testing
 
 /// What the options do to a session over sockets.
 @Suite(.timeLimit(.minutes(1))) struct OptionsMemberTests {
-    @Test func changesAreToldUnderTodaysNames() async throws {
-        try await MemberBench.run { bench in
-            let options = bench.client.connectionOptions
+    @Test func changesAreReportedByName() async throws {
+        try await MemberFixture.run { fixture in
+            let options = fixture.client.connectionOptions
             try options.setConnectTimeout(.seconds(9))
             try options.setCurrentConnectTimeout(8)
             try options.setContentLength(70_000)
@@ -28,7 +28,7 @@ internal import Testing
             try options.setServerInstanceAddressIgnored(true)
             try options.setSlowingEnabled(false)
             try options.setSlowingEnabled(false)
-            let passed = await bench.log.until("property slowingEnabled")
+            let passed = await fixture.log.until("property slowingEnabled")
             #expect(
                 passed.dropFirst() == [
                     "property connectTimeout", "property currentConnectTimeout", "property contentLength",
@@ -49,160 +49,160 @@ internal import Testing
         (.http, .connectedHTTPStreaming),
     ])
     func forcedTransportIsKeptTo(forced: ForcedTransport, status: ClientStatus) async throws {
-        try await MemberBench.run { bench in
-            try bench.client.connectionOptions.setForcedTransport(forced)
-            try await bench.connect(until: status)
+        try await MemberFixture.run { fixture in
+            try fixture.client.connectionOptions.setForcedTransport(forced)
+            try await fixture.connect(until: status)
         }
     }
 
     @Test func forcedTransportSwitchesALiveSession() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            let session = bench.client.connectionDetails.sessionId
-            try bench.client.connectionOptions.setForcedTransport(.httpStreaming)
-            await bench.log.until("status CONNECTED:HTTP-STREAMING")
-            #expect(bench.client.connectionDetails.sessionId == session)
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            let session = fixture.client.connectionDetails.sessionId
+            try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)
+            await fixture.log.until("status CONNECTED:HTTP-STREAMING")
+            #expect(fixture.client.connectionDetails.sessionId == session)
         }
     }
 
-    @Test func grantedIntervalsAreToldAndRead() async throws {
-        try await MemberBench.run { bench in
-            let options = bench.client.connectionOptions
+    @Test func grantedIntervalsAreReportedAndRead() async throws {
+        try await MemberFixture.run { fixture in
+            let options = fixture.client.connectionOptions
             try options.setKeepaliveInterval(0.01)
-            try await bench.connect()
+            try await fixture.connect()
             #expect(options.keepaliveInterval == 0.05 && options.requested.keepaliveInterval == 0.01)
             try options.setIdleTimeout(60)
             try options.setForcedTransport(.httpPolling)
-            await bench.log.until("status CONNECTED:HTTP-POLLING")
+            await fixture.log.until("status CONNECTED:HTTP-POLLING")
             #expect(options.idleTimeout == 30 && options.requested.idleTimeout == 60)
-            await bench.server.install([Fault(.loop(delayMilliseconds: 20))])
-            await bench.log.until("property pollingInterval")
+            await fixture.server.install([Fault(.loop(delayMilliseconds: 20))])
+            await fixture.log.until("property pollingInterval")
         }
     }
 
-    @Test func bandwidthIsAskedForAndTheLimitInForceIsTold() async throws {
-        try await MemberBench.run { bench in
-            let options = bench.client.connectionOptions
+    @Test func bandwidthIsAskedForAndTheLimitInForceIsReported() async throws {
+        try await MemberFixture.run { fixture in
+            let options = fixture.client.connectionOptions
             try options.setRequestedMaxBandwidth(.limited(40))
-            try bench.client.connect()
-            await bench.log.until("property realMaxBandwidth")
+            try fixture.client.connect()
+            await fixture.log.until("property realMaxBandwidth")
             #expect(options.realMaxBandwidth == .limited(40))
             try options.setRequestedMaxBandwidth(.unlimited)
-            await bench.log.until("property realMaxBandwidth")
+            await fixture.log.until("property realMaxBandwidth")
             #expect(options.realMaxBandwidth == .unlimited)
         }
     }
 
     @Test func contentLengthEndsAStreamAndTheSessionGoesOn() async throws {
-        try await MemberBench.run {
+        try await MemberFixture.run {
             $0.limits.minContentLength = 1
             $0.limits.padding = 0
-        } _: { bench in
+        } _: { fixture in
             let listener = LegacyMemberLog()
-            bench.client.addLegacyListener(listener)
-            try bench.client.connectionOptions.setForcedTransport(.httpStreaming)
-            try bench.client.connectionOptions.setContentLength(2_000)
-            try await bench.connect(until: .connectedHTTPStreaming)
+            fixture.client.addLegacyListener(listener)
+            try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)
+            try fixture.client.connectionOptions.setContentLength(2_000)
+            try await fixture.connect(until: .connectedHTTPStreaming)
             let subscription = try Subscription(mode: .raw, item: "events", fields: ["text"])
-            try await bench.subscribe(subscription, to: "EVENTS")
+            try await fixture.subscribe(subscription, to: "EVENTS")
             await listener.log.until("established")
             await listener.log.until("established")
-            await bench.publish("events", String(repeating: "x", count: 3_000), to: "EVENTS")
+            await fixture.publish("events", String(repeating: "x", count: 3_000), to: "EVENTS")
             await listener.log.until("established")
-            await bench.publish("events", "after", to: "EVENTS")
-            await bench.log.until("update 1 after")
-            #expect(!bench.log.entries.contains { $0.hasPrefix("status DISCONNECTED") })
+            await fixture.publish("events", "after", to: "EVENTS")
+            await fixture.log.until("update 1 after")
+            #expect(!fixture.log.entries.contains { $0.hasPrefix("status DISCONNECTED") })
         }
     }
 
     @Test(arguments: [false, true])
     func extraHeadersGoWhereTheyAreWanted(creationOnly: Bool) async throws {
         let seen = Mutex<[Bool]>([])
-        try await MemberBench.run(client: {
+        try await MemberFixture.run(client: {
             $0.requestDecorator = { request in
                 let has = request.headers.contains { $0.name == "X-Extra" && $0.value == "yes" }
                 seen.withLock { $0.append(has) }
             }
-        }) { bench in
-            let options = bench.client.connectionOptions
+        }) { fixture in
+            let options = fixture.client.connectionOptions
             try options.setHTTPExtraHeaders(["X-Extra": "yes"])
             try options.setHTTPExtraHeadersOnSessionCreationOnly(creationOnly)
             try options.setForcedTransport(.httpStreaming)
-            try await bench.connect(until: .connectedHTTPStreaming)
+            try await fixture.connect(until: .connectedHTTPStreaming)
             #expect(seen.withLock { $0 } == [true, !creationOnly])
         }
     }
 
     @Test func controlLinkIsIgnoredOnDemand() async throws {
-        try await MemberBench.run {
+        try await MemberFixture.run {
             $0.controlLink = "localhost"
-        } _: { bench in
-            try bench.client.connectionOptions.setServerInstanceAddressIgnored(true)
-            try await bench.connect()
-            #expect(bench.client.connectionDetails.serverInstanceAddress == nil)
+        } _: { fixture in
+            try fixture.client.connectionOptions.setServerInstanceAddressIgnored(true)
+            try await fixture.connect()
+            #expect(fixture.client.connectionDetails.serverInstanceAddress == nil)
         }
     }
 
     @Test func withoutEarlyOpenTheSessionBeginsOverHTTP() async throws {
-        try await MemberBench.run { bench in
-            try bench.client.connectionOptions.setEarlyWSOpenEnabled(false)
-            try await bench.connect()
-            #expect(bench.log.entries.contains("status CONNECTED:STREAM-SENSING"))
+        try await MemberFixture.run { fixture in
+            try fixture.client.connectionOptions.setEarlyWSOpenEnabled(false)
+            try await fixture.connect()
+            #expect(fixture.log.entries.contains("status CONNECTED:STREAM-SENSING"))
         }
     }
 
     @Test func silenceStallsThenTheSessionIsRecovered() async throws {
-        try await MemberBench.run { bench in
-            let options = bench.client.connectionOptions
+        try await MemberFixture.run { fixture in
+            let options = fixture.client.connectionOptions
             try options.setKeepaliveInterval(0.05)
             try options.setStalledTimeout(0.05)
             try options.setReconnectTimeout(0.05)
             try options.setFirstRetryMaxDelay(0.01)
-            try await bench.connect()
-            let session = bench.client.connectionDetails.sessionId
-            await bench.server.install([Fault(.halfOpen)])
-            await bench.log.until("status STALLED")
-            await bench.log.until("status DISCONNECTED:TRYING-RECOVERY")
-            await bench.log.until("status CONNECTED:WS-STREAMING")
-            #expect(bench.client.connectionDetails.sessionId == session)
+            try await fixture.connect()
+            let session = fixture.client.connectionDetails.sessionId
+            await fixture.server.install([Fault(.halfOpen)])
+            await fixture.log.until("status STALLED")
+            await fixture.log.until("status DISCONNECTED:TRYING-RECOVERY")
+            await fixture.log.until("status CONNECTED:WS-STREAMING")
+            #expect(fixture.client.connectionDetails.sessionId == session)
         }
     }
 
     @Test func withoutRecoveryAnInterruptedSessionIsReplaced() async throws {
-        try await MemberBench.run { bench in
-            try bench.client.connectionOptions.setSessionRecoveryTimeout(0)
-            try await bench.connect()
-            let session = bench.client.connectionDetails.sessionId
-            await bench.server.install([Fault(.drop)])
-            await bench.log.until("status DISCONNECTED:WILL-RETRY")
-            await bench.log.until("status CONNECTED:WS-STREAMING")
-            #expect(bench.client.connectionDetails.sessionId != session)
+        try await MemberFixture.run { fixture in
+            try fixture.client.connectionOptions.setSessionRecoveryTimeout(0)
+            try await fixture.connect()
+            let session = fixture.client.connectionDetails.sessionId
+            await fixture.server.install([Fault(.drop)])
+            await fixture.log.until("status DISCONNECTED:WILL-RETRY")
+            await fixture.log.until("status CONNECTED:WS-STREAMING")
+            #expect(fixture.client.connectionDetails.sessionId != session)
         }
     }
 
     @Test func unansweredRequestsAreGivenUpAndTriedAgainAfterTheRetryDelay() async throws {
-        try await MemberBench.run { bench in
-            let options = bench.client.connectionOptions
+        try await MemberFixture.run { fixture in
+            let options = fixture.client.connectionOptions
             try options.setForcedTransport(.httpStreaming)
             try options.setConnectTimeout(.seconds(0.05))
             try options.setRetryDelay(0.06)
-            await bench.server.install([Fault(.ignore, at: .request(.create))])
+            await fixture.server.install([Fault(.ignore, at: .request(.create))])
             let clock = ContinuousClock()
             let start = clock.now
-            try await bench.connect(until: .connectedHTTPStreaming)
-            #expect(bench.log.entries.contains("status DISCONNECTED:WILL-RETRY"))
+            try await fixture.connect(until: .connectedHTTPStreaming)
+            #expect(fixture.log.entries.contains("status DISCONNECTED:WILL-RETRY"))
             #expect(start.duration(to: clock.now) >= .milliseconds(60))
         }
     }
 
     @Test func reverseHeartbeatsAreSentWhileNothingElseIs() async throws {
         let (heartbeats, continuation) = AsyncStream<Void>.makeStream()
-        try await MemberBench.run(client: {
+        try await MemberFixture.run(client: {
             $0.requestDecorator = { if $0.target.contains("heartbeat") { continuation.yield() } }
-        }) { bench in
-            try bench.client.connectionOptions.setForcedTransport(.httpStreaming)
-            try bench.client.connectionOptions.setReverseHeartbeatInterval(0.05)
-            try await bench.connect(until: .connectedHTTPStreaming)
+        }) { fixture in
+            try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)
+            try fixture.client.connectionOptions.setReverseHeartbeatInterval(0.05)
+            try await fixture.connect(until: .connectedHTTPStreaming)
             var count = 0
             for await _ in heartbeats {
                 count += 1
@@ -215,18 +215,18 @@ internal import Testing
         // In a process of its own, for limit and policy are those of all clients.
         await #expect(processExitsWith: .success) {
             ConnectionOptions.maxConcurrentSessionsPerServer = 1
-            try await MemberBench.run { bench in
-                try bench.client.connectionOptions.setForcedTransport(.httpStreaming)
-                try await bench.connect(until: .connectedHTTPStreaming)
-                let second = try LightstreamerClient(serverAddress: bench.address, adapterSet: "DEMO")
+            try await MemberFixture.run { fixture in
+                try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)
+                try await fixture.connect(until: .connectedHTTPStreaming)
+                let second = try LightstreamerClient(serverAddress: fixture.address, adapterSet: "DEMO")
                 ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
                 let error = #expect(throws: ClientError.self) { try second.connect() }
                 #expect(error?.code == .tooManySessions)
                 // A client that is connected already asks for nothing.
-                try bench.client.connect()
+                try fixture.client.connect()
                 ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .usePolling
-                try bench.client.connect()
-                #expect(bench.client.connectionOptions.forcedTransport == .httpStreaming)
+                try fixture.client.connect()
+                #expect(fixture.client.connectionOptions.forcedTransport == .httpStreaming)
                 let log = MemberLog()
                 second.addDelegate(log)
                 try second.connect()

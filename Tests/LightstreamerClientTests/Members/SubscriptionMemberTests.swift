@@ -99,9 +99,9 @@ internal import Testing
     }
 
     @Test func activeSubscriptionCannotBeChanged() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            let subscription = try await bench.quote()
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            let subscription = try await fixture.quote()
             #expect(subscription.isActive && subscription.isSubscribed)
             let setters: [() throws -> Void] = [
                 { try subscription.setItems(["item2"]) }, { try subscription.setItemGroup("g") },
@@ -113,19 +113,19 @@ internal import Testing
                 let error = #expect(throws: ClientError.self) { try set() }
                 #expect(error?.code == .lifecycle)
             }
-            try bench.client.unsubscribe(subscription)
+            try fixture.client.unsubscribe(subscription)
             #expect(!subscription.isActive && !subscription.isSubscribed)
             try subscription.setItems(["item2"])
         }
     }
 
     @Test func frequencyChangesWhileActive() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            let subscription = try await bench.quote()
-            await bench.log.until("frequency unlimited")
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            let subscription = try await fixture.quote()
+            await fixture.log.until("frequency unlimited")
             try subscription.setRequestedMaxFrequency(.limited(5))
-            await bench.log.until("frequency 5")
+            await fixture.log.until("frequency 5")
             #expect(subscription.realMaxFrequency == .limited(5))
             for frequency in [RequestedMaxFrequency.unfiltered, nil] {
                 let error = #expect(throws: ClientError.self) { try subscription.setRequestedMaxFrequency(frequency) }
@@ -135,12 +135,12 @@ internal import Testing
     }
 
     @Test func valuesAreReadByNameAndPosition() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
-            let subscription = try await bench.quote()
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
+            let subscription = try await fixture.quote()
             #expect(try subscription.valueWithItemPos(1, fieldPos: 1) == nil)
-            await bench.publish("item1", "Acme", "7", to: "QUOTES")
-            await bench.log.until("update")
+            await fixture.publish("item1", "Acme", "7", to: "QUOTES")
+            await fixture.log.until("update")
             #expect(try subscription.valueWithItemPos(1, fieldPos: 2) == "7")
             #expect(try subscription.valueWithItemPos(1, fieldName: "name") == "Acme")
             #expect(try subscription.valueWithItemName("item1", fieldPos: 1) == "Acme")
@@ -149,37 +149,37 @@ internal import Testing
             #expect(throws: ClientError.self) { try subscription.valueWithItemPos(1, fieldPos: 0) }
             #expect(throws: ClientError.self) { try subscription.valueWithItemName("item2", fieldName: "name") }
             #expect(throws: ClientError.self) { try subscription.commandValueWithItemPos(1, key: "k", fieldPos: 1) }
-            try bench.client.unsubscribe(subscription)
+            try fixture.client.unsubscribe(subscription)
             #expect(try subscription.valueWithItemPos(1, fieldPos: 2) == nil)
         }
     }
 
     @Test func valuesOfKeysAreReadByNameAndPosition() async throws {
-        try await MemberBench.run { bench in
-            try await bench.connect()
+        try await MemberFixture.run { fixture in
+            try await fixture.connect()
             let subscription = try Subscription(mode: .command, item: "portfolio1", fields: ["key", "command", "qty"])
             #expect(subscription.keyPosition == nil && subscription.commandPosition == nil)
-            try await bench.subscribe(subscription, to: "PORTFOLIO")
+            try await fixture.subscribe(subscription, to: "PORTFOLIO")
             #expect(subscription.keyPosition == 1 && subscription.commandPosition == 2)
-            await bench.publish("portfolio1", "k", "ADD", "3", to: "PORTFOLIO")
-            await bench.publish("portfolio1", "k", "UPDATE", "4", to: "PORTFOLIO")
-            await bench.log.until("update 1 k|UPDATE|4")
+            await fixture.publish("portfolio1", "k", "ADD", "3", to: "PORTFOLIO")
+            await fixture.publish("portfolio1", "k", "UPDATE", "4", to: "PORTFOLIO")
+            await fixture.log.until("update 1 k|UPDATE|4")
             #expect(try subscription.commandValueWithItemPos(1, key: "k", fieldPos: 3) == "4")
             #expect(try subscription.commandValueWithItemPos(1, key: "k", fieldName: "command") == "UPDATE")
             #expect(try subscription.commandValueWithItemName("portfolio1", key: "k", fieldPos: 1) == "k")
             #expect(try subscription.commandValueWithItemName("portfolio1", key: "k", fieldName: "qty") == "4")
             #expect(try subscription.commandValueWithItemPos(1, key: "other", fieldPos: 3) == nil)
-            await bench.publish("portfolio1", "k", "DELETE", nil, to: "PORTFOLIO")
-            await bench.log.until("update 1 k|DELETE")
+            await fixture.publish("portfolio1", "k", "DELETE", nil, to: "PORTFOLIO")
+            await fixture.log.until("update 1 k|DELETE")
             #expect(try subscription.commandValueWithItemPos(1, key: "k", fieldPos: 3) == nil)
-            try bench.client.unsubscribe(subscription)
+            try fixture.client.unsubscribe(subscription)
             #expect(subscription.keyPosition == 1 && subscription.commandPosition == 2)
             try subscription.setFields(["command", "key"])
             #expect(subscription.keyPosition == nil && subscription.commandPosition == nil)
         }
     }
 
-    @Test func delegatesAreHeldInTheOrderOfTheirComing() throws {
+    @Test func delegatesAreHeldInTheOrderOfAddition() throws {
         let subscription = try Self.subscription()
         let (first, second) = (MemberLog(), MemberLog())
         subscription.addDelegate(first)

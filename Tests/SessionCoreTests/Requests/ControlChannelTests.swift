@@ -45,7 +45,7 @@ internal import Testing
         #expect(first == nil)
     }
 
-    @Test func leavingTellsWhatToClose() {
+    @Test func leavingReportsWhatToClose() {
         var channel = ControlChannel()
         let first = channel.left()
         #expect(first == nil)

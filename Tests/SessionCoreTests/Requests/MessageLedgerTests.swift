@@ -7,13 +7,13 @@ struct MessageLedgerTests {
     // MARK: - Requests
 
     @Test func theFourKindsAreWrittenForAWebSocket() {
-        var bench = MessageBench()
-        bench.message("a b", "seq", timeout: 2)
-        bench.message("c")
-        bench.message("d", "seq", hasDelegate: false)
-        bench.message("e", timeout: 2, hasDelegate: false)
+        var fixture = MessageFixture()
+        fixture.message("a b", "seq", timeout: 2)
+        fixture.message("c")
+        fixture.message("d", "seq", hasDelegate: false)
+        fixture.message("e", timeout: 2, hasDelegate: false)
         #expect(
-            bench.send() == [
+            fixture.send() == [
                 "LS_reqId=1&LS_message=a%20b&LS_sequence=seq&LS_msg_prog=1&LS_max_wait=2000",
                 "LS_reqId=2&LS_message=c&LS_msg_prog=1",
                 "LS_reqId=3&LS_message=d&LS_outcome=false&LS_sequence=seq&LS_msg_prog=2",
@@ -23,32 +23,32 @@ struct MessageLedgerTests {
     }
 
     @Test func overHTTPEverythingIsAcknowledged() {
-        var bench = MessageBench()
-        bench.message("e", hasDelegate: false)
-        #expect(bench.post() == ["LS_reqId=1&LS_message=e&LS_outcome=false"])
-        #expect(bench.accept(1) == [])
-        #expect(bench.unfinished() == 0)
+        var fixture = MessageFixture()
+        fixture.message("e", hasDelegate: false)
+        #expect(fixture.post() == ["LS_reqId=1&LS_message=e&LS_outcome=false"])
+        #expect(fixture.accept(1) == [])
+        #expect(fixture.unfinished() == 0)
     }
 
     @Test func reservedSequenceNameIsNoSequence() {
-        var bench = MessageBench()
-        bench.message("a", "UNORDERED_MESSAGES", timeout: 3)
-        bench.message("b")
-        #expect(bench.send() == ["LS_reqId=1&LS_message=a&LS_msg_prog=1", "LS_reqId=2&LS_message=b&LS_msg_prog=2"])
+        var fixture = MessageFixture()
+        fixture.message("a", "UNORDERED_MESSAGES", timeout: 3)
+        fixture.message("b")
+        #expect(fixture.send() == ["LS_reqId=1&LS_message=a&LS_msg_prog=1", "LS_reqId=2&LS_message=b&LS_msg_prog=2"])
     }
 
     @Test(arguments: [(0.0, "&LS_max_wait=0"), (1.5, "&LS_max_wait=1500"), (-1, ""), (nil, "")] as [(Double?, String)])
     func timeoutIsWrittenUnlessNegative(timeout: Double?, expected: String) {
-        var bench = MessageBench()
-        bench.message("a", "s", timeout: timeout)
-        #expect(bench.send() == ["LS_reqId=1&LS_message=a&LS_sequence=s&LS_msg_prog=1" + expected])
+        var fixture = MessageFixture()
+        fixture.message("a", "s", timeout: timeout)
+        #expect(fixture.send() == ["LS_reqId=1&LS_message=a&LS_sequence=s&LS_msg_prog=1" + expected])
     }
 
     @Test(arguments: [Double.infinity, 1e300, .nan])
     func absurdTimeoutDoesNotTrap(timeout: Double) {
-        var bench = MessageBench()
-        bench.message("a", "s", timeout: timeout)
-        #expect(bench.send().count == 1)
+        var fixture = MessageFixture()
+        fixture.message("a", "s", timeout: timeout)
+        #expect(fixture.send().count == 1)
     }
 
     @Test(arguments: [
@@ -61,48 +61,48 @@ struct MessageLedgerTests {
     }
 
     @Test func unansweredMessageIsWrittenAgainWithTheSameNumber() {
-        var bench = MessageBench()
-        bench.message("a", "s")
-        bench.message("b", "s")
-        _ = bench.send()
-        #expect(bench.accept(2) == [])
-        bench.ledger.channelLost()
-        #expect(bench.send() == ["LS_reqId=3&LS_message=a&LS_sequence=s&LS_msg_prog=1"])
-        #expect(bench.accept(1) == nil, "the answer to an earlier copy")
-        #expect(bench.accept(3) == [])
-        bench.ledger.channelLost()
-        #expect(bench.send() == [])
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        fixture.message("b", "s")
+        _ = fixture.send()
+        #expect(fixture.accept(2) == [])
+        fixture.ledger.channelLost()
+        #expect(fixture.send() == ["LS_reqId=3&LS_message=a&LS_sequence=s&LS_msg_prog=1"])
+        #expect(fixture.accept(1) == nil, "the answer to an earlier copy")
+        #expect(fixture.accept(3) == [])
+        fixture.ledger.channelLost()
+        #expect(fixture.send() == [])
     }
 
     @Test func fireAndForgetIsFinishedOnceItIsWrittenOnAWebSocket() {
-        var bench = MessageBench()
-        bench.message("a", hasDelegate: false)
-        _ = bench.send()
-        #expect(bench.unfinished() == 0)
-        #expect(bench.released() == [1])
-        #expect(bench.released() == [])
-        #expect(bench.refuse(1, 34) == nil)
-        bench.ledger.channelLost()
-        #expect(bench.send() == [])
+        var fixture = MessageFixture()
+        fixture.message("a", hasDelegate: false)
+        _ = fixture.send()
+        #expect(fixture.unfinished() == 0)
+        #expect(fixture.released() == [1])
+        #expect(fixture.released() == [])
+        #expect(fixture.refuse(1, 34) == nil)
+        fixture.ledger.channelLost()
+        #expect(fixture.send() == [])
     }
 
     @Test func whatDoesNotFitStaysPendingInOrder() {
-        var bench = MessageBench()
-        for text in ["a", "b", "c"] { bench.message(text, hasDelegate: false) }
-        #expect(bench.post(atMost: 1) == ["LS_reqId=1&LS_message=a&LS_outcome=false"])
+        var fixture = MessageFixture()
+        for text in ["a", "b", "c"] { fixture.message(text, hasDelegate: false) }
+        #expect(fixture.post(atMost: 1) == ["LS_reqId=1&LS_message=a&LS_outcome=false"])
         #expect(
-            bench.post() == ["LS_reqId=3&LS_message=b&LS_outcome=false", "LS_reqId=4&LS_message=c&LS_outcome=false"]
+            fixture.post() == ["LS_reqId=3&LS_message=b&LS_outcome=false", "LS_reqId=4&LS_message=c&LS_outcome=false"]
         )
     }
 
     @Test func namedMessageWithoutDelegateIsFinishedByItsAnswer() {
-        var bench = MessageBench()
-        bench.message("a", "s", hasDelegate: false)
-        bench.message("b", "s", hasDelegate: false)
-        _ = bench.send()
-        #expect(bench.accept(1) == [])
-        #expect(bench.refuse(2, 34) == [])
-        #expect(bench.unfinished() == 0)
+        var fixture = MessageFixture()
+        fixture.message("a", "s", hasDelegate: false)
+        fixture.message("b", "s", hasDelegate: false)
+        _ = fixture.send()
+        #expect(fixture.accept(1) == [])
+        #expect(fixture.refuse(2, 34) == [])
+        #expect(fixture.unfinished() == 0)
     }
 
     // MARK: - Outcomes
@@ -113,119 +113,119 @@ struct MessageLedgerTests {
         ("MSGFAIL,*,1,0,zero", "1 denied 0 zero"), ("MSGFAIL,*,1,-7,no%2C never", "1 denied -7 no, never"),
         ("MSGFAIL,*,1,34,error", "1 failed"), ("MSGFAIL,*,1,35,error", "1 failed"),
     ])
-    func outcomeIsTold(line: String, expected: String) throws {
-        var bench = MessageBench()
-        bench.message()
-        _ = bench.send()
-        #expect(try bench.receive(line) == [expected])
-        #expect(try bench.receive(line) == [])
-        #expect(bench.accept(1) == nil)
-        #expect(bench.end() == [])
+    func outcomeIsReported(line: String, expected: String) throws {
+        var fixture = MessageFixture()
+        fixture.message()
+        _ = fixture.send()
+        #expect(try fixture.receive(line) == [expected])
+        #expect(try fixture.receive(line) == [])
+        #expect(fixture.accept(1) == nil)
+        #expect(fixture.end() == [])
     }
 
     @Test(arguments: [32, 33])
     func answersToDuplicatesReleaseTheMessage(code: Int) throws {
-        var bench = MessageBench()
-        bench.message()
-        bench.message()
-        _ = bench.send()
-        #expect(try bench.receive("MSGFAIL,*,1,\(code),late") == ["1 released"])
-        #expect(bench.refuse(2, code) == ["2 released"])
-        #expect(bench.unfinished() == 0)
-        #expect(bench.end() == [])
+        var fixture = MessageFixture()
+        fixture.message()
+        fixture.message()
+        _ = fixture.send()
+        #expect(try fixture.receive("MSGFAIL,*,1,\(code),late") == ["1 released"])
+        #expect(fixture.refuse(2, code) == ["2 released"])
+        #expect(fixture.unfinished() == 0)
+        #expect(fixture.end() == [])
     }
 
     @Test func outcomeAfterTheReportOfADuplicateIsIgnored() throws {
-        var bench = MessageBench()
-        bench.message()
-        _ = bench.post()
-        bench.ledger.channelLost()
-        _ = bench.post()
-        #expect(bench.refuse(2, 33) == ["1 released"])
-        bench.ledger.channelLost()
-        #expect(bench.post() == [])
-        #expect(try bench.receive("MSGDONE,*,1,ok") == [])
+        var fixture = MessageFixture()
+        fixture.message()
+        _ = fixture.post()
+        fixture.ledger.channelLost()
+        _ = fixture.post()
+        #expect(fixture.refuse(2, 33) == ["1 released"])
+        fixture.ledger.channelLost()
+        #expect(fixture.post() == [])
+        #expect(try fixture.receive("MSGDONE,*,1,ok") == [])
     }
 
     @Test(arguments: [
         (34, "1 failed"), (38, "1 failed"), (68, "1 failed"), (0, "1 denied 0 no"), (-1, "1 denied -1 no"),
     ])
-    func refusedMessageIsTold(code: Int, expected: String) {
-        var bench = MessageBench()
-        bench.message()
-        _ = bench.send()
-        #expect(bench.refuse(1, code) == [expected])
-        #expect(bench.end() == [])
+    func refusedMessageIsReported(code: Int, expected: String) {
+        var fixture = MessageFixture()
+        fixture.message()
+        _ = fixture.send()
+        #expect(fixture.refuse(1, code) == [expected])
+        #expect(fixture.end() == [])
     }
 
-    @Test func outcomeAfterTheAcknowledgementIsTold() throws {
-        var bench = MessageBench()
-        bench.message("a", "s")
-        _ = bench.send()
-        #expect(bench.accept(1) == [])
-        #expect(try bench.receive("MSGDONE,s,1,r") == ["1 processed 'r'"])
+    @Test func outcomeAfterTheAcknowledgementIsReported() throws {
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        _ = fixture.send()
+        #expect(fixture.accept(1) == [])
+        #expect(try fixture.receive("MSGDONE,s,1,r") == ["1 processed 'r'"])
     }
 
     @Test func traceOfASkippedRunRuns() throws {
-        var bench = MessageBench()
-        for text in ["foo1", "foo2", "foo3"] { bench.message(text, "seq") }
-        #expect(bench.send().last == "LS_reqId=3&LS_message=foo3&LS_sequence=seq&LS_msg_prog=3")
-        #expect(try bench.receive("MSGFAIL,seq,3,39,2") == ["2 discarded", "3 discarded"])
-        #expect(try bench.receive("MSGDONE,seq,1,") == ["1 processed ''"])
+        var fixture = MessageFixture()
+        for text in ["foo1", "foo2", "foo3"] { fixture.message(text, "seq") }
+        #expect(fixture.send().last == "LS_reqId=3&LS_message=foo3&LS_sequence=seq&LS_msg_prog=3")
+        #expect(try fixture.receive("MSGFAIL,seq,3,39,2") == ["2 discarded", "3 discarded"])
+        #expect(try fixture.receive("MSGDONE,seq,1,") == ["1 processed ''"])
     }
 
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "0", "-5", "many", ""])
     func absurdRunIsBoundedByTheNumbersGivenOut(count: String) throws {
-        var bench = MessageBench()
-        bench.message("a", "s")
-        _ = bench.send()
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        _ = fixture.send()
         for number in [Int.min, -1, 0] {
-            #expect(bench.receive(.msgFail(sequence: "s", progressive: number, code: 39, message: count)) == [])
+            #expect(fixture.receive(.msgFail(sequence: "s", progressive: number, code: 39, message: count)) == [])
         }
-        #expect(bench.receive(.msgFail(sequence: "other", progressive: 4, code: 39, message: count)) == [])
-        let told = bench.receive(.msgFail(sequence: "s", progressive: .max, code: 39, message: count))
+        #expect(fixture.receive(.msgFail(sequence: "other", progressive: 4, code: 39, message: count)) == [])
+        let told = fixture.receive(.msgFail(sequence: "s", progressive: .max, code: 39, message: count))
         #expect(told == ["1 discarded"])
     }
 
     @Test func outcomesOfOthersAreIgnored() throws {
-        var bench = MessageBench()
-        bench.message("a", "s")
-        _ = bench.send()
-        #expect(try bench.receive("MSGDONE,*,1,") == [])
-        #expect(try bench.receive("MSGDONE,s,2,") == [])
-        #expect(try bench.receive("UNSUB,1") == [])
-        #expect(bench.unfinished() == 1)
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        _ = fixture.send()
+        #expect(try fixture.receive("MSGDONE,*,1,") == [])
+        #expect(try fixture.receive("MSGDONE,s,2,") == [])
+        #expect(try fixture.receive("UNSUB,1") == [])
+        #expect(fixture.unfinished() == 1)
     }
 
-    @Test func messagesWithoutDelegateTellNothing() throws {
-        var bench = MessageBench()
-        bench.message("a", "s", hasDelegate: false)
-        _ = bench.send()
-        #expect(try bench.receive("MSGDONE,s,1,") == [])
-        bench.message("b", "s", hasDelegate: false)
-        #expect(bench.end() == [])
-        #expect(bench.released().sorted() == [1, 2])
+    @Test func messagesWithoutDelegateReportNothing() throws {
+        var fixture = MessageFixture()
+        fixture.message("a", "s", hasDelegate: false)
+        _ = fixture.send()
+        #expect(try fixture.receive("MSGDONE,s,1,") == [])
+        fixture.message("b", "s", hasDelegate: false)
+        #expect(fixture.end() == [])
+        #expect(fixture.released().sorted() == [1, 2])
     }
 
     // MARK: - Ends
 
-    @Test func endOfTheSessionAbortsInTheOrderOfTheCallsAndTellsTheTruth() throws {
-        var bench = MessageBench()
-        bench.message("a", "s")
-        bench.message("b")
-        _ = bench.send()
-        _ = bench.accept(2)
-        bench.message("c", "s")
-        #expect(bench.end() == ["1 aborted sent", "2 aborted sent", "3 aborted"])
-        #expect(bench.end() == [])
-        #expect(bench.send() == [])
+    @Test func endOfTheSessionAbortsMessagesInTheOrderOfTheCalls() throws {
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        fixture.message("b")
+        _ = fixture.send()
+        _ = fixture.accept(2)
+        fixture.message("c", "s")
+        #expect(fixture.end() == ["1 aborted sent", "2 aborted sent", "3 aborted"])
+        #expect(fixture.end() == [])
+        #expect(fixture.send() == [])
     }
 
     @Test func numbersStartAgainInANewSession() {
-        var bench = MessageBench()
-        bench.message("a", "s")
-        _ = bench.end()
-        bench.message("b", "s")
-        #expect(bench.send() == ["LS_reqId=1&LS_message=b&LS_sequence=s&LS_msg_prog=1"])
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        _ = fixture.end()
+        fixture.message("b", "s")
+        #expect(fixture.send() == ["LS_reqId=1&LS_message=b&LS_sequence=s&LS_msg_prog=1"])
     }
 }

@@ -31,7 +31,7 @@ struct CommandTableTests {
         #expect(Self.rows("a|k|ADD", "x|k|DELETE") == ["a|k|ADD {1 2 3}", "#|k|DELETE {1 3}"])
     }
 
-    @Test func earlyDeleteIsTold() {
+    @Test func earlyDeleteIsReported() {
         #expect(Self.rows("a|k|DELETE", "a|k|DELETE") == ["#|k|DELETE {1 2 3}", "#|k|DELETE {1 2 3}"])
     }
 
@@ -74,9 +74,9 @@ struct CommandTableTests {
     }
 
     @Test func traceOfASingleLevelRuns() throws {
-        var bench = try StoreBench.subscribed(.command())
-        _ = try bench.receive("EOS,1,1")
-        let effects = try bench.receive(
+        var fixture = try StoreFixture.subscribed(.command())
+        _ = try fixture.receive("EOS,1,1")
+        let effects = try fixture.receive(
             "U,1,1,a|b|k1|ADD",
             "U,1,1,c||k2|",
             "U,1,1,a|B|k1|UPDATE",
@@ -94,8 +94,8 @@ struct CommandTableTests {
     }
 
     @Test func clearedKeysComeBackFromTheRawRow() throws {
-        var bench = try StoreBench.subscribed(.command())
-        let effects = try bench.receive("U,1,1,a|b|k|ADD", "CS,1,1", "U,1,1,^4")
+        var fixture = try StoreFixture.subscribed(.command())
+        let effects = try fixture.receive("U,1,1,a|b|k|ADD", "CS,1,1", "U,1,1,^4")
         #expect(effects.brief == ["1* a|b|k|ADD {1 2 3 4}", "cs 1", "1* a|b|k|ADD {1 2 3 4}"])
     }
 }

@@ -7,7 +7,7 @@ struct SubscriptionStoreRobustnessTests {
     @Test(arguments: 1...15 as ClosedRange<UInt64>)
     func randomLinesKeepThePromisesToTheUser(seed: UInt64) throws {
         var random = Dice(seed: seed)
-        var bench = StoreBench()
+        var fixture = StoreFixture()
         var isSubscribed: [SubscriptionToken: Bool] = [:]
         var tables: [SubscriptionToken: ValueTable] = [:]
         for step in 0..<1_500 {
@@ -16,17 +16,17 @@ struct SubscriptionStoreRobustnessTests {
             case 0:
                 let properties = random.properties()
                 let token = SubscriptionToken(UInt64(step))
-                effects = bench.store.subscribe(token, properties)
+                effects = fixture.store.subscribe(token, properties)
                 tables[token] = ValueTable(properties: properties, recentRows: 3)
-            case 1: effects = bench.store.unsubscribe(SubscriptionToken(UInt64(random.roll(max(step, 1)))))
-            case 2 where random.roll(20) == 0: effects = bench.store.sessionEnded()
-            case 3: bench.store.channelLost()
-            case 4, 5: _ = bench.post(atMost: random.roll(5))
-            case 6: effects = bench.accept(random.roll(step + 1)) ?? []
-            case 7: effects = bench.refuse(random.roll(step + 1), 1 - random.roll(3)) ?? []
+            case 1: effects = fixture.store.unsubscribe(SubscriptionToken(UInt64(random.roll(max(step, 1)))))
+            case 2 where random.roll(20) == 0: effects = fixture.store.sessionEnded()
+            case 3: fixture.store.channelLost()
+            case 4, 5: _ = fixture.post(atMost: random.roll(5))
+            case 6: effects = fixture.accept(random.roll(step + 1)) ?? []
+            case 7: effects = fixture.refuse(random.roll(step + 1), 1 - random.roll(3)) ?? []
             default:
                 if let line = try? ServerNotification(parsing: Array(random.line().utf8)[...]) {
-                    effects = bench.receive(line)
+                    effects = fixture.receive(line)
                 }
             }
             for case .notify(let token, let event) in effects {

@@ -7,8 +7,10 @@ struct SubscriptionStoreUpdateTests {
     // MARK: - Values
 
     @Test func sequenceOfDeltasGivesTheRows() throws {
-        var bench = try StoreBench.subscribed(.merge(["1", "2", "3", "4", "5"]).with { $0.requestedSnapshot = .no })
-        let updates = try bench.receive(
+        var fixture = try StoreFixture.subscribed(
+            .merge(["1", "2", "3", "4", "5"]).with { $0.requestedSnapshot = .no }
+        )
+        let updates = try fixture.receive(
             "U,1,1,a|#|$|d|e",
             "U,1,1,||x||",
             "U,1,1,^4|E",
@@ -27,19 +29,19 @@ struct SubscriptionStoreUpdateTests {
     }
 
     @Test func valueSentAgainUnchangedIsNotChanged() throws {
-        var bench = try StoreBench.subscribed(.plain(.raw))
-        #expect(try bench.receive("U,1,1,a|$", "U,1,1,a|#", "U,1,1,b|#").brief.last == "1 b|# {1}")
+        var fixture = try StoreFixture.subscribed(.plain(.raw))
+        #expect(try fixture.receive("U,1,1,a|$", "U,1,1,a|#", "U,1,1,b|#").brief.last == "1 b|# {1}")
     }
 
     @Test func itemsHaveRowsOfTheirOwn() throws {
-        var bench = try StoreBench.subscribed(.plain(.raw))
-        #expect(try bench.receive("U,1,1,a|b", "U,1,2,c|d", "U,1,1,|B").brief.last == "1 a|B {2}")
-        #expect(try bench.receive("U,1,2,|").brief == ["2 c|d {}"])
+        var fixture = try StoreFixture.subscribed(.plain(.raw))
+        #expect(try fixture.receive("U,1,1,a|b", "U,1,2,c|d", "U,1,1,|B").brief.last == "1 a|B {2}")
+        #expect(try fixture.receive("U,1,2,|").brief == ["2 c|d {}"])
     }
 
     @Test func updatesNameTheirItemAndFields() throws {
-        var bench = try StoreBench.subscribed()
-        guard case .notify(_, .update(let update))? = try bench.receive("U,1,2,x|y").first else {
+        var fixture = try StoreFixture.subscribed()
+        guard case .notify(_, .update(let update))? = try fixture.receive("U,1,2,x|y").first else {
             Issue.record("no update")
             return
         }
@@ -51,21 +53,21 @@ struct SubscriptionStoreUpdateTests {
     // MARK: - Patches
 
     @Test func patchesAreShownForFieldsHeldAsDocuments() throws {
-        var bench = try StoreBench.subscribed()
+        var fixture = try StoreFixture.subscribed()
         let lines = [
             #"U,1,1,{"a":1}|x"#, #"U,1,1,^P[{"op":"replace"%2C"path":"/a"%2C"value":2}]|"#, "U,1,1,|y", "U,1,1,t|",
             "U,1,1,|",
         ]
         let patches = try lines.map { line -> [Int: String] in
-            guard case .notify(_, .update(let update))? = try bench.receive(line).first else { return [:] }
+            guard case .notify(_, .update(let update))? = try fixture.receive(line).first else { return [:] }
             return update.patches
         }
         #expect(patches == [[:], [1: #"[{"op":"replace","path":"/a","value":2}]"#], [1: "[]"], [:], [:]])
     }
 
     @Test func commandRowsShowNoPatches() throws {
-        var bench = try StoreBench.subscribed(.command())
-        let effects = try bench.receive(
+        var fixture = try StoreFixture.subscribed(.command())
+        let effects = try fixture.receive(
             #"U,1,1,{"a":1}|x|k|ADD"#,
             #"U,1,1,^P[{"op":"remove"%2C"path":"/a"}]||k|UPDATE"#
         )
@@ -77,17 +79,17 @@ struct SubscriptionStoreUpdateTests {
     // MARK: - Snapshot
 
     @Test func mergeSnapshotIsTheFirstUpdateOfEachItem() throws {
-        var bench = try StoreBench.subscribed()
+        var fixture = try StoreFixture.subscribed()
         #expect(
-            try bench.receive("U,1,1,a|b", "U,1,1,c|", "U,1,2,a|b", "U,1,2,|").brief
+            try fixture.receive("U,1,1,a|b", "U,1,1,c|", "U,1,2,a|b", "U,1,2,|").brief
                 == ["1* a|b {1 2}", "1 c|b {1}", "2* a|b {1 2}", "2 a|b {}"]
         )
     }
 
     @Test(arguments: [RequestedSnapshot.yes, .length(3)])
     func distinctSnapshotLastsUntilItsEndForEachItem(snapshot: RequestedSnapshot) throws {
-        var bench = try StoreBench.subscribed(.plain(.distinct).with { $0.requestedSnapshot = snapshot })
-        let effects = try bench.receive(
+        var fixture = try StoreFixture.subscribed(.plain(.distinct).with { $0.requestedSnapshot = snapshot })
+        let effects = try fixture.receive(
             "U,1,1,a|b",
             "U,1,1,c|",
             "CS,1,1",
@@ -107,25 +109,25 @@ struct SubscriptionStoreUpdateTests {
     }
 
     @Test func commandSnapshotLastsUntilItsEnd() throws {
-        var bench = try StoreBench.subscribed(.command())
-        let effects = try bench.receive("U,1,1,a|b|k|ADD", "EOS,1,1", "U,1,1,c||k|UPDATE", "EOS,1,2")
+        var fixture = try StoreFixture.subscribed(.command())
+        let effects = try fixture.receive("U,1,1,a|b|k|ADD", "EOS,1,1", "U,1,1,c||k|UPDATE", "EOS,1,2")
         #expect(effects.brief == ["1* a|b|k|ADD {1 2 3 4}", "eos 1", "1 c|b|k|UPDATE {1 4}", "eos 2"])
     }
 
     @Test(arguments: [SubscriptionMode.merge, .distinct])
     func nothingIsSnapshotThatWasNotAskedFor(mode: SubscriptionMode) throws {
         for snapshot in [RequestedSnapshot?.none, .no] {
-            var bench = try StoreBench.subscribed(.plain(mode).with { $0.requestedSnapshot = snapshot })
-            #expect(try bench.receive("U,1,1,a|b").brief == ["1 a|b {1 2}"])
+            var fixture = try StoreFixture.subscribed(.plain(mode).with { $0.requestedSnapshot = snapshot })
+            #expect(try fixture.receive("U,1,1,a|b").brief == ["1 a|b {1 2}"])
         }
     }
 
     @Test func snapshotStartsAgainInANewSession() throws {
-        var bench = try StoreBench.subscribed(.plain(.distinct))
-        _ = try bench.receive("EOS,1,1")
-        _ = bench.store.sessionEnded()
-        _ = bench.send()
-        #expect(try bench.receive("SUBOK,1,2,2", "U,1,1,a|b").brief.last == "1* a|b {1 2}")
+        var fixture = try StoreFixture.subscribed(.plain(.distinct))
+        _ = try fixture.receive("EOS,1,1")
+        _ = fixture.store.sessionEnded()
+        _ = fixture.send()
+        #expect(try fixture.receive("SUBOK,1,2,2", "U,1,1,a|b").brief.last == "1* a|b {1 2}")
     }
 
     // MARK: - Violations
@@ -135,21 +137,21 @@ struct SubscriptionStoreUpdateTests {
         "U,1,1,^X1|b", "U,1,3,a|b", "U,1,1,%G0|b", "EOS,1,1", "CS,1,1", "OV,1,3,1",
     ])
     func badLineInMergeModeClosesTheSession(line: String) throws {
-        var bench = try StoreBench.subscribed()
-        #expect(try bench.receive(line).brief == ["!"])
+        var fixture = try StoreFixture.subscribed()
+        #expect(try fixture.receive(line).brief == ["!"])
     }
 
     @Test(arguments: ["^Tz|", "^P[]|", "|^Tb", "|^P[]", "^T9|"])
     func badDeltaClosesTheSession(fields: String) throws {
-        var bench = try StoreBench.subscribed()
-        #expect(try bench.receive("U,1,1,a|#", "U,1,1," + fields).brief.last == "!")
+        var fixture = try StoreFixture.subscribed()
+        #expect(try fixture.receive("U,1,1,a|#", "U,1,1," + fields).brief.last == "!")
     }
 
     @Test func snapshotEventsInRawModeCloseTheSession() throws {
         for line in ["EOS,1,1", "CS,1,1"] {
-            var bench = try StoreBench.subscribed(.plain(.raw))
+            var fixture = try StoreFixture.subscribed(.plain(.raw))
             #expect(
-                try bench.receive(line) == [
+                try fixture.receive(line) == [
                     .protocolViolation("\(line.prefix { $0 != "," }) for a subscription in RAW mode")
                 ]
             )
@@ -158,19 +160,19 @@ struct SubscriptionStoreUpdateTests {
 
     @Test(arguments: ["EOS,1,3", "CS,1,3", "OV,1,3,4", "U,1,9,a|b"])
     func itemOutsideTheListClosesTheSession(line: String) throws {
-        var bench = try StoreBench.subscribed(.plain(.distinct))
-        #expect(try bench.receive(line).brief == ["!"])
+        var fixture = try StoreFixture.subscribed(.plain(.distinct))
+        #expect(try fixture.receive(line).brief == ["!"])
     }
 
     @Test func numbersBelowOneNeverTrap() throws {
-        var bench = try StoreBench.subscribed(.command())
+        var fixture = try StoreFixture.subscribed(.command())
         for number in [0, -1, .min] {
             #expect(
-                bench.receive(.update(SubscriptionID(1), item: number, fields: FieldList("a|b|k|ADD"))).brief == ["!"]
+                fixture.receive(.update(SubscriptionID(1), item: number, fields: FieldList("a|b|k|ADD"))).brief == ["!"]
             )
-            #expect(bench.receive(.eos(SubscriptionID(1), item: number)).brief == ["!"])
+            #expect(fixture.receive(.eos(SubscriptionID(1), item: number)).brief == ["!"])
         }
-        var other = StoreBench.added(.command())
+        var other = StoreFixture.added(.command())
         let positions = ServerNotification.subCmd(
             SubscriptionID(1),
             items: 2,
@@ -183,9 +185,9 @@ struct SubscriptionStoreUpdateTests {
     }
 
     @Test func announcementOfTheWrongKindClosesTheSession() throws {
-        var bench = StoreBench.added(.command())
-        #expect(try bench.receive("SUBOK,1,2,4") == [.protocolViolation("SUBOK for a subscription in COMMAND mode")])
-        var other = StoreBench.added()
+        var fixture = StoreFixture.added(.command())
+        #expect(try fixture.receive("SUBOK,1,2,4") == [.protocolViolation("SUBOK for a subscription in COMMAND mode")])
+        var other = StoreFixture.added()
         #expect(
             try other.receive("SUBCMD,1,2,2,1,2") == [.protocolViolation("SUBCMD for a subscription in MERGE mode")]
         )
@@ -193,38 +195,38 @@ struct SubscriptionStoreUpdateTests {
 
     @Test(arguments: ["SUBCMD,1,2,4,5,4", "SUBCMD,1,2,4,3,5", "SUBCMD,1,2,4,3,3"])
     func impossiblePositionsCloseTheSession(line: String) throws {
-        var bench = StoreBench.added(.command())
-        #expect(try bench.receive(line).brief == ["!"])
+        var fixture = StoreFixture.added(.command())
+        #expect(try fixture.receive(line).brief == ["!"])
     }
 
     @Test func negativeSizeClosesTheSession() throws {
-        var bench = StoreBench.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
-        #expect(bench.receive(.subOK(SubscriptionID(1), items: -1, fields: 2)).brief == ["!"])
-        #expect(bench.receive(.subOK(SubscriptionID(1), items: 1, fields: -2)).brief == ["!"])
+        var fixture = StoreFixture.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
+        #expect(fixture.receive(.subOK(SubscriptionID(1), items: -1, fields: 2)).brief == ["!"])
+        #expect(fixture.receive(.subOK(SubscriptionID(1), items: 1, fields: -2)).brief == ["!"])
     }
 
     @Test(arguments: [(Int.max, 2), (2, Int.max), (1 << 20, 1 << 16), (1 << 20, 5), (100, 1 << 16)])
     func subscriptionOfExcessiveSizeFailsAlone(items: Int, fields: Int) throws {
-        var bench = StoreBench.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
-        let effects = bench.receive(.subOK(SubscriptionID(1), items: items, fields: fields))
+        var fixture = StoreFixture.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
+        let effects = fixture.receive(.subOK(SubscriptionID(1), items: items, fields: fields))
         let message = "Too large: \(items) items with \(fields) fields"
         #expect(
             effects == [.notify(SubscriptionToken(1), .failed(code: 61, message: message)), .requestsWaiting]
         )
-        let isDeleteDue = bench.store.hasPendingRequests
+        let isDeleteDue = fixture.store.hasPendingRequests
         #expect(isDeleteDue)
     }
 
     @Test(arguments: [(1 << 20, 4), (64, 1 << 16)])
     func subscriptionOfTheLargestSizeIsAccepted(items: Int, fields: Int) throws {
-        var bench = StoreBench.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
-        let effects = bench.receive(.subOK(SubscriptionID(1), items: items, fields: fields))
+        var fixture = StoreFixture.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
+        let effects = fixture.receive(.subOK(SubscriptionID(1), items: items, fields: fields))
         #expect(effects.count == 1)
     }
 
     @Test(arguments: ["U,1,1,a|b|#|ADD", "U,1,1,a|b|#|DELETE"])
     func nullKeyClosesTheSession(line: String) throws {
-        var bench = try StoreBench.subscribed(.command())
-        #expect(try bench.receive(line).brief == ["!"])
+        var fixture = try StoreFixture.subscribed(.command())
+        #expect(try fixture.receive(line).brief == ["!"])
     }
 }

@@ -3,108 +3,108 @@ internal import Testing
 
 /// Keys with a second-level subscription each.
 struct TwoLevelTests {
-    private let token = StoreBench.token
+    private let token = StoreFixture.token
 
     /// Key `item1` of item 1, its second level (subscription 2) asked for, announced and with data as told.
-    private static func bench(announced: Bool = true, data: Bool = true) throws -> StoreBench {
-        var bench = try StoreBench.subscribed(.twoLevel())
-        _ = try bench.receive("U,1,1,a|b|item1|ADD")
-        _ = bench.send()
-        if announced { _ = try bench.receive("SUBOK,2,1,2") }
-        if data { _ = try bench.receive("U,2,1,c|d") }
-        return bench
+    private static func fixture(announced: Bool = true, data: Bool = true) throws -> StoreFixture {
+        var fixture = try StoreFixture.subscribed(.twoLevel())
+        _ = try fixture.receive("U,1,1,a|b|item1|ADD")
+        _ = fixture.send()
+        if announced { _ = try fixture.receive("SUBOK,2,1,2") }
+        if data { _ = try fixture.receive("U,2,1,c|d") }
+        return fixture
     }
 
     @Test func traceOfTwoLevelsRuns() throws {
-        var bench = StoreBench()
-        _ = bench.store.subscribe(token, .twoLevel())
+        var fixture = StoreFixture()
+        _ = fixture.store.subscribe(token, .twoLevel())
         #expect(
-            bench.send() == [
+            fixture.send() == [
                 "LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=COMMAND&LS_group=i1%20i2&LS_schema=f1%20f2%20key%20command"
                     + "&LS_snapshot=false&LS_ack=false"
             ]
         )
-        #expect(try bench.receive("SUBCMD,1,2,4,3,4").brief == ["subscribed 2 4 3 4"])
-        #expect(try bench.receive("U,1,1,a|b|item1|ADD").brief == ["1 a|b|item1|ADD {1 2 3 4}", ">"])
+        #expect(try fixture.receive("SUBCMD,1,2,4,3,4").brief == ["subscribed 2 4 3 4"])
+        #expect(try fixture.receive("U,1,1,a|b|item1|ADD").brief == ["1 a|b|item1|ADD {1 2 3 4}", ">"])
         #expect(
-            bench.send() == [
+            fixture.send() == [
                 "LS_reqId=2&LS_op=add&LS_subId=2&LS_mode=MERGE&LS_group=item1&LS_schema=f5%20f6"
                     + "&LS_data_adapter=adapter2&LS_snapshot=true&LS_ack=false"
             ]
         )
-        #expect(try bench.receive("SUBOK,2,1,2") == [])
-        let effects = try bench.receive("U,2,1,c|d", "U,1,1,A|||UPDATE", "U,2,1,C|", "U,1,1,|||DELETE")
+        #expect(try fixture.receive("SUBOK,2,1,2") == [])
+        let effects = try fixture.receive("U,2,1,c|d", "U,1,1,A|||UPDATE", "U,2,1,C|", "U,1,1,|||DELETE")
         #expect(
             effects.brief == [
                 "1* a|b|item1|UPDATE|c|d {4 5 6}", "1 A|b|item1|UPDATE|c|d {1}", "1 A|b|item1|UPDATE|C|d {5}", ">",
                 "1 #|#|item1|DELETE|#|# {1 2 4 5 6}",
             ]
         )
-        #expect(bench.send() == ["LS_reqId=3&LS_subId=2&LS_op=delete&LS_ack=false"])
+        #expect(fixture.send() == ["LS_reqId=3&LS_subId=2&LS_op=delete&LS_ack=false"])
     }
 
     // MARK: - First level
 
     @Test func earlyDeleteOpensNothing() throws {
-        var bench = try StoreBench.subscribed(.twoLevel())
-        #expect(try bench.receive("U,1,1,a|b|item1|DELETE").brief == ["1 #|#|item1|DELETE {1 2 3 4}"])
-        #expect(bench.send() == [])
+        var fixture = try StoreFixture.subscribed(.twoLevel())
+        #expect(try fixture.receive("U,1,1,a|b|item1|DELETE").brief == ["1 #|#|item1|DELETE {1 2 3 4}"])
+        #expect(fixture.send() == [])
     }
 
     @Test(arguments: ["$", "a b", "123"])
     func keyThatIsNoItemNameLivesOnTheFirstLevel(key: String) throws {
-        var bench = try StoreBench.subscribed(.twoLevel())
+        var fixture = try StoreFixture.subscribed(.twoLevel())
         let shown = key == "$" ? "" : key
         #expect(
-            try bench.receive("U,1,1,a|b|\(key)|ADD").brief == [
+            try fixture.receive("U,1,1,a|b|\(key)|ADD").brief == [
                 "1 a|b|\(key)|ADD {1 2 3 4}",
                 "failed 14 The received key value is not a valid name for an Item at \(shown)",
             ]
         )
-        #expect(try bench.receive("U,1,1,A|||UPDATE").brief == ["1 A|b|\(key)|UPDATE {1 4}"])
-        #expect(try bench.receive("U,1,1,|||DELETE").brief == ["1 #|#|\(key)|DELETE {1 2 4}"])
-        #expect(bench.send() == [])
+        #expect(try fixture.receive("U,1,1,A|||UPDATE").brief == ["1 A|b|\(key)|UPDATE {1 4}"])
+        #expect(try fixture.receive("U,1,1,|||DELETE").brief == ["1 #|#|\(key)|DELETE {1 2 4}"])
+        #expect(fixture.send() == [])
     }
 
     @Test func rowsBeforeSecondLevelDataShowTheFirstLevelOnly() throws {
-        var bench = try Self.bench(data: false)
-        #expect(try bench.receive("U,1,1,A|||UPDATE").brief == ["1 A|b|item1|UPDATE {1 4}"])
-        #expect(try bench.receive("U,1,1,|||DELETE").brief == [">", "1 #|#|item1|DELETE {1 2 4}"])
-        #expect(bench.send().map { $0.contains("LS_subId=2&LS_op=delete") } == [true])
+        var fixture = try Self.fixture(data: false)
+        #expect(try fixture.receive("U,1,1,A|||UPDATE").brief == ["1 A|b|item1|UPDATE {1 4}"])
+        #expect(try fixture.receive("U,1,1,|||DELETE").brief == [">", "1 #|#|item1|DELETE {1 2 4}"])
+        #expect(fixture.send().map { $0.contains("LS_subId=2&LS_op=delete") } == [true])
     }
 
     @Test func deleteBeforeTheSecondLevelIsAnnouncedSendsNothingButKillsTheZombie() throws {
-        var bench = try Self.bench(announced: false, data: false)
-        #expect(try bench.receive("U,1,1,|||DELETE").brief == ["1 #|#|item1|DELETE {1 2 4}"])
-        #expect(bench.send() == [])
-        #expect(try bench.receive("SUBOK,2,1,2").brief == [">"])
-        #expect(bench.send().map { $0.hasSuffix("LS_cause=zombie") } == [true])
+        var fixture = try Self.fixture(announced: false, data: false)
+        #expect(try fixture.receive("U,1,1,|||DELETE").brief == ["1 #|#|item1|DELETE {1 2 4}"])
+        #expect(fixture.send() == [])
+        #expect(try fixture.receive("SUBOK,2,1,2").brief == [">"])
+        #expect(fixture.send().map { $0.hasSuffix("LS_cause=zombie") } == [true])
     }
 
-    @Test func keyThatComesAgainHasASecondLevelOfItsOwn() throws {
-        var bench = try Self.bench()
+    @Test func keyThatIsAddedAgainHasASecondLevelOfItsOwn() throws {
+        var fixture = try Self.fixture()
         #expect(
-            try bench.receive("U,1,1,|||DELETE", "U,1,1,x|y|item1|ADD").brief
+            try fixture.receive("U,1,1,|||DELETE", "U,1,1,x|y|item1|ADD").brief
                 == [">", "1 #|#|item1|DELETE|#|# {1 2 4 5 6}", "1 x|y|item1|ADD {1 2 3 4}", ">"]
         )
-        #expect(bench.send().map { $0.contains("LS_subId=3&") } == [false, true])
+        #expect(fixture.send().map { $0.contains("LS_subId=3&") } == [false, true])
         #expect(
-            try bench.receive("U,2,1,old|", "SUBOK,3,1,2", "U,3,1,n|m").brief == ["1* x|y|item1|UPDATE|n|m {4 5 6}"]
+            try fixture.receive("U,2,1,old|", "SUBOK,3,1,2", "U,3,1,n|m").brief == ["1* x|y|item1|UPDATE|n|m {4 5 6}"]
         )
     }
 
     @Test func sameKeyInTwoItemsHasTwoSecondLevels() throws {
-        var bench = try Self.bench()
-        #expect(try bench.receive("U,1,2,p|q|item1|ADD").brief == ["2 p|q|item1|ADD {1 2 3 4}", ">"])
-        #expect(bench.send().map { $0.contains("LS_subId=3&LS_mode=MERGE&LS_group=item1&") } == [true])
-        #expect(try bench.receive("SUBOK,3,1,2", "U,3,1,5|6").brief == ["2* p|q|item1|UPDATE|5|6 {4 5 6}"])
+        var fixture = try Self.fixture()
+        #expect(try fixture.receive("U,1,2,p|q|item1|ADD").brief == ["2 p|q|item1|ADD {1 2 3 4}", ">"])
+        #expect(fixture.send().map { $0.contains("LS_subId=3&LS_mode=MERGE&LS_group=item1&") } == [true])
+        #expect(try fixture.receive("SUBOK,3,1,2", "U,3,1,5|6").brief == ["2* p|q|item1|UPDATE|5|6 {4 5 6}"])
     }
 
     @Test func snapshotFlagIsThatOfTheLevelThatSpeaks() throws {
-        var bench = try StoreBench.subscribed(.twoLevel().with { $0.requestedSnapshot = .yes })
-        _ = try bench.receive("U,1,1,a|b|k|ADD")
-        _ = bench.send()
-        let effects = try bench.receive(
+        var fixture = try StoreFixture.subscribed(.twoLevel().with { $0.requestedSnapshot = .yes })
+        _ = try fixture.receive("U,1,1,a|b|k|ADD")
+        _ = fixture.send()
+        let effects = try fixture.receive(
             "SUBOK,2,1,2",
             "U,2,1,c|d",
             "U,2,1,e|",
@@ -123,54 +123,54 @@ struct TwoLevelTests {
     // MARK: - Second level
 
     @Test(arguments: ["REQERR", "SUBOK,2,2,2", "SUBOK,2,1,3"])
-    func refusedSecondLevelIsToldAndTheKeyLivesOn(how: String) throws {
-        var bench = try Self.bench(announced: false, data: false)
+    func refusedSecondLevelIsReportedAndTheKeyStays(how: String) throws {
+        var fixture = try Self.fixture(announced: false, data: false)
         switch how {
         case "REQERR":
-            #expect(bench.refuse(2, 17, "bad adapter").brief == ["failed 17 bad adapter at item1"])
+            #expect(fixture.refuse(2, 17, "bad adapter").brief == ["failed 17 bad adapter at item1"])
         case "SUBOK,2,2,2":
-            #expect(try bench.receive(how).brief == ["failed 61 Expected 1 items but got 2 at item1", ">"])
+            #expect(try fixture.receive(how).brief == ["failed 61 Expected 1 items but got 2 at item1", ">"])
         default:
-            #expect(try bench.receive(how).brief == ["failed 61 Expected 2 fields but got 3 at item1", ">"])
+            #expect(try fixture.receive(how).brief == ["failed 61 Expected 2 fields but got 3 at item1", ">"])
         }
-        #expect(bench.send().count == (how == "REQERR" ? 0 : 1))
+        #expect(fixture.send().count == (how == "REQERR" ? 0 : 1))
         #expect(
-            try bench.receive("U,1,1,A|||UPDATE", "U,1,1,|||DELETE").brief
+            try fixture.receive("U,1,1,A|||UPDATE", "U,1,1,|||DELETE").brief
                 == ["1 A|b|item1|UPDATE {1 4}", "1 #|#|item1|DELETE {1 2 4}"]
         )
-        #expect(bench.send() == [])
+        #expect(fixture.send() == [])
     }
 
     @Test func removedSecondLevelKeepsItsValuesAndNeedsNoDelete() throws {
-        var bench = try Self.bench()
-        #expect(try bench.receive("UNSUB,2") == [])
+        var fixture = try Self.fixture()
+        #expect(try fixture.receive("UNSUB,2") == [])
         #expect(
-            try bench.receive("U,1,1,A|||", "U,1,1,|||DELETE").brief
+            try fixture.receive("U,1,1,A|||", "U,1,1,|||DELETE").brief
                 == ["1 A|b|item1|UPDATE|c|d {1}", "1 #|#|item1|DELETE|#|# {1 2 4 5 6}"]
         )
-        #expect(bench.send() == [])
+        #expect(fixture.send() == [])
     }
 
-    @Test func lostUpdatesOfBothLevelsAreTold() throws {
-        var bench = try Self.bench()
-        #expect(try bench.receive("OV,1,1,3", "OV,2,1,5").brief == ["lost 3 of 1", "lost 5 at item1"])
+    @Test func lostUpdatesOfBothLevelsAreReported() throws {
+        var fixture = try Self.fixture()
+        #expect(try fixture.receive("OV,1,1,3", "OV,2,1,5").brief == ["lost 3 of 1", "lost 5 at item1"])
     }
 
     @Test func snapshotEventsOfTheSecondLevelAreNotVisible() throws {
-        var bench = try Self.bench()
-        #expect(try bench.receive("EOS,2,1", "CS,2,1", "SUBOK,2,1,2") == [])
-        #expect(try bench.receive("U,2,1,|x").brief == ["1 a|b|item1|UPDATE|c|x {6}"])
+        var fixture = try Self.fixture()
+        #expect(try fixture.receive("EOS,2,1", "CS,2,1", "SUBOK,2,1,2") == [])
+        #expect(try fixture.receive("U,2,1,|x").brief == ["1 a|b|item1|UPDATE|c|x {6}"])
     }
 
     @Test func badSecondLevelDeltaClosesTheSession() throws {
-        var bench = try Self.bench(data: false)
-        #expect(try bench.receive("U,2,1,|d").brief == ["!"])
-        #expect(try bench.receive("U,2,2,c|d").brief == ["!"])
+        var fixture = try Self.fixture(data: false)
+        #expect(try fixture.receive("U,2,1,|d").brief == ["!"])
+        #expect(try fixture.receive("U,2,2,c|d").brief == ["!"])
     }
 
     @Test func patchesOfTheSecondLevelAreShownAtItsPositions() throws {
-        var bench = try Self.bench(data: false)
-        let effects = try bench.receive("U,2,1,[1]|x", #"U,2,1,^P[{"op":"remove"%2C"path":"/0"}]|"#)
+        var fixture = try Self.fixture(data: false)
+        let effects = try fixture.receive("U,2,1,[1]|x", #"U,2,1,^P[{"op":"remove"%2C"path":"/0"}]|"#)
         guard case .notify(_, .update(let update))? = effects.last else {
             Issue.record("no update")
             return
@@ -182,37 +182,37 @@ struct TwoLevelTests {
     // MARK: - Ends
 
     @Test func clearedSnapshotUnsubscribesTheSecondLevels() throws {
-        var bench = try Self.bench()
-        #expect(try bench.receive("CS,1,1").brief == [">", "cs 1"])
-        #expect(bench.send().map { $0.contains("LS_subId=2&LS_op=delete") } == [true])
-        #expect(try bench.receive("U,2,1,x|y") == [])
-        #expect(try bench.receive("U,1,1,^4").brief == ["1 a|b|item1|ADD {1 2 3 4}", ">"])
+        var fixture = try Self.fixture()
+        #expect(try fixture.receive("CS,1,1").brief == [">", "cs 1"])
+        #expect(fixture.send().map { $0.contains("LS_subId=2&LS_op=delete") } == [true])
+        #expect(try fixture.receive("U,2,1,x|y") == [])
+        #expect(try fixture.receive("U,1,1,^4").brief == ["1 a|b|item1|ADD {1 2 3 4}", ">"])
     }
 
     @Test func unsubscriptionTakesTheSecondLevelsAlong() throws {
-        var bench = try Self.bench()
-        #expect(bench.store.unsubscribe(token).brief == ["unsubscribed", ">"])
-        #expect(bench.send().map { $0.contains("LS_op=delete") } == [true, true])
+        var fixture = try Self.fixture()
+        #expect(fixture.store.unsubscribe(token).brief == ["unsubscribed", ">"])
+        #expect(fixture.send().map { $0.contains("LS_op=delete") } == [true, true])
     }
 
     @Test func removalByTheServerTakesTheSecondLevelsAlong() throws {
-        var bench = try Self.bench()
-        #expect(try bench.receive("UNSUB,1").brief == [">", "removed"])
-        #expect(bench.send() == ["LS_reqId=3&LS_subId=2&LS_op=delete&LS_ack=false"])
+        var fixture = try Self.fixture()
+        #expect(try fixture.receive("UNSUB,1").brief == [">", "removed"])
+        #expect(fixture.send() == ["LS_reqId=3&LS_subId=2&LS_op=delete&LS_ack=false"])
     }
 
     @Test func newSessionAddsTheFirstLevelAlone() throws {
-        var bench = try Self.bench()
-        #expect(bench.store.sessionEnded().brief == ["unsubscribed"])
-        #expect(bench.send().map { $0.contains("LS_op=add&LS_subId=1&") } == [true])
-        #expect(try bench.receive("SUBCMD,1,2,4,3,4", "U,1,1,a|b|item1|ADD").brief.last == ">")
-        #expect(bench.send().map { $0.contains("LS_op=add&LS_subId=3&") } == [true])
+        var fixture = try Self.fixture()
+        #expect(fixture.store.sessionEnded().brief == ["unsubscribed"])
+        #expect(fixture.send().map { $0.contains("LS_op=add&LS_subId=1&") } == [true])
+        #expect(try fixture.receive("SUBCMD,1,2,4,3,4", "U,1,1,a|b|item1|ADD").brief.last == ">")
+        #expect(fixture.send().map { $0.contains("LS_op=add&LS_subId=3&") } == [true])
     }
 
     @Test func recoveryKeepsBothLevels() throws {
-        var bench = try Self.bench()
-        bench.store.channelLost()
-        #expect(bench.send() == [])
-        #expect(try bench.receive("U,2,1,C|").brief == ["1 a|b|item1|UPDATE|C|d {5}"])
+        var fixture = try Self.fixture()
+        fixture.store.channelLost()
+        #expect(fixture.send() == [])
+        #expect(try fixture.receive("U,2,1,C|").brief == ["1 a|b|item1|UPDATE|C|d {5}"])
     }
 }

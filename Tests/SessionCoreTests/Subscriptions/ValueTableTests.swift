@@ -8,12 +8,12 @@ struct ValueTableTests {
         recentRows: Int = 100,
         _ lines: String...
     ) throws -> ValueTable {
-        var bench = StoreBench.added(properties)
+        var fixture = StoreFixture.added(properties)
         var table = ValueTable(properties: properties, recentRows: recentRows)
         for line in lines {
-            let effects = try bench.receive(line)
+            let effects = try fixture.receive(line)
             for case .notify(_, let event) in effects { table.apply(event) }
-            _ = bench.send()
+            _ = fixture.send()
         }
         return table
     }
@@ -198,7 +198,7 @@ struct ValueTableTests {
         #expect(table.presentState().map(\.brief) == ["1* a|b|k|ADD {1 2 3 4}"])
     }
 
-    @Test func emptySnapshotThatIsOverIsToldToLateJoiners() throws {
+    @Test func emptySnapshotThatIsOverIsReportedToLateJoiners() throws {
         let table = try Self.table(.command(), "SUBCMD,1,2,4,3,4", "EOS,1,2")
         #expect(table.presentState().map(\.brief) == ["eos 2"])
     }

@@ -3,7 +3,7 @@ internal import TLCP
 internal import Testing
 
 /// A subscription store with a server's lines on one side and requests on the other, both as text.
-struct StoreBench: ~Copyable {
+struct StoreFixture: ~Copyable {
     static let token = SubscriptionToken(1)
 
     var store = SubscriptionStore()
@@ -59,23 +59,23 @@ struct StoreBench: ~Copyable {
     }
 
     /// A store with one subscription whose add was written (request 1, subscription 1).
-    static func added(_ properties: SubscriptionProperties = .merge(), acknowledged: Bool = false) -> StoreBench {
-        var bench = StoreBench()
-        _ = bench.store.subscribe(token, properties)
-        _ = bench.take(acknowledged: acknowledged)
-        return bench
+    static func added(_ properties: SubscriptionProperties = .merge(), acknowledged: Bool = false) -> StoreFixture {
+        var fixture = StoreFixture()
+        _ = fixture.store.subscribe(token, properties)
+        _ = fixture.take(acknowledged: acknowledged)
+        return fixture
     }
 
     /// A store with one subscription that is active on the server.
-    static func subscribed(_ properties: SubscriptionProperties = .merge()) throws -> StoreBench {
-        var bench = added(properties)
+    static func subscribed(_ properties: SubscriptionProperties = .merge()) throws -> StoreFixture {
+        var fixture = added(properties)
         let items = properties.items.names?.count ?? 1
         let fields = properties.fields.names?.count ?? 2
-        _ = try bench.receive(
+        _ = try fixture.receive(
             properties.mode == .command
                 ? "SUBCMD,1,\(items),\(fields),\(fields - 1),\(fields)" : "SUBOK,1,\(items),\(fields)"
         )
-        return bench
+        return fixture
     }
 }
 
@@ -123,7 +123,7 @@ extension [SubscriptionEffect]? {
 extension SubscriptionEffect {
     var brief: String {
         switch self {
-        case .notify(let token, let event): (token == StoreBench.token ? "" : "#\(token.rawValue) ") + event.brief
+        case .notify(let token, let event): (token == StoreFixture.token ? "" : "#\(token.rawValue) ") + event.brief
         case .requestsWaiting: ">"
         case .protocolViolation: "!"
         }

@@ -2,7 +2,7 @@ internal import DemoServer
 internal import SessionCore
 
 /// Something that disturbs a conversation.
-enum Trouble {
+enum Disturbance {
     /// Something goes wrong with the connection that the session's stream runs on.
     case link(SimulatedLink.Fault)
     /// The next connections cannot be opened.
@@ -12,10 +12,10 @@ enum Trouble {
     /// The server misbehaves.
     case server([Fault])
     /// The user does something.
-    case user(Deed)
+    case user(UserAction)
 
     /// What a user may do in the middle of a conversation.
-    enum Deed {
+    enum UserAction {
         /// Keeps the client to another transport; nil: to none.
         case force(ForcedTransport?)
         /// Ends the session.

@@ -3,7 +3,7 @@ internal import SessionCore
 @testable internal import LightstreamerClient
 
 /// A client over fake connections and a stepped clock, with all that it tells as one sequence of words.
-final class Stage {
+final class ClientFixture {
     let client: LightstreamerClient
     let connector = FakeConnector()
     let clock = SteppedClock()

@@ -1,7 +1,7 @@
 internal import SessionCore
 
 /// What one subscription was told, held to what the class reference promises.
-struct WitnessedSubscription {
+struct CheckedSubscription {
     /// A mirror of the values.
     private(set) var table: ValueTable
     /// Whether the user has not ended it.

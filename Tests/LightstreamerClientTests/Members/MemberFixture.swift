@@ -4,7 +4,7 @@ internal import Logging
 
 /// A demo server on a port of its own whose data move only by hand, and one client of it, with a log of everything that
 /// the client's delegates are told.
-struct MemberBench: Sendable {
+struct MemberFixture: Sendable {
     let server: DemoServer
     let address: String
     let client: LightstreamerClient
@@ -14,7 +14,7 @@ struct MemberBench: Sendable {
     static func run(
         server change: (inout DemoServerConfiguration) -> Void = { _ in },
         client configure: (inout ClientConfiguration) -> Void = { _ in },
-        _ body: (MemberBench) async throws -> Void
+        _ body: (MemberFixture) async throws -> Void
     ) async throws {
         var serverConfiguration = stillServer
         change(&serverConfiguration)
@@ -29,11 +29,11 @@ struct MemberBench: Sendable {
                 adapterSet: "DEMO",
                 configuration: clientConfiguration
             )
-            let bench = MemberBench(server: server, address: address, client: client, log: MemberLog())
-            client.addDelegate(bench.log)
+            let fixture = MemberFixture(server: server, address: address, client: client, log: MemberLog())
+            client.addDelegate(fixture.log)
             let result: Result<Void, any Error>
             do {
-                result = .success(try await body(bench))
+                result = .success(try await body(fixture))
             } catch {
                 result = .failure(error)
             }

@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import SessionCore
 
 /// A message ledger with the server's lines on one side and requests on the other, both as text.
-struct MessageBench: ~Copyable {
+struct MessageFixture: ~Copyable {
     var ledger = MessageLedger()
     private var ids = RequestIDGenerator()
     private var lastToken: UInt64 = 0

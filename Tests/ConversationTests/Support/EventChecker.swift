@@ -1,7 +1,7 @@
 internal import SessionCore
 
 /// Sees every event of a client, and notes what breaks a promise to its user.
-struct Witness {
+struct EventChecker {
     /// What was wrong, in order; nothing should be.
     var violations: [String] = []
     /// All statuses so far.
@@ -16,7 +16,7 @@ struct Witness {
     private(set) var messages: [MessageToken: MessageOutcome?] = [:]
 
     private var rules = StatusRules()
-    private var subscriptions: [SubscriptionToken: WitnessedSubscription] = [:]
+    private var subscriptions: [SubscriptionToken: CheckedSubscription] = [:]
     private var order: [SubscriptionToken] = []
     private var lastToken: UInt64 = 0
 
@@ -36,7 +36,7 @@ struct Witness {
     mutating func expect(_ properties: SubscriptionProperties) -> SubscriptionToken {
         lastToken += 1
         let token = SubscriptionToken(lastToken)
-        subscriptions[token] = WitnessedSubscription(properties)
+        subscriptions[token] = CheckedSubscription(properties)
         order.append(token)
         return token
     }
