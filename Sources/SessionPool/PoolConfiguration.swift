@@ -64,8 +64,13 @@ package struct UpstreamConfiguration: Sendable, Equatable {
 /// How many HTTP streaming sessions the clients of this process open to one server, and what happens beyond that: the
 /// two properties of the class reference that all clients share.
 package struct SessionLimit: Sendable, Equatable {
-    /// How many sessions; 0…6. Default 3.
-    package var maxConcurrentSessionsPerServer = 3
+    /// How many sessions; clipped to 0…6. Default 3.
+    package var maxConcurrentSessionsPerServer = 3 {
+        didSet {
+            let ceiling = ConnectionOptions.maxConcurrentSessionsPerServerCeiling
+            maxConcurrentSessionsPerServer = min(max(maxConcurrentSessionsPerServer, 0), ceiling)
+        }
+    }
     /// What `connect` does beyond them. Default `NONE`.
     package var policy = ConnectionOptions.SessionLimitPolicy.none
 

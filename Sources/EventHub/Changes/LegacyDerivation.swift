@@ -27,6 +27,9 @@ package struct LegacyDerivation: Sendable {
         switch event {
         case .status(let status):
             var events: [LegacyStreamEvent] = []
+            // Silence may follow a change of status: the bytes received until now are reported first.
+            if unreportedBytes > 0 { events.append(.bytesReceived(unreportedBytes)) }
+            unreportedBytes = 0
             if isSilent != (status == .stalled) {
                 isSilent.toggle()
                 events.append(.activityWarning(isSilent))

@@ -37,7 +37,8 @@ enum SettingValue {
 
     static func choice<Choice: RawRepresentable & CaseIterable>(_ text: String) throws(SettingError) -> Choice
     where Choice.RawValue == String {
-        guard let choice = Choice(rawValue: text) else {
+        let word = text.lowercased()
+        guard let choice = Choice.allCases.first(where: { $0.rawValue.lowercased() == word }) else {
             let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
             throw SettingError(rule: "must be one of \(names)")
         }

@@ -45,8 +45,8 @@ extension Settings {
             pool.integer(
                 "maxConcurrentSessionsPerServer",
                 \.sessionLimit.maxConcurrentSessionsPerServer,
-                0...ConnectionOptions.maxConcurrentSessionsPerServerCeiling,
-                "HTTP streaming sessions of this process with one server, as in the class reference."
+                0...1_000_000,
+                "HTTP streaming sessions of this process with one server, as in the class reference; at most 6 count."
             ),
             pool.choice(
                 "maxConcurrentSessionsPerServerExceededPolicy",

@@ -24,4 +24,13 @@ internal import Testing
         let reports = (0..<5).map { derivation.received(bytes: 10, at: .zero + .milliseconds(300 * $0)) }
         #expect(reports == [.bytesReceived(10), nil, nil, nil, .bytesReceived(40)])
     }
+
+    @Test func theLastBytesAreReportedBeforeSilence() {
+        var derivation = LegacyDerivation(status: .connectedWSStreaming)
+        _ = derivation.received(bytes: 10, at: .zero)
+        let early = derivation.received(bytes: 20, at: .zero + .milliseconds(1))
+        #expect(early == nil)
+        #expect(derivation.events(for: .status(.stalled)) == [.bytesReceived(20), .activityWarning(true)])
+        #expect(derivation.events(for: .status(.connectedWSStreaming)) == [.activityWarning(false)])
+    }
 }

@@ -103,7 +103,12 @@ internal import Testing
         let limit = try Self.read(file: file).pool.sessionLimit
         #expect(limit.maxConcurrentSessionsPerServer == 2)
         #expect(limit.policy == .usePolling)
-        #expect(Self.mistakes { try Self.read(flags: [("pool.maxConcurrentSessionsPerServer", "7")]) }.count == 1)
+        let lenient = try Self.read(flags: [
+            ("pool.maxConcurrentSessionsPerServer", "7"), ("pool.maxConcurrentSessionsPerServerExceededPolicy", "block"),
+        ])
+        #expect(lenient.pool.sessionLimit.maxConcurrentSessionsPerServer == 6)
+        #expect(lenient.pool.sessionLimit.policy == .block)
+        #expect(Self.mistakes { try Self.read(flags: [("pool.maxConcurrentSessionsPerServer", "-1")]) }.count == 1)
     }
 
     @Test func extraHeadersAreLinesAndMayBeInAFile() throws {
