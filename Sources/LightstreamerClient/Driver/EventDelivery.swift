@@ -138,11 +138,19 @@ final class EventDelivery {
         let (hasEnded, subscriptionObservers) = subscription.take(event, of: token, at: now)
         if hasEnded { core.forget(subscription) }
         switch event {
-        case .failed, .unsubscribed(isFinal: true): subscriptions[token] = nil
-        case .update: core.state.withLock { $0.counters.updates &+= 1 }
-        default: break
+        case .failed, .unsubscribed(isFinal: true):
+            subscriptions[token] = nil
+            emit(.subscription(subscription, event))
+        case .update:
+            // One lock for each update: the counter and the client share it.
+            let client = core.state.withLock { state in
+                state.counters.updates &+= 1
+                return state.client
+            }
+            if let client { emit(.subscription(subscription, event), of: client) }
+        default:
+            emit(.subscription(subscription, event))
         }
-        emit(.subscription(subscription, event))
         for observer in subscriptionObservers { observer.subscription(subscription, emitted: event) }
     }
 
@@ -153,7 +161,10 @@ final class EventDelivery {
     }
 
     private func emit(_ event: ClientEvent) {
-        guard !observers.isEmpty, let client else { return }
+        if !observers.isEmpty, let client { emit(event, of: client) }
+    }
+
+    private func emit(_ event: ClientEvent, of client: LightstreamerClient) {
         for observer in observers { observer.client(client, emitted: event) }
     }
 }
