@@ -104,7 +104,8 @@ internal import Testing
         #expect(limit.maxConcurrentSessionsPerServer == 2)
         #expect(limit.policy == .usePolling)
         let lenient = try Self.read(flags: [
-            ("pool.maxConcurrentSessionsPerServer", "7"), ("pool.maxConcurrentSessionsPerServerExceededPolicy", "block"),
+            ("pool.maxConcurrentSessionsPerServer", "7"),
+            ("pool.maxConcurrentSessionsPerServerExceededPolicy", "block"),
         ])
         #expect(lenient.pool.sessionLimit.maxConcurrentSessionsPerServer == 6)
         #expect(lenient.pool.sessionLimit.policy == .block)
