@@ -71,3 +71,30 @@ package final class DemoServer: Sendable {
         await stage.census()
     }
 }
+
+/// Why a demo server does not run.
+package enum DemoServerError: Error, Sendable, Hashable {
+    /// `run()` was called a second time; a server runs once.
+    case alreadyRun
+    /// The server ended before it listened.
+    case ended
+    /// The address cannot be listened on.
+    case cannotListen(reason: String)
+}
+
+/// How much a server holds.
+package struct ServerCensus: Sendable, Hashable {
+    /// Sessions, bound or not.
+    package var sessions = 0
+    /// Sessions that are bound to a stream connection.
+    package var boundSessions = 0
+    /// Open WebSockets and unfinished HTTP exchanges.
+    package var connections = 0
+    /// Active subscriptions of all sessions.
+    package var subscriptions = 0
+    /// Data notifications committed since the start.
+    package var notifications = 0
+
+    /// An empty server.
+    package init() {}
+}

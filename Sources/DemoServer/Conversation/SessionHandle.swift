@@ -1,2 +1,0 @@
-/// The server's number for a session.
-typealias SessionHandle = Int

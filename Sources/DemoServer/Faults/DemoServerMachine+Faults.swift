@@ -1,0 +1,87 @@
+extension DemoServerMachine {
+    /// Misbehaviour is put in place; what is for this very moment happens.
+    package mutating func faultsInstalled(_ faults: [Fault], at now: Duration) -> [ServerAction] {
+        context.now = now
+        install(faults)
+        return settle()
+    }
+
+    /// All misbehaviour that has not happened yet is taken away.
+    package mutating func faultsCleared(at now: Duration) -> [ServerAction] {
+        context.now = now
+        context.faults.clear()
+        return settle()
+    }
+
+    /// Puts faults in place.
+    mutating func install(_ faults: [Fault]) {
+        for fault in faults {
+            guard fault.moment == .now else {
+                context.faults.install(fault)
+                continue
+            }
+            for handle in sessions.keys.sorted() {
+                if case .end(let code, let message) = fault.effect {
+                    sessions[handle]?.end(SessionEnd(code: code, message: message), &context)
+                } else {
+                    sessions[handle]?.strike(fault.effect, &context)
+                }
+            }
+        }
+    }
+
+    /// `POST /demo/faults` installs a `FaultScript`, `DELETE /demo/faults` takes all faults away, `GET /demo/census` counts
+    /// what the server holds; nil if the path is not one of these, or clients may not do that.
+    mutating func administered(_ request: HTTPRequestText) -> HTTPAnswer? {
+        guard context.configuration.acceptsFaultsFromClients else { return nil }
+        switch (request.method, request.path) {
+        case ("POST", "/demo/faults"):
+            do throws(FaultScriptError) {
+                let faults = try FaultScript.parse(String(decoding: request.body, as: UTF8.self))
+                install(faults)
+                return HTTPAnswer(body: Array("\(faults.count)\n".utf8))
+            } catch {
+                return HTTPAnswer(status: 400, body: Array("\(error.description)\n".utf8))
+            }
+        case ("DELETE", "/demo/faults"):
+            context.faults.clear()
+            return HTTPAnswer(body: Array("0\n".utf8))
+        case ("GET", "/demo/census"):
+            let census = census
+            let lines = [
+                "sessions \(census.sessions)", "bound \(census.boundSessions)", "connections \(census.connections)",
+                "subscriptions \(census.subscriptions)", "notifications \(census.notifications)", "",
+            ]
+            return HTTPAnswer(body: Array(lines.joined(separator: "\n").utf8))
+        default:
+            return nil
+        }
+    }
+}
+
+extension DemoSession {
+    /// Something goes wrong with the stream connection; effects that are not about one do nothing.
+    mutating func strike(_ effect: FaultEffect, _ context: inout ServerContext) {
+        guard let link = stream?.link else { return }
+        switch effect {
+        case .drop:
+            context.links.cut(link)
+        case .skipData:
+            context.links[link]?.faults.skipsNextData = true
+        case .loop(let delay):
+            loop(delay: delay, &context)
+        case .end(let code, let message):
+            end(SessionEnd(code: code, message: message), &context)
+        case .inject(let lines):
+            for line in lines { write(Array(line.utf8) + [0x0D, 0x0A], &context) }
+        case .repeatData:
+            if let line = log.lastLine { write(line, &context) }
+        case .clientAddress(let address):
+            write(.clientIP(address), &context)
+        case .contentLength(let length):
+            stream?.contentLength = max(0, length)
+        default:
+            context.links.strike(link, effect, at: context.now, &context.timers)
+        }
+    }
+}

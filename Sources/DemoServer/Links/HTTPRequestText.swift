@@ -1,0 +1,36 @@
+/// What the conversation sees of an HTTP request.
+package struct HTTPRequestText: Sendable, Hashable {
+    /// `POST`, `GET`, …; `OPTIONS` is answered by the listeners.
+    package var method: String
+    /// The path as it came, without the query.
+    package var path: String
+    /// What follows the `?`; empty if nothing does.
+    package var query: String
+    /// The body.
+    package var body: [UInt8]
+
+    /// Puts a request together.
+    package init(method: String = "POST", path: String, query: String = "", body: [UInt8] = []) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+    }
+}
+
+/// A whole HTTP answer.
+package struct HTTPAnswer: Sendable, Equatable {
+    /// The HTTP status.
+    package var status: Int
+    /// The body.
+    package var body: [UInt8]
+    /// Whether the connection ends after it.
+    package var closesSocket: Bool
+
+    /// Puts an answer together.
+    package init(status: Int = 200, body: [UInt8] = [], closesSocket: Bool = false) {
+        self.status = status
+        self.body = body
+        self.closesSocket = closesSocket
+    }
+}

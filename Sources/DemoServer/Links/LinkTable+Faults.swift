@@ -1,0 +1,83 @@
+extension LinkTable {
+    /// Something goes wrong with a connection as such; effects that are about requests do nothing.
+    mutating func strike(
+        _ id: LinkID,
+        _ effect: FaultEffect,
+        at now: Duration,
+        _ timers: inout DeadlineQueue<TimerKey>
+    ) {
+        switch effect {
+        case .mute(let time):
+            self[id]?.faults.mutedUntil = now + time
+        case .loseAnswer:
+            self[id]?.faults.mutedUntil = now + .seconds(86_400)
+        case .stall(let time), .delay(let time):
+            self[id]?.faults.stalledUntil = now + time
+            timers.set(.stall(id), at: now + time)
+        case .halfOpen:
+            guard self[id] != nil else { return }
+            self[id]?.faults.isHalfOpen = true
+            perform(.stopReading(id))
+            timers.set(.stuck(id), at: now + FaultEffect.longestHalfOpen)
+        case .holdStream:
+            if self[id]?.kind == .exchange { self[id]?.faults.isHeld = true }
+        case .split(let length):
+            self[id]?.faults.pieceLength = max(1, length)
+        case .oneLinePerWrite:
+            self[id]?.faults.isOneLinePerWrite = true
+        case .contentLength(let length):
+            self[id]?.faults.contentLength = max(0, length)
+        case .clientAddress(let address):
+            self[id]?.faults.clientAddress = address
+        case .controlLink(let address):
+            self[id]?.faults.controlLink = address
+        case .progress(let offset):
+            self[id]?.faults.progressOffset = min(max(offset, -1_000_000_000), 1_000_000_000)
+        case .duplicateAnswer:
+            self[id]?.faults.repeatsConOK = true
+        case .cutLine(let length):
+            self[id]?.faults.lineCut = LinkFaults.LineCut(length: length.map { max(0, $0) })
+        case .drop:
+            cut(id)
+        case .loop, .end, .refuse, .error, .status, .ignore, .lateAnswers, .wrongCounts, .refuseRecovery, .inject,
+            .repeatData, .skipData, .rawCommas:
+            break
+        }
+    }
+}
+
+/// What is wrong with a connection on purpose.
+struct LinkFaults: Sendable, Hashable {
+    /// Where a line is cut.
+    struct LineCut: Sendable, Hashable {
+        /// Bytes that are still written; nil: half of them.
+        var length: Int?
+    }
+
+    /// Writes get lost up to this instant.
+    var mutedUntil: Duration?
+    /// Writes wait up to this instant.
+    var stalledUntil: Duration?
+    /// Nothing is read or written any more.
+    var isHalfOpen = false
+    /// An HTTP stream is held back until it ends.
+    var isHeld = false
+    /// Writes are cut into pieces of at most this length.
+    var pieceLength: Int?
+    /// Every line is written by itself.
+    var isOneLinePerWrite = false
+    /// Where the next line is cut, and the connection with it; nil: nowhere.
+    var lineCut: LineCut?
+    /// The next data notification is not written.
+    var skipsNextData = false
+    /// The stream ends after this many bytes.
+    var contentLength: Int?
+    /// The address for `CLIENTIP`.
+    var clientAddress: String?
+    /// The control link for `CONOK`.
+    var controlLink: String?
+    /// `CONOK` is written twice.
+    var repeatsConOK = false
+    /// What is added to `PROG`.
+    var progressOffset = 0
+}

@@ -1,0 +1,224 @@
+internal import TLCP
+
+extension DemoServerMachine {
+    /// `create_session`.
+    mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
+        guard let faults = passFaults(.create, isStreaming: !request.connection.isPolling, on: id),
+            let link = context.links[id]
+        else { return }
+        if let refusal = refusal(of: request, on: link) {
+            refuse(id, .conErr(code: refusal.code, message: refusal.message))
+            return
+        }
+        let additions: [(AddRequest, SubscriptionPlan)]
+        switch plans(of: request.operations) {
+        case .success(let plans): additions = plans
+        case .failure(let refusal):
+            refuse(id, .conErr(code: 64, message: refusal.message))
+            return
+        }
+        let handle = openSession(request, version: link.version)
+        for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
+        for operation in request.operations {
+            if case .constrain(let constrain) = operation {
+                sessions[handle]?.constrain(constrain.maxBandwidth, &context)
+            }
+            if case .reconf(let reconf) = operation {
+                sessions[handle]?.reconfigure(reconf.subscriptionID, reconf.maxFrequency, &context)
+            }
+        }
+        _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &context)
+        for effect in faults { sessions[handle]?.strike(effect, &context) }
+    }
+
+    /// `bind_session`.
+    mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
+        let isRecovery = request.recoveryFrom != nil
+        let effects = context.faults.isEmpty ? [] : context.faults.strikes(at: isRecovery ? .recovery : .bind)
+        guard let faults = passFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
+            let link = context.links[id]
+        else { return }
+        if let version = link.versionProblem {
+            refuse(id, .conErr(code: 65, message: "Unsupported protocol version: \(version)"))
+            return
+        }
+        guard link.stream == nil else {
+            context.links.write(.conErr(code: 69, message: "A streaming is already in place"), on: id)
+            return
+        }
+        guard let handle = request.sessionID.map({ handles[$0] }) ?? link.defaultSession, sessions[handle] != nil else {
+            let grave = request.sessionID.map { buried[$0] } ?? link.defaultSession
+            let farewell = grave.flatMap { tombstones[$0]?.farewell }
+            refuse(
+                id,
+                farewell.map { .end(code: $0.code, message: $0.message) }
+                    ?? .conErr(code: 20, message: "Session not found")
+            )
+            return
+        }
+        let isBound =
+            !effects.contains(.refuseRecovery)
+            && (sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &context)
+                ?? false)
+        if !isBound {
+            refuse(id, .conErr(code: 4, message: "Recovery not possible"))
+            return
+        }
+        for effect in faults { sessions[handle]?.strike(effect, &context) }
+    }
+
+    /// Answers a create or bind by one line, after which an HTTP response ends; a WebSocket is free for another try.
+    mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
+        context.links.write(notification, on: id)
+        if context.links[id]?.kind == .webSocket {
+            if context.links[id]?.stream == nil { context.links[id]?.defaultSession = nil }
+        } else {
+            context.links.end(id, .complete(closesSocket: false))
+        }
+    }
+
+    private func refusal(of request: CreateSessionRequest, on link: Link) -> ControlRefusal? {
+        if let version = link.versionProblem {
+            return ControlRefusal(code: 65, message: "Unsupported protocol version: \(version)")
+        }
+        if link.stream != nil { return ControlRefusal(code: 69, message: "A streaming is already in place") }
+        let refusal = metadata.refusal(
+            adapterSet: request.adapterSet,
+            user: request.user,
+            password: request.password
+        )
+        if let refusal { return refusal }
+        guard sessions.count < context.configuration.limits.sessions else {
+            return ControlRefusal(code: 8, message: "Session count limit reached")
+        }
+        return nil
+    }
+
+    /// What the `add`s of a combo mean; all operations must make sense, or the creation fails.
+    private func plans(
+        of operations: [ControlOperation]
+    ) -> Result<[(AddRequest, SubscriptionPlan)], ControlRefusal> {
+        var plans: [(AddRequest, SubscriptionPlan)] = []
+        for operation in operations {
+            switch operation {
+            case .add(let request):
+                do throws(ControlRefusal) {
+                    plans.append((request, try plan(request)))
+                } catch {
+                    return .failure(comboRefusal("subscription \(request.subscriptionID): \(error.message)"))
+                }
+            case .reconf(let request) where plans.contains { $0.0.subscriptionID == request.subscriptionID }:
+                continue
+            case .constrain:
+                continue
+            case .reconf, .delete, .forceRebind, .destroy, .mpnRegister, .mpnResetBadge:
+                return .failure(comboRefusal("operation not possible in a creation"))
+            }
+        }
+        return .success(plans)
+    }
+
+    private func comboRefusal(_ reason: String) -> ControlRefusal {
+        ControlRefusal(code: 64, message: "Unexpected error while initializing the session: \(reason)")
+    }
+
+    /// Lets the faults in place strike at a create or bind.
+    ///
+    /// - Returns: what is to happen to the stream once it is bound; nil if the request is dealt with by a fault.
+    private mutating func passFaults(
+        _ request: FaultRequest?,
+        isStreaming: Bool,
+        on id: LinkID,
+        _ earlier: [FaultEffect] = []
+    ) -> [FaultEffect]? {
+        guard !context.faults.isEmpty || !earlier.isEmpty else { return [] }
+        var onStream: [FaultEffect] = []
+        var effects = earlier
+        if let request { effects += context.faults.strikes(at: request) }
+        if isStreaming { effects += context.faults.strikes(at: .streaming) }
+        for effect in effects {
+            switch effect {
+            case .refuse(let code, let message):
+                refuse(id, .conErr(code: code, message: message))
+                return nil
+            case .end(let code, let message):
+                refuse(id, .end(code: code, message: message))
+                return nil
+            case .error(let code, let message):
+                refuse(id, .error(code: code, message: message))
+                return nil
+            case .status(let status):
+                context.links.respond(id, HTTPAnswer(status: status))
+                return nil
+            case .ignore:
+                return nil
+            case .inject(let lines):
+                context.links.inject(lines, on: id)
+            case .loop, .repeatData, .skipData:
+                onStream.append(effect)
+            default:
+                context.links.strike(id, effect, at: context.now, &context.timers)
+            }
+        }
+        return context.links[id] == nil ? nil : onStream
+    }
+}
+
+extension ConnectionParameters {
+    /// The terms that are granted on a connection.
+    func granted(on id: LinkID, _ link: Link, by configuration: DemoServerConfiguration, at now: Duration)
+        -> StreamBinding
+    {
+        let timings = configuration.timings
+        let isWebSocket = link.kind == .webSocket
+        var binding = StreamBinding(
+            link: id,
+            isWebSocket: isWebSocket,
+            keepalive: timings.keepalive,
+            sendsSync: false,
+            contentLength: isWebSocket ? link.faults.contentLength : length(link, configuration.limits),
+            boundAt: now,
+            lastWrite: now,
+            lastRequest: now
+        )
+        switch kind {
+        case .polling(let interval, let idle):
+            binding.poll = StreamBinding.Poll(
+                idle: min(.boundedMilliseconds(idle), timings.maxIdle),
+                pause: min(.boundedMilliseconds(interval), timings.maxPollingInterval)
+            )
+        case .streaming(let keepalive, let inactivity, let sendsSync):
+            binding.sendsSync = sendsSync
+            if let keepalive, keepalive > 0 {
+                let bounds = timings.keepaliveBounds
+                let asked = Duration.boundedMilliseconds(keepalive)
+                binding.keepalive = min(max(asked, bounds.lowerBound), bounds.upperBound)
+            }
+            if let inactivity, inactivity > 0 { binding.inactivity = .boundedMilliseconds(inactivity) }
+        }
+        return binding
+    }
+
+    private func length(_ link: Link, _ limits: ServerLimits) -> Int {
+        if let forced = link.faults.contentLength { return forced }
+        guard let contentLength, contentLength >= limits.minContentLength else { return limits.contentLength }
+        return contentLength
+    }
+}
+
+extension ProtocolVersion {
+    /// The version that the query string of an HTTP request names; nil if it names none.
+    init?(query: String) {
+        let prefix = "LS_protocol="
+        guard let piece = query.split(separator: "&").last(where: { $0.hasPrefix(prefix) }),
+            let text = PercentCoding.decode(parameter: Array(piece.utf8.dropFirst(prefix.utf8.count))[...])
+        else { return nil }
+        self.init(protocolParameter: text)
+    }
+
+    /// Whether clients of this version understand differences in place of values; they do since 2.4.
+    var hasDiffs: Bool { (major, minor) >= (2, 4) }
+
+    /// Whether `MSGDONE` has a response; it has since 2.5, and clients of earlier versions may stumble over one.
+    var hasResponses: Bool { (major, minor) >= (2, 5) }
+}

@@ -1,0 +1,166 @@
+internal import TLCP
+
+extension DemoServerMachine {
+    /// Deals with a batch of control requests or messages, one after the other.
+    mutating func runBatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
+        guard let link = context.links[id] else { return }
+        var sheet = AnswerSheet(link: id, isWebSocket: link.kind == .webSocket)
+        var ignored = 0
+        for outcome in outcomes {
+            switch outcome {
+            case .failure(let refusal):
+                answer(refusal.notification, AnswerManner(), &sheet)
+            case .success(.control(let request)):
+                let manner = manner(at: request.operation.faultRequest, requestID: request.requestID, sheet: &sheet)
+                if manner.isIgnored { ignored += 1 } else { control(request, manner, &sheet) }
+            case .success(.message(let request)):
+                let manner = manner(at: .message, requestID: request.requestID, sheet: &sheet)
+                if manner.isIgnored { ignored += 1 } else { message(request, manner, &sheet) }
+            case .success(.createSession), .success(.bindSession), .success(.heartbeat), .success(.wsok):
+                answer(.error(code: 67, message: "Malformed request"), AnswerManner(), &sheet)
+            }
+        }
+        finish(sheet, isIgnored: ignored > 0)
+    }
+
+    /// The session that a request is about; nil after it was answered that there is none.
+    mutating func session(
+        _ id: SessionID?,
+        _ requestID: RequestID,
+        _ manner: AnswerManner,
+        _ sheet: inout AnswerSheet
+    ) -> SessionHandle? {
+        if let refusal = manner.refusal {
+            answer(refusal, manner, &sheet)
+            return nil
+        }
+        let handle = id.map { handles[$0] } ?? context.links[sheet.link]?.defaultSession
+        guard let handle, sessions[handle] != nil else {
+            answer(.reqErr(requestID, code: 20, message: "Session not found"), manner, &sheet)
+            return nil
+        }
+        sessions[handle]?.heard(at: context.now)
+        return handle
+    }
+
+    /// `control`.
+    private mutating func control(_ request: ControlRequest, _ manner: AnswerManner, _ sheet: inout AnswerSheet) {
+        guard let handle = session(request.sessionID, request.requestID, manner, &sheet) else { return }
+        if let refusal = refusal(of: request.operation, in: handle) {
+            answer(.reqErr(request.requestID, code: refusal.code, message: refusal.message), manner, &sheet)
+            return
+        }
+        var additionPlan: SubscriptionPlan?
+        if case .add(let addition) = request.operation {
+            do throws(ControlRefusal) {
+                additionPlan = try plan(addition)
+            } catch {
+                answer(.reqErr(request.requestID, code: error.code, message: error.message), manner, &sheet)
+                return
+            }
+        }
+        if request.operation.isAcknowledged || !sheet.isWebSocket {
+            answer(.reqOK(request.requestID), manner, &sheet)
+        }
+        execute(request.operation, in: handle, plan: additionPlan, manner)
+        for effect in manner.onStream { sessions[handle]?.strike(effect, &context) }
+    }
+
+    /// Why an operation is not possible in the present state of its session; nil if it is.
+    private func refusal(of operation: ControlOperation, in handle: SessionHandle) -> ControlRefusal? {
+        let subscriptions = sessions[handle]?.subscriptions ?? [:]
+        switch operation {
+        case .add(let request):
+            if let known = subscriptions[request.subscriptionID] {
+                return known.isRepeated(by: request)
+                    ? nil : ControlRefusal(code: 65, message: "Subscription ID in use with other parameters")
+            }
+            return subscriptions.count < context.configuration.limits.subscriptions
+                ? nil : ControlRefusal(code: 30, message: "Too many subscriptions")
+        case .delete(let request):
+            return subscriptions[request.subscriptionID] == nil ? unknownSubscription : nil
+        case .reconf(let request):
+            guard let known = subscriptions[request.subscriptionID] else { return unknownSubscription }
+            return known.request.maxFrequency == .unfiltered
+                ? ControlRefusal(code: 13, message: "Reconfiguration not allowed") : nil
+        case .constrain, .forceRebind, .destroy:
+            return nil
+        case .mpnRegister, .mpnResetBadge:
+            return mobilePushRefusal(of: operation, in: handle)
+        }
+    }
+
+    private var unknownSubscription: ControlRefusal {
+        ControlRefusal(code: 19, message: "Specified subscription not found")
+    }
+
+    private mutating func execute(
+        _ operation: ControlOperation,
+        in handle: SessionHandle,
+        plan: SubscriptionPlan?,
+        _ manner: AnswerManner
+    ) {
+        switch operation {
+        case .add(let request):
+            // A repetition, after its answer got lost, has nothing more to do.
+            guard let plan, sessions[handle]?.subscriptions[request.subscriptionID] == nil else { return }
+            subscribe(request, plan, of: handle, wrongBy: manner.wrongCounts)
+        case .delete(let request):
+            if let gone = sessions[handle]?.unsubscribe(request.subscriptionID, &context) {
+                routes.remove(gone, of: handle)
+            }
+        case .reconf(let request):
+            sessions[handle]?.reconfigure(request.subscriptionID, request.maxFrequency, &context)
+        case .constrain(let request):
+            sessions[handle]?.constrain(request.maxBandwidth, &context)
+        case .forceRebind(let request):
+            sessions[handle]?.forceRebind(request, &context)
+        case .destroy(let request):
+            sessions[handle]?.destroy(request, &context)
+        case .mpnRegister, .mpnResetBadge:
+            executeMobilePush(operation, in: handle)
+        }
+    }
+
+    /// What an `add` means.
+    func plan(_ request: AddRequest) throws(ControlRefusal) -> SubscriptionPlan {
+        let plan = try metadata.plan(
+            adapter: request.dataAdapter ?? "DEFAULT",
+            group: request.group,
+            schema: request.schema,
+            mode: request.mode,
+            selector: request.selector,
+            in: feeds
+        )
+        guard routes.count + plan.items.count <= context.configuration.limits.items else {
+            throw ControlRefusal(code: 30, message: "Too many subscriptions")
+        }
+        if request.maxFrequency == .unfiltered, request.mode != .raw,
+            context.configuration.limits.frequency != nil || plan.items.contains(where: { $0.item.maxFrequency != nil })
+        {
+            throw ControlRefusal(code: 26, message: "Unfiltered dispatching not allowed for these items")
+        }
+        return plan
+    }
+
+    /// Adds a subscription to a session.
+    mutating func subscribe(
+        _ request: AddRequest,
+        _ plan: SubscriptionPlan,
+        of handle: SessionHandle,
+        wrongBy faults: (items: Int, fields: Int) = (0, 0)
+    ) {
+        let subscription = DemoSubscription(request, plan: plan, limits: context.configuration.limits)
+        let snapshots = plan.items.map { feeds.snapshot(of: $0.name, in: plan.feed) }
+        routes.add(subscription, of: handle)
+        sessions[handle]?.subscribe(subscription, snapshots: snapshots, wrongBy: faults, &context)
+    }
+}
+
+/// Why a control request cannot be granted: a control code and a text.
+struct ControlRefusal: Error, Sendable, Hashable {
+    /// A code of the control catalogue.
+    let code: Int
+    /// A text for people.
+    let message: String
+}

@@ -1,0 +1,249 @@
+internal import TLCP
+
+extension DemoSession {
+    /// Binds the session to a connection and writes the head; whatever waits follows.
+    ///
+    /// - Parameters:
+    ///   - recoveryFrom: Data notifications that the client has got; nil if it has got all that was sent.
+    ///   - isCreation: Whether this is the session's first connection.
+    /// - Returns: false if the point of recovery is not kept; nothing has changed then.
+    mutating func bind(
+        to id: LinkID,
+        _ terms: ConnectionParameters,
+        recoveryFrom: Int? = nil,
+        isCreation: Bool = false,
+        _ context: inout ServerContext
+    ) -> Bool {
+        guard let link = context.links[id] else { return true }
+        guard let restart = restart(recoveryFrom, link) else { return false }
+        let isLate = stream.map { link.openedAt < $0.boundAt } ?? false
+        supersede(isRecovery: recoveryFrom != nil, isLate: isLate, &context)
+        let binding = terms.granted(on: id, link, by: context.configuration, at: context.now)
+        stream = binding
+        pollingPause = binding.poll?.pause ?? .zero
+        // A poll that answers at once goes as a whole; one that waits tells its client that it was accepted.
+        let isWhole = binding.poll.map { $0.idle == .zero || context.configuration.holdsPolls } ?? false
+        if !isWhole { context.links.openStream(id) }
+        context.links[id]?.stream = handle
+        if link.kind == .webSocket { context.links[id]?.defaultSession = handle }
+        context.timers.cancel(.session(handle, .expiry))
+        writeHead(link, terms, isCreation: isCreation, &context)
+        if recoveryFrom != nil {
+            unsent.removeAll()
+            for line in restart.lines { unsent.append(line) }
+            write(.prog(restart.progressive), &context)
+        } else if !isLate {
+            log.confirm(allBut: unsent.count)
+        }
+        startTimers(&context)
+        if let poll = stream?.poll, poll.idle == .zero || hasPending(at: context.now) {
+            answerPoll(&context)
+        } else {
+            pump(&context)
+        }
+        return true
+    }
+
+    /// Where the flow restarts, and the lines that have to be written again first; nil if they are not kept.
+    private func restart(_ recoveryFrom: Int?, _ link: Link) -> (progressive: Int, lines: [[UInt8]])? {
+        guard let recoveryFrom else { return (log.progressive, []) }
+        guard recoveryFrom >= log.earliestRestart, recoveryFrom <= log.progressive else { return nil }
+        // A lower PROG is honest: the flow does restart there. A higher one is a lie about the same flow.
+        let offset = link.faults.progressOffset
+        let first = max(log.earliestRestart, recoveryFrom + min(0, offset))
+        return log.lines(after: first).map { (first + max(0, offset), $0) }
+    }
+
+    /// Leaves the connection that the session is still bound to.
+    ///
+    /// A plain bind on a connection opened later is somebody else's, and the client of the old one is told so. One on
+    /// a connection that was there before the present binding may be the client's own, overtaken by its next one: that
+    /// client must not be told to stop. Its connection breaks, and whatever it has missed can be recovered.
+    private mutating func supersede(isRecovery: Bool, isLate: Bool, _ context: inout ServerContext) {
+        guard let old = stream else { return }
+        if !isRecovery, isLate {
+            stopTimers(&context)
+            stream = nil
+            context.links[old.link]?.stream = nil
+            context.links.cut(old.link)
+            return
+        }
+        if !isRecovery {
+            context.links.write(.end(code: 40, message: "The session was bound to another connection"), on: old.link)
+        }
+        stream?.closesSocket = true
+        leaveConnection(isEnd: true, &context)
+    }
+
+    private mutating func writeHead(
+        _ link: Link,
+        _ terms: ConnectionParameters,
+        isCreation: Bool,
+        _ context: inout ServerContext
+    ) {
+        guard let stream else { return }
+        let configuration = context.configuration
+        if isCreation || !terms.reducesHead {
+            let granted = stream.poll?.idle ?? stream.keepalive
+            let greeting = ServerNotification.conOK(
+                sessionID: id,
+                requestLimit: configuration.limits.request,
+                keepaliveMillis: granted.wholeMilliseconds,
+                controlLink: link.faults.controlLink ?? configuration.controlLink
+            )
+            write(greeting, &context)
+            if link.faults.repeatsConOK { write(greeting, &context) }
+        }
+        if !terms.reducesHead {
+            write(.servName(configuration.serverName), &context)
+            write(.clientIP(link.faults.clientAddress ?? link.peer), &context)
+        }
+        if !stream.isWebSocket, stream.poll == nil { writePadding(&context) }
+        if !hidesBandwidth { write(.cons(bandwidth.granted), &context) }
+    }
+
+    /// Fills the buffers of whatever stands between client and server.
+    private mutating func writePadding(_ context: inout ServerContext) {
+        let padding = context.configuration.limits.padding
+        guard let limit = stream?.contentLength, limit > padding * 2 else { return }
+        let line = ServerNotification.noop("sending placeholder data").encoded
+        var length = 0
+        while length < padding {
+            write(line, &context)
+            length += line.count
+        }
+    }
+
+    private mutating func startTimers(_ context: inout ServerContext) {
+        guard let stream else { return }
+        let now = context.now
+        if let poll = stream.poll {
+            if poll.idle > .zero { context.timers.set(.session(handle, .poll), at: now + poll.idle) }
+            return
+        }
+        context.timers.set(.session(handle, .keepalive), at: now + stream.keepalive * 0.95)
+        if stream.sendsSync {
+            context.timers.set(.session(handle, .sync), at: now + context.configuration.timings.firstSync)
+        }
+        if let inactivity = stream.inactivity {
+            context.timers.set(
+                .session(handle, .inactivity),
+                at: now + inactivity + context.configuration.timings.inactivityGrace
+            )
+        }
+    }
+
+    /// Ends the stream connection by `LOOP`; the session waits for the next bind.
+    ///
+    /// - Parameters:
+    ///   - delay: Argument of `LOOP`; nil takes what was granted.
+    mutating func loop(delay: Int? = nil, _ context: inout ServerContext) {
+        guard let stream else { return }
+        write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &context)
+        leaveConnection(isEnd: false, &context)
+        let pause = stream.poll == nil ? Duration.zero : pollingPause
+        context.timers.set(
+            .session(handle, .expiry),
+            at: context.now + pause + context.configuration.timings.sessionTimeout
+        )
+    }
+
+    /// Closes the session; `END` goes to the stream connection, if there is one.
+    mutating func end(_ farewell: SessionEnd, isRemembered: Bool = true, _ context: inout ServerContext) {
+        write(.end(code: farewell.code, message: farewell.message), &context)
+        leaveConnection(isEnd: true, &context)
+        context.ended.append((handle, isRemembered ? farewell : nil))
+    }
+
+    /// The stream connection broke; the session waits for its recovery.
+    mutating func connectionBroke(_ link: LinkID, _ context: inout ServerContext) {
+        guard stream?.link == link else { return }
+        stopTimers(&context)
+        stream = nil
+        context.timers.set(.session(handle, .expiry), at: context.now + context.configuration.timings.recoveryTimeout)
+    }
+
+    /// Unbinds the session; the connection ends or is free for another use.
+    private mutating func leaveConnection(isEnd: Bool, _ context: inout ServerContext) {
+        guard let stream else { return }
+        stopTimers(&context)
+        self.stream = nil
+        context.links[stream.link]?.stream = nil
+        if !stream.isWebSocket {
+            context.links.end(stream.link, .complete(closesSocket: stream.closesSocket))
+        } else if isEnd || stream.closesSocket {
+            context.links.end(stream.link, .close(code: 1_000))
+        }
+    }
+
+    private func stopTimers(_ context: inout ServerContext) {
+        for timer in [SessionTimer.keepalive, .sync, .inactivity, .poll, .pump] {
+            context.timers.cancel(.session(handle, timer))
+        }
+    }
+}
+
+/// The connection that a session is bound to, and the terms that were agreed for it.
+struct StreamBinding: Sendable {
+    /// What a poll is doing.
+    enum PollPhase: Sendable, Hashable {
+        /// Waits for the first data, up to the granted idle time. *Leaves to* `gathering` or ends.
+        case waiting
+        /// Has data, and waits a moment for more. *Leaves to* the end.
+        case gathering
+        /// Writes what there is; `LOOP` follows in the same step.
+        case answering
+    }
+
+    /// The terms of a poll.
+    struct Poll: Sendable, Hashable {
+        /// Granted time to wait for data.
+        var idle: Duration
+        /// Granted pause until the next poll, the argument of `LOOP`.
+        var pause: Duration
+        /// What it is doing.
+        var phase = PollPhase.waiting
+    }
+
+    /// The connection.
+    let link: LinkID
+    /// Whether it is a WebSocket: no content length, no padding.
+    let isWebSocket: Bool
+    /// Terms of a poll; nil when streaming.
+    var poll: Poll?
+    /// Greatest silence, ended by `PROBE`; streaming only.
+    var keepalive: Duration
+    /// Greatest silence of the client; nil if it promised nothing.
+    var inactivity: Duration?
+    /// Whether `SYNC` is sent.
+    var sendsSync: Bool
+    /// Size of the body at which `LOOP` comes; nil for no limit.
+    var contentLength: Int?
+    /// When the session was bound here.
+    let boundAt: Duration
+
+    /// Bytes of the body so far.
+    var written = 0
+    /// Data notifications written here.
+    var dataCount = 0
+    /// When something was last written.
+    var lastWrite: Duration
+    /// When the client last sent a request for the session.
+    var lastRequest: Duration
+    /// Whether the connection closes after `LOOP` or `END`.
+    var closesSocket = false
+
+    /// Room kept for the final `LOOP` or `END`.
+    static let reserve = 128
+
+    /// Whether a line of data fits before the connection has to end; one always does.
+    func hasRoom(for length: Int) -> Bool {
+        guard let contentLength, dataCount > 0 else { return true }
+        return written + length + StreamBinding.reserve <= contentLength
+    }
+
+    /// Whether data may be committed now.
+    var takesData: Bool {
+        poll.map { $0.phase == .answering } ?? true
+    }
+}

@@ -1,0 +1,137 @@
+internal import TLCP
+
+/// The metadata adapter: who may enter, and what groups, schemas and selectors mean.
+struct MetadataAdapter: Sendable {
+    private let adapterSets: Set<String>
+    private let users: [String: String]?
+    private let maxItems: Int
+
+    /// Knows adapter sets and users from the configuration.
+    init(_ configuration: DemoServerConfiguration) {
+        adapterSets = configuration.adapterSets
+        users = configuration.users
+        maxItems = configuration.limits.itemsPerSubscription
+    }
+
+    /// Why a session is refused, as a session code; nil if it is granted.
+    func refusal(adapterSet: String?, user: String?, password: String?) -> ControlRefusal? {
+        guard adapterSets.contains(adapterSet ?? "DEFAULT") else {
+            return ControlRefusal(code: 2, message: "Requested Adapter Set not available")
+        }
+        if let users {
+            guard let user, let expected = users[user], let password, password.utf8.elementsEqual(expected.utf8) else {
+                return ControlRefusal(code: 1, message: "User/password check failed")
+            }
+        }
+        return nil
+    }
+
+    /// Finds out what a subscription is about.
+    func plan(
+        adapter: String,
+        group: String,
+        schema: String,
+        mode: WireMode,
+        selector: String?,
+        in feeds: FeedDirectory
+    ) throws(ControlRefusal) -> SubscriptionPlan {
+        guard let feed = feeds.index(named: adapter) else {
+            throw ControlRefusal(code: 17, message: "Data Adapter not found")
+        }
+        let names = UpstreamName.split(group).filter { !$0.isEmpty }
+        guard !names.isEmpty, names.count <= maxItems else {
+            throw ControlRefusal(code: 21, message: "Bad Item Group name")
+        }
+        var items: [SubscriptionPlan.NamedItem] = []
+        for name in names {
+            guard let item = feeds.item(name, of: feed) else {
+                throw ControlRefusal(code: 21, message: "Bad Item Group name")
+            }
+            items.append(SubscriptionPlan.NamedItem(name: name, item: item))
+        }
+        guard items.allSatisfy({ $0.item.mode == mode }) else {
+            throw ControlRefusal(code: 24, message: "Invalid mode for these items")
+        }
+        if let selector, !selector.isEmpty, !items.allSatisfy({ $0.item.selectors.contains(selector) }) {
+            throw ControlRefusal(code: 25, message: "Bad Selector name")
+        }
+        let (columns, fields) = try columns(of: schema, in: feeds.fields(of: feed))
+        var plan = SubscriptionPlan(feed: feed, mode: mode, items: items, columns: columns)
+        if mode == .command { try placeKey(of: fields, in: &plan) }
+        return plan
+    }
+
+    private func columns(
+        of schema: String,
+        in known: [String]
+    ) throws(ControlRefusal) -> (columns: [Int], fields: [String]) {
+        let fields = UpstreamName.split(schema).filter { !$0.isEmpty }
+        var columns: [Int] = []
+        for field in fields {
+            guard let column = known.firstIndex(of: field) else {
+                throw ControlRefusal(code: 23, message: "Bad Field Schema name")
+            }
+            columns.append(column)
+        }
+        guard !columns.isEmpty, columns.count <= 10 * known.count else {
+            throw ControlRefusal(code: 23, message: "Bad Field Schema name")
+        }
+        return (columns, fields)
+    }
+
+    private func placeKey(of fields: [String], in plan: inout SubscriptionPlan) throws(ControlRefusal) {
+        guard let key = fields.firstIndex(of: "key") else {
+            throw ControlRefusal(code: 15, message: "The key field is missing from the schema")
+        }
+        guard let command = fields.firstIndex(of: "command") else {
+            throw ControlRefusal(code: 16, message: "The command field is missing from the schema")
+        }
+        plan.keyPosition = key + 1
+        plan.commandPosition = command + 1
+    }
+}
+
+/// What the metadata adapter makes of the text of a message.
+///
+///     CHAT|text         published in the chat room
+///     ECHO|text         processed; the response is the text, as it is for every text that is not listed here
+///     FAIL|code|text    processing fails with that code
+///     DELAY|ms|message  the message, but it takes that long; later ones of the sequence wait
+///     END|code|text     the session ends
+///     FAULT|script      misbehaviour is installed, see `FaultScript`; only where clients may do that
+enum MessageMeaning: Sendable, Hashable {
+    /// Processed, with this response.
+    case done(response: String)
+    /// Published in the chat room.
+    case chat(String)
+    /// Failed.
+    case failed(code: Int, message: String)
+    /// To be looked at again after a while.
+    case later(Duration, rest: String)
+    /// The session is to end.
+    case end(SessionEnd)
+    /// Misbehaviour is asked for.
+    case fault(script: String)
+
+    /// Reads a text.
+    init(_ text: String) {
+        let parts = text.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else {
+            self = .done(response: text)
+            return
+        }
+        let rest = String(parts[1])
+        let words = rest.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+        let number = Int(words[0])
+        let tail = words.count == 2 ? String(words[1]) : ""
+        switch (parts[0], number) {
+        case ("CHAT", _): self = .chat(rest)
+        case ("ECHO", _): self = .done(response: rest)
+        case ("FAULT", _): self = .fault(script: rest)
+        case ("FAIL", let code?): self = .failed(code: code, message: tail)
+        case ("DELAY", let milliseconds?): self = .later(.boundedMilliseconds(milliseconds), rest: tail)
+        case ("END", let code?): self = .end(SessionEnd(code: code, message: tail))
+        default: self = .done(response: text)
+        }
+    }
+}

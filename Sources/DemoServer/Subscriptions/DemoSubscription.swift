@@ -1,0 +1,164 @@
+internal import TLCP
+
+/// One subscription of a session: the meaning of its group and schema, and a channel per item.
+struct DemoSubscription: Sendable {
+    /// The client's number for it.
+    let id: SubscriptionID
+    /// What the client asked for; a repetition is recognised by it.
+    let request: AddRequest
+    /// What that was found to mean.
+    let plan: SubscriptionPlan
+    /// One channel per item, in the order of the group.
+    var channels: [ItemChannel]
+    /// The frequency in force.
+    private(set) var frequency: GrantedFrequency
+
+    /// Opens the channels; nothing waits in them yet.
+    init(_ request: AddRequest, plan: SubscriptionPlan, limits: ServerLimits) {
+        id = request.subscriptionID
+        self.request = request
+        self.plan = plan
+        frequency = DemoSubscription.grant(request.maxFrequency ?? .unlimited, plan: plan, limits: limits)
+        let policy = DemoSubscription.policy(request, plan: plan, frequency: frequency, limits: limits)
+        channels = plan.items.map {
+            ItemChannel(name: $0.name, item: $0.item, queue: ItemQueue(mode: plan.mode, policy: policy))
+        }
+    }
+
+    /// Whether a request asks for just the same.
+    func isRepeated(by other: AddRequest) -> Bool {
+        var other = other
+        other.isAcknowledged = request.isAcknowledged
+        return other == request
+    }
+
+    /// Whether everything is forwarded as it comes.
+    var isUnfiltered: Bool { request.maxFrequency == .unfiltered || plan.mode == .raw }
+
+    /// The notifications that announce the subscription.
+    func announcement(wrongBy faults: (items: Int, fields: Int)) -> [ServerNotification] {
+        let items = max(0, plan.items.count + faults.items)
+        let fields = max(0, plan.columns.count + faults.fields)
+        guard let key = plan.keyPosition, let command = plan.commandPosition else {
+            return [.subOK(id, items: items, fields: fields), configuration]
+        }
+        return [.subCmd(id, items: items, fields: fields, keyPosition: key, commandPosition: command), configuration]
+    }
+
+    /// The notification of the frequency in force.
+    var configuration: ServerNotification {
+        .conf(id, frequency, isFiltered: !isUnfiltered)
+    }
+
+    /// Takes the snapshot of an item in, as much of it as was asked for.
+    mutating func offerSnapshot(_ snapshot: FeedSnapshot, to index: Int) {
+        let rows: ArraySlice<FeedRow>
+        switch request.snapshot {
+        case nil, .off: return
+        case .on: rows = snapshot.rows[...]
+        case .length(let length): rows = snapshot.rows.suffix(max(0, length))
+        }
+        guard plan.mode != .raw else { return }
+        for row in rows { channels[index].offer(row, seen: plan.columns, isSnapshot: true) }
+        guard plan.mode != .merge else { return }
+        channels[index].owesEndOfSnapshot = true
+        if snapshot.isComplete { endSnapshot(of: index) }
+    }
+
+    /// Something happened to an item.
+    mutating func offer(_ event: FeedEvent, to index: Int) {
+        switch event {
+        case .row(_, let row):
+            // While a snapshot is open its rows are snapshot rows: not limited in number and frequency.
+            channels[index].offer(row, seen: plan.columns, isSnapshot: channels[index].owesEndOfSnapshot)
+        case .cleared:
+            if plan.mode == .distinct || plan.mode == .command { channels[index].queue.offerClear() }
+        case .lost(_, let count):
+            channels[index].queue.offerLoss(count)
+        case .endOfSnapshot:
+            endSnapshot(of: index)
+        }
+    }
+
+    /// Changes the frequency.
+    mutating func reconfigure(_ requested: RequestedFrequency, limits: ServerLimits) {
+        frequency = DemoSubscription.grant(requested, plan: plan, limits: limits)
+        let policy = DemoSubscription.policy(request, plan: plan, frequency: frequency, limits: limits)
+        for index in channels.indices { channels[index].queue.adopt(policy) }
+    }
+
+    private mutating func endSnapshot(of index: Int) {
+        guard channels[index].owesEndOfSnapshot else { return }
+        channels[index].owesEndOfSnapshot = false
+        channels[index].queue.offerSnapshot(.endOfSnapshot)
+    }
+
+    private static func grant(
+        _ requested: RequestedFrequency,
+        plan: SubscriptionPlan,
+        limits: ServerLimits
+    ) -> GrantedFrequency {
+        guard plan.mode != .raw, requested != .unfiltered else { return .unlimited }
+        var bounds = plan.items.compactMap(\.item.maxFrequency)
+        if let limit = limits.frequency { bounds.append(limit) }
+        if case .limited(let value) = requested { bounds.append(value) }
+        return bounds.min().map { .limited($0) } ?? .unlimited
+    }
+
+    private static func policy(
+        _ request: AddRequest,
+        plan: SubscriptionPlan,
+        frequency: GrantedFrequency,
+        limits: ServerLimits
+    ) -> QueuePolicy {
+        let isUnfiltered = request.maxFrequency == .unfiltered || plan.mode == .raw
+        var capacity = limits.bufferSize
+        if !isUnfiltered, plan.mode == .merge || plan.mode == .distinct {
+            switch request.bufferSize {
+            case .limited(let size): capacity = min(capacity, max(1, size))
+            case .unlimited: break
+            case nil: capacity = plan.mode == .merge ? 1 : capacity
+            }
+        }
+        var interval: Duration?
+        if case .limited(let value) = frequency, value > 0 { interval = .boundedSeconds(1 / value) }
+        return QueuePolicy(capacity: capacity, isUnfiltered: isUnfiltered, interval: interval)
+    }
+}
+
+extension DemoSubscription {
+    /// The notification of something that happened to an item.
+    mutating func notification(of event: ItemEvent, index: Int, diffs: DiffFormats) -> ServerNotification {
+        switch event {
+        case .row(let row):
+            .update(id, item: index + 1, fields: channels[index].encode(row, plan: plan, diffs: diffs))
+        case .endOfSnapshot: .eos(id, item: index + 1)
+        case .cleared: .cs(id, item: index + 1)
+        case .lost(let count): .ov(id, item: index + 1, lost: count)
+        }
+    }
+}
+
+/// What a group and a schema were found to mean.
+struct SubscriptionPlan: Sendable, Hashable {
+    /// The feed that has all the items.
+    var feed: FeedDirectory.Index
+    /// The mode, which is that of all the items.
+    var mode: WireMode
+    /// Names and kinds of the items.
+    var items: [NamedItem]
+    /// For each field of the schema its place in the feed's rows.
+    var columns: [Int]
+    /// 1-based position of the field `key`; COMMAND only.
+    var keyPosition: Int?
+    /// 1-based position of the field `command`; COMMAND only.
+    var commandPosition: Int?
+
+    /// One item of the group.
+    struct NamedItem: Sendable, Hashable {
+        /// Its name.
+        var name: String
+        /// What the feed says about it.
+        var item: FeedItem
+    }
+}

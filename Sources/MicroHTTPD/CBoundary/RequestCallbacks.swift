@@ -1,0 +1,101 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// Called on the loop's thread for each new connection, with the front. Nothing is retained.
+func acceptCallback(
+    context: UnsafeMutableRawPointer?,
+    address: UnsafePointer<sockaddr>?,
+    length: socklen_t
+) -> MHD_Result {
+    guard let front = HTTPServerBox.front(at: context) else { return .NO }
+    return front.admits(PeerAddress(address)) ? .YES : .NO
+}
+
+/// Called on the loop's thread when a connection has been accepted and when it has been closed, with the front. The
+/// record is retained for the first and released for the second.
+func connectionCallback(
+    context: UnsafeMutableRawPointer?,
+    connection: OpaquePointer?,
+    socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    notice: MHD_ConnectionNotificationCode
+) {
+    guard let front = HTTPServerBox.front(at: context), let connection, let socketContext else { return }
+    if notice == .CONNECTION_NOTIFY_STARTED {
+        socketContext.pointee = ConnectionBox.retain(front.started(connection))
+    } else if let record = ConnectionBox.release(socketContext.pointee) {
+        socketContext.pointee = nil
+        front.closed(record)
+    }
+}
+
+/// Called on the loop's thread when a request line has been read, with the front, before anything in it is decoded.
+/// What it returns becomes the request's context: the new exchange, retained until `completedCallback`.
+func requestLineCallback(
+    context: UnsafeMutableRawPointer?,
+    target: UnsafePointer<CChar>?,
+    connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let front = HTTPServerBox.front(at: context), let target, let connection,
+        let record = ConnectionBox.record(at: cmhd_socket_context(connection))
+    else { return nil }
+    let line = TargetText(taking: target)
+    return RequestBox.retain(front.requestBegan(target: line, connection, record))
+}
+
+/// Called on the loop's thread for every part of a request target. Leaves it as it is: the raw target is kept from the
+/// request line, and decoding is the business of whoever knows where segments end.
+func unescapeCallback(
+    context: UnsafeMutableRawPointer?,
+    connection: OpaquePointer?,
+    text: UnsafeMutablePointer<CChar>?
+) -> Int {
+    text.map { strlen($0) } ?? 0
+}
+
+/// Called for each header line while `HeaderCollection.collect` asks for them; the context points to the collection on
+/// its stack. The bytes are copied.
+func headerCallback(
+    context: UnsafeMutableRawPointer?,
+    kind: MHD_ValueKind,
+    name: UnsafePointer<CChar>?,
+    nameSize: Int,
+    value: UnsafePointer<CChar>?,
+    valueSize: Int
+) -> MHD_Result {
+    context?.assumingMemoryBound(to: HeaderCollection.self).pointee.add(
+        name: UnsafeRawBufferPointer(start: name, count: nameSize),
+        value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueSize)
+    )
+    return .YES
+}
+
+/// Called on the loop's thread when a head has been read, for each part of a body, and when the request is complete;
+/// again after each resume. The request's context is the exchange, which stays retained.
+func accessCallback(
+    context: UnsafeMutableRawPointer?,
+    connection: OpaquePointer?,
+    target: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?,
+    version: UnsafePointer<CChar>?,
+    upload: UnsafePointer<CChar>?,
+    uploadSize: UnsafeMutablePointer<Int>?,
+    requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let exchange = RequestBox.exchange(at: requestContext?.pointee), let method, let version, let uploadSize
+    else { return .NO }
+    let part = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
+    uploadSize.pointee = 0
+    return exchange.front.advance(exchange, method: method, version: version, part: part)
+}
+
+/// Called on the loop's thread when a request is over, however it ended. Releases the exchange, its context.
+func completedCallback(
+    context: UnsafeMutableRawPointer?,
+    connection: OpaquePointer?,
+    requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    reason: MHD_RequestTerminationCode
+) {
+    guard let requestContext, let exchange = RequestBox.release(requestContext.pointee) else { return }
+    requestContext.pointee = nil
+    exchange.front.completed(exchange, reason)
+}

@@ -1,0 +1,113 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import StreamIO
+internal import Synchronization
+
+/// The way into a loop from other threads: messages in order, and a bell. It stands for as long as anybody holds it, so
+/// a late call after the end of the loop is harmless.
+final class LoopMailbox: Sendable {
+    /// The bell: an eventfd in the loop's epoll set.
+    let descriptor: Int32
+    private let messages = Mutex<[LoopMessage]?>([])
+    private let isRung = Atomic(false)
+    private let isFeedDue = Atomic(false)
+
+    init() throws(DaemonError) {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw .systemRefused(SystemText.last()) }
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    /// Leaves a message; does nothing after `close`, except that a stream ends that will not be opened.
+    func post(_ message: LoopMessage) {
+        let isTaken = messages.withLock { messages in
+            messages?.append(message)
+            return messages != nil
+        }
+        if isTaken {
+            ring()
+        } else {
+            message.refuse()
+        }
+    }
+
+    /// Makes the feed due.
+    func wakeFeed() {
+        if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { ring() }
+    }
+
+    /// The messages since the last call; called by the loop after its bell rang.
+    func take() -> [LoopMessage] {
+        silence()
+        return messages.withLock { messages in
+            guard let present = messages, !present.isEmpty else { return [] }
+            messages = []
+            return present
+        }
+    }
+
+    /// Whether the feed was made due since the last call.
+    func takeFeed() -> Bool {
+        isFeedDue.load(ordering: .relaxed) && isFeedDue.exchange(false, ordering: .acquiringAndReleasing)
+    }
+
+    /// Whether the feed was made due, and `takeFeed` did not see it yet.
+    var isFeedWaiting: Bool { isFeedDue.load(ordering: .acquiring) }
+
+    /// Refuses all messages from now on, and those that nobody took.
+    func close() {
+        let left = messages.withLock { messages in
+            defer { messages = nil }
+            return messages ?? []
+        }
+        left.forEach { $0.refuse() }
+    }
+
+    private func ring() {
+        guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, 8)
+    }
+
+    private func silence() {
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, 8)
+        // An exchange, not a store: it has to see what whoever found the bell rung wrote before.
+        _ = isRung.exchange(false, ordering: .acquiringAndReleasing)
+    }
+}
+
+extension LoopMessage {
+    /// Nobody will act on the message.
+    func refuse() {
+        switch self {
+        case .answer(_, .stream(_, let stream)): stream.onEnd(.neverOpened)
+        case .drain(_, let told): told(true)
+        case .replaceCertificate(_, let told): told(.notRunning)
+        case .answer(_, .response), .stopAccepting, .close: break
+        }
+    }
+}
+
+/// What other threads want from a loop.
+enum LoopMessage: Sendable {
+    /// What a responder was given.
+    enum Answer: Sendable {
+        case response(HTTPResponse)
+        case stream(HTTPStreamHead, AdmittedStream)
+    }
+
+    /// The answer to a waiting exchange.
+    case answer(UInt64, Answer)
+    /// Serve new connections with this certificate; tell what went wrong, if anything.
+    case replaceCertificate(DaemonConfiguration.Certificate, told: @Sendable (DaemonError?) -> Void)
+    /// Stop listening.
+    case stopAccepting
+    /// Tell when nothing goes on any more, or the moment has come.
+    case drain(until: Moment, told: @Sendable (Bool) -> Void)
+    /// End everything, and the thread.
+    case close
+}

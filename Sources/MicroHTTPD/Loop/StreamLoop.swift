@@ -1,0 +1,49 @@
+internal import Glibc
+internal import Synchronization
+
+/// The outside of one shard: one thread that serves its connections and writes their streams.
+package final class StreamLoop: Sendable {
+    /// The number of the shard, from 0.
+    package let index: Int
+    /// The way in for messages.
+    let mailbox: LoopMailbox
+    /// The shard's part of the figures, set by its thread.
+    let figures = Mutex(DaemonFigures())
+
+    /// A loop without a thread; made by the daemon, and by tests of feeds.
+    package init(index: Int) throws(DaemonError) {
+        self.index = index
+        mailbox = try LoopMailbox()
+    }
+
+    /// Makes the loop ask its feed what is due; from any thread. Calls before the loop gets to it count once and cost
+    /// next to nothing.
+    package func wake() {
+        mailbox.wakeFeed()
+    }
+}
+
+/// The thread that runs a driver.
+struct LoopThread {
+    private let thread: pthread_t?
+
+    /// Starts it. If the system refuses, the driver is freed at once.
+    init(_ driver: LoopDriver) {
+        var thread = pthread_t()
+        let context = ThreadBox.retain(driver)
+        if pthread_create(&thread, nil, loopThreadCallback, context) == 0 {
+            self.thread = thread
+        } else {
+            self.thread = nil
+            ThreadBox.release(context)?.abandon()
+        }
+    }
+
+    /// Whether it was started.
+    var isRunning: Bool { thread != nil }
+
+    /// Waits for its end.
+    func join() {
+        if let thread { pthread_join(thread, nil) }
+    }
+}

@@ -1,0 +1,63 @@
+/// Header lines in their order.
+package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
+    /// The lines, repeated names included.
+    package var lines: [HTTPField]
+
+    /// Lines in the given order.
+    package init(_ lines: [HTTPField] = []) {
+        self.lines = lines
+    }
+
+    /// Lines in the given order.
+    package init(arrayLiteral elements: HTTPField...) {
+        lines = elements
+    }
+
+    /// The value of the first line of that name, whatever its case; nil if there is none.
+    package subscript(name: String) -> String? {
+        lines.first { $0.isNamed(name) }?.value
+    }
+
+    /// The values of all lines of that name, in order, not split at commas.
+    package func values(of name: String) -> [String] {
+        lines.filter { $0.isNamed(name) }.map(\.value)
+    }
+
+    /// Adds a line at the end.
+    package mutating func append(_ name: String, _ value: String) {
+        lines.append(HTTPField(name, value))
+    }
+}
+
+extension String {
+    /// Compares bytes, taking `A`–`Z` as `a`–`z`: how HTTP compares header names.
+    func equalsIgnoringASCIICase(_ other: String) -> Bool {
+        utf8.count == other.utf8.count
+            && zip(utf8, other.utf8).allSatisfy { $0 == $1 || $0.lowercasedASCII == $1.lowercasedASCII }
+    }
+}
+
+extension UInt8 {
+    var lowercasedASCII: UInt8 {
+        self >= 0x41 && self <= 0x5A ? self | 0x20 : self
+    }
+}
+
+/// One header line of a request or response.
+package struct HTTPField: Sendable, Hashable {
+    /// The name as written on the wire; comparisons ignore its case.
+    package var name: String
+    /// The value without surrounding white space. Bytes that are not UTF-8 are replaced by U+FFFD.
+    package var value: String
+
+    /// A header line. In responses, a line with a name or value that is not allowed on the wire is left out.
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Compares the name, whatever its case.
+    func isNamed(_ name: String) -> Bool {
+        self.name.equalsIgnoringASCIICase(name)
+    }
+}

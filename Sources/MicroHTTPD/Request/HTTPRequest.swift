@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// One request, complete with its body, exactly as it stood on the wire.
+package struct HTTPRequest: Sendable {
+    /// The method: any token, in its original case.
+    package var method: String
+    /// The path as sent, still percent-encoded, `%2F` and `%00` included. For the absolute form of a request target
+    /// (`GET http://host/path`) only its path; for `OPTIONS *` the asterisk.
+    package var rawPath: String
+    /// What follows the first `?`, as sent; nil without a `?`, empty after a trailing one.
+    package var rawQuery: String?
+    /// 1.0, or 1.1 and everything after it.
+    package var version: HTTPVersion
+    /// All header lines in their order, repeated ones included.
+    package var headers: HTTPFields
+    /// The whole body, chunked framing removed.
+    package var body: [UInt8]
+    /// Who sent the request.
+    package var peer: PeerAddress
+    /// The connection it came on: unique in this process, the same for all requests of a connection.
+    package var connectionID: UInt64
+    /// True when the connection is encrypted.
+    package var isSecure: Bool
+
+    /// A request from its parts; used by the front end, and by tests of handlers.
+    package init(
+        method: String,
+        rawPath: String,
+        rawQuery: String? = nil,
+        version: HTTPVersion = .http11,
+        headers: HTTPFields = HTTPFields(),
+        body: [UInt8] = [],
+        peer: PeerAddress = PeerAddress(host: "127.0.0.1", port: 0),
+        connectionID: UInt64 = 0,
+        isSecure: Bool = false
+    ) {
+        self.method = method
+        self.rawPath = rawPath
+        self.rawQuery = rawQuery
+        self.version = version
+        self.headers = headers
+        self.body = body
+        self.peer = peer
+        self.connectionID = connectionID
+        self.isSecure = isSecure
+    }
+}
+
+/// The version of a request, as far as it makes a difference to the answer.
+package enum HTTPVersion: Sendable, Hashable {
+    /// HTTP/1.0: no chunked framing, the connection closes after the response unless both sides agree otherwise.
+    case http10
+    /// HTTP/1.1 or a later minor version.
+    case http11
+}
+
+/// The network address of a client.
+package struct PeerAddress: Sendable, Hashable {
+    /// The numeric address, IPv4-mapped IPv6 written as IPv4; empty if the system did not tell.
+    package var host: String
+    /// The port; 0 if the system did not tell.
+    package var port: UInt16
+
+    /// An address from its parts.
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+}
+
+extension PeerAddress {
+    /// The address in a system structure; empty for another family than IPv4 and IPv6.
+    init(_ address: UnsafePointer<sockaddr>?) {
+        self.init(host: "", port: 0)
+        guard let address else { return }
+        let raw = UnsafeRawPointer(address)
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            var ipv4 = raw.loadUnaligned(as: sockaddr_in.self)
+            host = Self.text(AF_INET, &ipv4.sin_addr)
+            port = UInt16(bigEndian: ipv4.sin_port)
+        case AF_INET6:
+            var ipv6 = raw.loadUnaligned(as: sockaddr_in6.self)
+            host = Self.text(AF_INET6, &ipv6.sin6_addr)
+            port = UInt16(bigEndian: ipv6.sin6_port)
+            if host.hasPrefix("::ffff:"), host.contains(".") {
+                host.removeFirst(7)
+            }
+        default:
+            break
+        }
+    }
+
+    private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+            guard let start = buffer.baseAddress,
+                let text = inet_ntop(family, address, start, socklen_t(buffer.count))
+            else { return "" }
+            return String(cString: text)
+        }
+    }
+}

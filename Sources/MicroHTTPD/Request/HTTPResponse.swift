@@ -1,0 +1,58 @@
+package import StreamIO
+
+/// A complete response.
+package struct HTTPResponse: Sendable {
+    /// The bytes of a response.
+    package enum Body: Sendable {
+        /// No bytes.
+        case empty
+        /// These bytes; they are copied.
+        case bytes([UInt8])
+        /// These bytes; they are shared, not copied, and kept until they are sent.
+        case shared(SharedBytes)
+
+        /// The number of bytes.
+        package var count: Int {
+            switch self {
+            case .empty: 0
+            case .bytes(let bytes): bytes.count
+            case .shared(let bytes): bytes.count
+            }
+        }
+    }
+
+    /// The status code, 200 to 599.
+    package var status: Int
+    /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the front end and ignored here;
+    /// `Connection: close` is honoured.
+    package var headers: HTTPFields
+    /// The body. To a `HEAD` its length is told and nothing is sent. With 304 likewise: give the body that it stands
+    /// for, or the client is told a length of 0. With 204 it is left out altogether.
+    package var body: Body
+
+    /// A response from its parts.
+    package init(status: Int, headers: HTTPFields = HTTPFields(), body: Body = .empty) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// The head of an open response.
+package struct HTTPStreamHead: Sendable {
+    /// The status code; usually 200.
+    package var status: Int
+    /// Header lines. `Transfer-Encoding`, `Content-Length`, `Connection` and `Date` are the front end's own: the
+    /// connection always closes at the end of a stream.
+    package var headers: HTTPFields
+    /// Whether the body is sent in chunks where the client understands them. If not, its end is the end of the
+    /// connection.
+    package var prefersChunks: Bool
+
+    /// A head from its parts.
+    package init(status: Int = 200, headers: HTTPFields = HTTPFields(), prefersChunks: Bool = true) {
+        self.status = status
+        self.headers = headers
+        self.prefersChunks = prefersChunks
+    }
+}

@@ -1,0 +1,121 @@
+internal import Glibc
+
+/// The head of a request, checked.
+struct RequestHead {
+    /// How much body follows.
+    enum Body: Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    var method: String
+    var rawPath: String
+    var rawQuery: String?
+    var version: HTTPVersion
+    var headers: HTTPFields
+    var body: Body
+
+    /// True if the client waits for a word before it sends its body.
+    var expectsContinue: Bool {
+        version == .http11 && headers.values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
+    }
+
+    /// Checks the parts of a head against what libmicrohttpd lets through and against the limits.
+    ///
+    /// - Parameter target: The request target as sent; nil if it was not UTF-8, or not all of the request line.
+    init(
+        method: String,
+        target: String?,
+        version: HTTPVersion,
+        headers: HeaderCollection,
+        limits: DaemonConfiguration
+    ) throws(RequestRefusal) {
+        guard let target, !target.isEmpty, !target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }),
+            !method.isEmpty, method.utf8.allSatisfy(\.isTokenCharacter), !headers.isMalformed
+        else { throw .malformedHead }
+        guard target.utf8.count <= limits.targetLimit else { throw .targetTooLong }
+        guard headers.byteCount <= limits.headerLimit else { throw .headersTooLarge }
+
+        let hosts = headers.fields.values(of: "Host")
+        if hosts.count > 1 { throw .duplicateHost }
+        if hosts.isEmpty && version == .http11 { throw .missingHost }
+        let (authority, path, query) = Self.split(target)
+        guard (hosts + [authority ?? ""]).allSatisfy({ $0.utf8.allSatisfy(\.isHostCharacter) }) else {
+            throw .malformedHead
+        }
+
+        body = try Self.body(headers.fields, version)
+        (rawPath, rawQuery) = (path, query)
+        self.method = method
+        self.version = version
+        self.headers = headers.fields
+        // The authority of an absolute target replaces Host (RFC 9112, section 3.2.2).
+        if let authority {
+            self.headers.lines.removeAll { $0.isNamed("Host") }
+            self.headers.append("Host", authority)
+        }
+    }
+
+    private static func body(_ headers: HTTPFields, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
+        let lengths = headers.values(of: "Content-Length")
+        let encodings = headers.values(of: "Transfer-Encoding")
+        if lengths.count > 1 { throw .duplicateContentLength }
+        if !lengths.isEmpty && !encodings.isEmpty { throw .contentLengthWithTransferEncoding }
+        if let encoding = encodings.first {
+            guard encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), version == .http11 else {
+                throw .unsupportedTransferEncoding
+            }
+            return .chunked
+        }
+        guard let length = lengths.first else { return .none }
+        guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { throw .malformedHead }
+        guard let count = Int(length) else { throw .bodyTooLarge }
+        return .length(count)
+    }
+
+    /// Authority, path and query of a target in origin, absolute or asterisk form (RFC 9112, section 3.2); no authority in
+    /// other forms than the absolute one.
+    private static func split(_ target: String) -> (authority: String?, path: String, query: String?) {
+        var rest = Substring(target).utf8
+        var isRootMissing = false
+        var host: String?
+        if rest.first != 0x2F, let colon = rest.firstIndex(of: 0x3A), rest[colon...].starts(with: "://".utf8) {
+            let authority = rest[colon...].dropFirst(3)
+            let end = authority.firstIndex { $0 == 0x2F || $0 == 0x3F } ?? authority.endIndex
+            host = String(Substring(authority[..<end]))
+            rest = authority[end...]
+            isRootMissing = rest.first != 0x2F
+        }
+        let mark = rest.firstIndex(of: 0x3F)
+        let path = isRootMissing ? "/" : String(Substring(rest[..<(mark ?? rest.endIndex)]))
+        return (host, path, mark.map { String(Substring(rest[$0...].dropFirst())) })
+    }
+}
+
+/// The request target as it stands in the library's memory of the request line.
+struct TargetText {
+    /// The target; nil if it is not UTF-8.
+    let text: String?
+    /// Where it stands. For comparison only: the memory is the library's.
+    private let start: UInt
+    private let end: UInt
+
+    /// Copies a target, then hides its query from the library.
+    ///
+    /// The library would go on and take the query apart, into the connection's memory: some hundred parts fill that, and
+    /// the request gets no answer at all. Nobody asks it for them, so the query is made to end where it begins. The
+    /// memory is the connection's own, and the library writes into it as well.
+    init(taking target: UnsafePointer<CChar>) {
+        text = String(validatingCString: target)
+        start = UInt(bitPattern: target)
+        end = start + UInt(strlen(target))
+        if let mark = strchr(target, Int32(UInt8(ascii: "?"))) { mark[1] = 0 }
+    }
+
+    /// Whether the target is all that stands between a method and a version: the library reads each of the three up to
+    /// its first NUL byte and passes over what follows it, and over further blanks.
+    func fills(from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>) -> Bool {
+        UInt(bitPattern: method) + UInt(strlen(method)) + 1 == start && end + 1 == UInt(bitPattern: version)
+    }
+}

@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// Counts the connections of all shards, in all and by address, against their limits.
+final class ConnectionLedger: Sendable {
+    private struct Counts {
+        var limit: Int
+        var open = 0
+        var byAddress: [String: Int] = [:]
+        var accepted: UInt64 = 0
+        var refused: UInt64 = 0
+    }
+
+    private let limitPerAddress: Int
+    private let counts: Mutex<Counts>
+
+    /// - Parameter limitPerAddress: 0 for none.
+    init(limit: Int, limitPerAddress: Int) {
+        self.limitPerAddress = limitPerAddress
+        counts = Mutex(Counts(limit: limit))
+    }
+
+    /// Lowers the limit to what the system can bear.
+    func lower(to limit: Int) {
+        counts.withLock { $0.limit = min($0.limit, limit) }
+    }
+
+    /// Whether one more connection from there is allowed; a no is counted.
+    func admits(_ peer: PeerAddress) -> Bool {
+        counts.withLock { counts in
+            let isAllowed =
+                counts.open < counts.limit
+                && (limitPerAddress == 0 || counts.byAddress[peer.host, default: 0] < limitPerAddress)
+            if !isAllowed { counts.refused += 1 }
+            return isAllowed
+        }
+    }
+
+    /// Counts a new connection, and numbers it.
+    func opened(_ peer: PeerAddress) -> UInt64 {
+        counts.withLock { counts in
+            counts.open += 1
+            counts.accepted += 1
+            if limitPerAddress > 0 { counts.byAddress[peer.host, default: 0] += 1 }
+            return counts.accepted
+        }
+    }
+
+    /// Takes a connection out of the counts.
+    func closed(_ peer: PeerAddress) {
+        counts.withLock { counts in
+            counts.open -= 1
+            guard limitPerAddress > 0, let count = counts.byAddress[peer.host] else { return }
+            counts.byAddress[peer.host] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    /// The counts, written into the figures.
+    func report(in figures: inout DaemonFigures) {
+        counts.withLock { counts in
+            figures.connections = counts.open
+            figures.acceptedConnections = counts.accepted
+            figures.refusedConnections = counts.refused
+        }
+    }
+}
+
+/// What is remembered of a connection for as long as the library has it. Confined to its loop's thread.
+final class ConnectionRecord {
+    /// Unique in the process.
+    let id: UInt64
+    /// Who is at the other end.
+    let peer: PeerAddress
+    /// The library's descriptor of it.
+    let descriptor: Int32
+    /// The connection became a stream, which goes on, and is counted, without the library.
+    var isTakenOver = false
+    /// The place in the loop's table of connections.
+    let slot: Int
+
+    init(id: UInt64, peer: PeerAddress, descriptor: Int32, slot: Int) {
+        self.id = id
+        self.peer = peer
+        self.descriptor = descriptor
+        self.slot = slot
+    }
+}

@@ -1,0 +1,224 @@
+package import StreamIO
+internal import Synchronization
+
+/// An HTTP server: libmicrohttpd accepts, parses and answers; open responses are written by our own loops, which run the
+/// library as well. Each loop is a shard with a thread, connections and streams of its own; all of them accept from one
+/// listening socket.
+package final class Daemon: Sendable {
+    /// The way in which a loop gets its feed: called once for each shard, on the shard's thread.
+    package typealias FeedMaker = @Sendable (StreamLoop) -> any StreamFeed
+
+    private struct Running {
+        var listener: ListeningSocket?
+        var loops: [StreamLoop] = []
+        var threads: [LoopThread] = []
+
+        /// Ends the loops, and waits for it.
+        func end() {
+            listener?.close()
+            loops.forEach { $0.mailbox.post(.close) }
+            threads.forEach { $0.join() }
+        }
+    }
+
+    private enum State {
+        /// *Leaves to* `running`, `closed`.
+        case new
+        /// *Entered* by `start`; *leaves to* `closed`.
+        case running(Running)
+        /// *Entered* by `close`.
+        case closed(DaemonFigures)
+    }
+
+    /// What listening, the loops and everything else in the process may need besides connections.
+    private static let reservedDescriptors = 128
+
+    private let configuration: DaemonConfiguration
+    private let handler: any HTTPHandler
+    private let makeFeed: FeedMaker
+    private let ledger: ConnectionLedger
+    private let state = Mutex(State.new)
+
+    /// A daemon that is not yet listening.
+    ///
+    /// - Parameters:
+    ///   - configuration: How to listen, and the limits.
+    ///   - handler: Answers the requests.
+    ///   - feed: Makes the feed of a loop.
+    package init(configuration: DaemonConfiguration, handler: any HTTPHandler, feed: @escaping FeedMaker) {
+        self.configuration = configuration.corrected
+        self.handler = handler
+        makeFeed = feed
+        ledger = ConnectionLedger(
+            limit: self.configuration.connectionLimit,
+            limitPerAddress: self.configuration.connectionLimitPerAddress
+        )
+    }
+
+    deinit {
+        state.withLock { state in
+            if case .running = state { assertionFailure("a daemon that was started has to be closed") }
+        }
+    }
+
+    /// Listens, and serves until `close`. Raises the process's soft limit of descriptors to the hard one.
+    ///
+    /// - Returns: The port.
+    /// - Throws: `DaemonError`; the daemon is then as it was before.
+    package func start() throws(DaemonError) -> UInt16 {
+        try state.withLock { state throws(DaemonError) in
+            guard case .new = state else { throw .notStartable }
+            ledger.lower(to: DescriptorLimit.raise() - Self.reservedDescriptors)
+            let listener = try ListeningSocket.open(configuration)
+            let drivers: [LoopDriver]
+            do throws(DaemonError) {
+                drivers = try makeDrivers(listener)
+            } catch {
+                listener.close()
+                throw error
+            }
+            let running = Running(listener: listener, loops: drivers.map(\.loop), threads: drivers.map(LoopThread.init))
+            state = .running(running)
+            guard running.threads.allSatisfy(\.isRunning) else {
+                state = .new
+                running.end()
+                throw .systemRefused("no thread")
+            }
+            return listener.port
+        }
+    }
+
+    /// The loops, one a shard; empty before `start` and after `close`.
+    package var loops: [StreamLoop] {
+        state.withLock { state in
+            if case .running(let running) = state { running.loops } else { [] }
+        }
+    }
+
+    /// What goes on, added up over the shards; the numbers are as old as the loops' present passes.
+    package var figures: DaemonFigures {
+        state.withLock { state in
+            switch state {
+            case .new: DaemonFigures()
+            case .running(let running): sum(running.loops)
+            case .closed(let last): last
+            }
+        }
+    }
+
+    /// Uses another certificate for connections from now on; those that stand keep theirs.
+    ///
+    /// - Throws: `startRefused` if the certificate or key cannot be used; the old one stays then.
+    package func replaceCertificate(_ certificate: DaemonConfiguration.Certificate) async throws(DaemonError) {
+        let loops = loops
+        guard !loops.isEmpty else { throw .notRunning }
+        for loop in loops {
+            let failure = await withCheckedContinuation { continuation in
+                loop.mailbox.post(.replaceCertificate(certificate) { continuation.resume(returning: $0) })
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Closes the listening socket. Connections and streams go on; every response from now on closes its connection.
+    package func stopAccepting() {
+        state.withLock { state in
+            guard case .running(var running) = state else { return }
+            running.listener?.close()
+            running.listener = nil
+            running.loops.forEach { $0.mailbox.post(.stopAccepting) }
+            state = .running(running)
+        }
+    }
+
+    /// Waits until no request is being answered and no stream is open, or until the time is over.
+    ///
+    /// - Returns: True when all is quiet.
+    package func drain(within limit: Duration) async -> Bool {
+        let end = Moment.monotonic() + limit
+        var isQuiet = true
+        for loop in loops {
+            let isLoopQuiet = await withCheckedContinuation { continuation in
+                loop.mailbox.post(.drain(until: end) { continuation.resume(returning: $0) })
+            }
+            isQuiet = isQuiet && isLoopQuiet
+        }
+        return isQuiet
+    }
+
+    /// Ends all streams (`daemonClosed`), answers what waits with 503, closes all connections, waits for the threads and
+    /// frees everything. May be called twice; not on a loop's own thread.
+    package func close() {
+        let running: Running? = state.withLock { state in
+            defer {
+                if case .running(let running) = state {
+                    state = .closed(sum(running.loops))
+                } else if case .new = state {
+                    state = .closed(DaemonFigures())
+                }
+            }
+            if case .running(let running) = state { return running } else { return nil }
+        }
+        running?.end()
+    }
+
+    private func makeDrivers(_ listener: ListeningSocket) throws(DaemonError) -> [LoopDriver] {
+        var drivers: [LoopDriver] = []
+        do throws(DaemonError) {
+            for index in 0..<configuration.shards {
+                let driver = try LoopDriver(
+                    loop: StreamLoop(index: index),
+                    configuration: configuration,
+                    handler: handler,
+                    ledger: ledger,
+                    listener: listener.duplicate(),
+                    makeFeed: makeFeed
+                )
+                drivers.append(driver)
+            }
+        } catch {
+            drivers.forEach { $0.abandon() }
+            throw error
+        }
+        return drivers
+    }
+
+    private func sum(_ loops: [StreamLoop]) -> DaemonFigures {
+        var total = DaemonFigures()
+        loops.forEach { total.add($0.figures.withLock { $0 }) }
+        ledger.report(in: &total)
+        return total
+    }
+}
+
+/// What a daemon is doing, for metrics.
+package struct DaemonFigures: Sendable, Hashable {
+    /// Open connections.
+    package var connections = 0
+    /// Open streams.
+    package var streams = 0
+    /// Streams whose client does not take its bytes at the moment.
+    package var blockedStreams = 0
+    /// Connections accepted so far.
+    package var acceptedConnections: UInt64 = 0
+    /// Connections turned away so far, for a limit.
+    package var refusedConnections: UInt64 = 0
+    /// Requests that a handler answered so far.
+    package var requests: UInt64 = 0
+    /// Requests that the front end refused so far.
+    package var refusedRequests: UInt64 = 0
+    /// Bytes written to streams so far.
+    package var streamBytes: UInt64 = 0
+
+    /// Nothing done yet.
+    package init() {}
+
+    /// Adds what one shard counted; connections are counted for all shards together, elsewhere.
+    mutating func add(_ shard: DaemonFigures) {
+        streams += shard.streams
+        blockedStreams += shard.blockedStreams
+        requests &+= shard.requests
+        refusedRequests &+= shard.refusedRequests
+        streamBytes &+= shard.streamBytes
+    }
+}

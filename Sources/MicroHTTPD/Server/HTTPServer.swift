@@ -1,0 +1,173 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// One libmicrohttpd daemon inside a loop: accepts, parses, limits, answers. It has no thread; the loop runs it. A loop
+/// has one, and for a while an older one beside it after its certificate was replaced. Confined to the loop's thread.
+final class HTTPServer {
+    /// The loop it belongs to; it outlives its fronts.
+    unowned let driver: LoopDriver
+    /// What its descriptor is watched under.
+    let token: UInt64
+    /// Whether its connections are encrypted.
+    let isSecure: Bool
+    /// Readable when the library has something to do.
+    private(set) var descriptor: Int32 = -1
+    /// Its open connections.
+    var connections = 0
+    /// False once it left the listening socket to another, or nobody.
+    private(set) var isAccepting = true
+    /// A connection was resumed, which the library's own timeout does not tell.
+    private var hasResumed = false
+    private var daemon: OpaquePointer?
+    // The library keeps the pointers, so the text must not move; freed in `stop`.
+    private var certificate: UnsafeMutablePointer<CChar>?
+    private var key: UnsafeMutablePointer<CChar>?
+
+    /// Starts a daemon on a listening socket, which it owns from now on, failure included.
+    init(
+        driver: LoopDriver,
+        token: UInt64,
+        listener: ListeningSocket,
+        certificate: DaemonConfiguration.Certificate?
+    ) throws(DaemonError) {
+        self.driver = driver
+        self.token = token
+        isSecure = certificate != nil
+        self.certificate = certificate.flatMap { strdup($0.chain) }
+        key = certificate.flatMap { strdup($0.key) }
+
+        let limits = driver.configuration
+        var settings = cmhd_settings()
+        settings.listen_socket = listener.descriptor
+        settings.is_ipv6 = listener.isIPv6 ? 1 : 0
+        // The ledger counts for all shards together; this is only the library's own limit out of the way.
+        settings.connection_limit = UInt32(clamping: limits.connectionLimit) &+ 16
+        settings.connection_memory = limits.connectionMemory
+        settings.idle_seconds = UInt32(clamping: limits.idleTimeout.components.seconds)
+        settings.certificate = UnsafePointer(self.certificate)
+        settings.key = UnsafePointer(key)
+        settings.context = HTTPServerBox.pass(self)
+        settings.accept = acceptCallback
+        settings.connection = connectionCallback
+        settings.request_line = requestLineCallback
+        settings.access = accessCallback
+        settings.completed = completedCallback
+        settings.unescape = unescapeCallback
+        daemon = cmhd_start(&settings)
+        guard let daemon else {
+            Glibc.close(listener.descriptor)
+            freeTexts()
+            throw .startRefused
+        }
+        descriptor = cmhd_epoll_descriptor(daemon)
+    }
+
+    deinit {
+        assert(daemon == nil, "a front has to be stopped")
+    }
+
+    /// Lets the library do what it has to do, for as long as it has (one run accepts only a few connections).
+    func run() {
+        guard let daemon else { return }
+        var rounds = 0
+        repeat {
+            hasResumed = false
+            MHD_run(daemon)
+            rounds += 1
+        } while rounds < 64 && (hasResumed || isReadable)
+    }
+
+    /// Whether `run` is due although the descriptor is not readable.
+    var mustRun: Bool { hasResumed || timeout == 0 }
+
+    /// Milliseconds until `run` is due; nil for no need.
+    var timeout: UInt64? {
+        guard let daemon else { return nil }
+        if hasResumed { return 0 }
+        var milliseconds: UInt64 = 0
+        return MHD_get_timeout(daemon, &milliseconds) == .YES ? milliseconds : nil
+    }
+
+    /// Suspends the connection; only inside a callback of the library for it.
+    func suspend(_ connection: OpaquePointer) {
+        MHD_suspend_connection(connection)
+    }
+
+    /// Resumes a suspended connection; it goes on in the next `run`.
+    func resume(_ connection: OpaquePointer) {
+        hasResumed = true
+        MHD_resume_connection(connection)
+    }
+
+    /// Gives the listening socket up and closes it; connections go on.
+    func stopAccepting() {
+        guard let daemon, isAccepting else { return }
+        isAccepting = false
+        let listener = MHD_quiesce_daemon(daemon)
+        if listener >= 0 { Glibc.close(listener) }
+    }
+
+    /// Closes all connections and frees the daemon. No connection may be suspended.
+    func stop() {
+        guard let daemon else { return }
+        stopAccepting()
+        MHD_stop_daemon(daemon)
+        self.daemon = nil
+        freeTexts()
+    }
+
+    private var isReadable: Bool {
+        var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&question, 1, 0) == 1
+    }
+
+    private func freeTexts() {
+        free(certificate)
+        free(key)
+        certificate = nil
+        key = nil
+    }
+}
+
+/// The life of a connection, as the library reports it.
+extension HTTPServer {
+    /// Whether a connection from there is accepted.
+    func admits(_ peer: PeerAddress) -> Bool {
+        driver.ledger.admits(peer)
+    }
+
+    /// A connection has been accepted.
+    func started(_ connection: OpaquePointer) -> ConnectionRecord {
+        connections += 1
+        let peer = PeerAddress(cmhd_peer(connection))
+        return driver.requestTimes.add(
+            peer: peer,
+            id: driver.ledger.opened(peer),
+            descriptor: cmhd_descriptor(connection)
+        )
+    }
+
+    /// A connection has been closed, or its socket taken.
+    func closed(_ record: ConnectionRecord) {
+        connections -= 1
+        driver.requestTimes.remove(record)
+        if !record.isTakenOver { driver.ledger.closed(record.peer) }
+    }
+
+    /// A request line has been read.
+    func requestBegan(target: TargetText, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
+        driver.requestTimes.requestBegan(record)
+        return driver.beginExchange(on: self, target: target, connection, record)
+    }
+
+    /// A request is over.
+    func completed(_ exchange: Exchange, _ reason: MHD_RequestTerminationCode) {
+        if let stream = exchange.secureStream {
+            exchange.secureStream = nil
+            let isTimeout = reason == .REQUEST_TERMINATED_TIMEOUT_REACHED
+            driver.roster.closed(stream, isTimeout ? .blockedTooLong : .peerClosed)
+        }
+        driver.requestTimes.requestEnded(exchange.record)
+        driver.endExchange(exchange)
+    }
+}
