@@ -10,7 +10,7 @@ package final class DemoServer: Sendable {
     package let configuration: DemoServerConfiguration
 
     private let logger: Logger
-    private let stage = ServerRuntime()
+    private let runtime = ServerRuntime()
 
     /// Makes a server that is not yet running.
     ///
@@ -26,26 +26,26 @@ package final class DemoServer: Sendable {
     ///
     /// - Throws: `DemoServerError`.
     package func run() async throws {
-        try stage.start()
-        defer { stage.end() }
-        try await Listener(configuration: configuration, logger: logger).run(on: stage)
+        try runtime.start()
+        defer { runtime.end() }
+        try await Listener(configuration: configuration, logger: logger).run(on: runtime)
     }
 
     /// The port that the server listens on; waits until it does.
     ///
     /// - Throws: `DemoServerError.ended` if it never will; `CancellationError`.
     package var boundPort: Int {
-        get async throws { try await stage.port() }
+        get async throws { try await runtime.port() }
     }
 
     /// Puts misbehaviour in place, in addition to what is there already.
     package func install(_ faults: [Fault]) async {
-        await stage.perform { $0.install(faults) }
+        await runtime.perform { $0.install(faults) }
     }
 
     /// Takes all misbehaviour away that has not happened yet; mute, stalled and half-open connections stay so.
     package func clearFaults() async {
-        await stage.perform { $0.clearFaults() }
+        await runtime.perform { $0.clearFaults() }
     }
 
     /// Makes a hand-driven feed publish.
@@ -54,7 +54,7 @@ package final class DemoServer: Sendable {
     ///   - order: What happens; ignored if the feed has no such item or too many values are given.
     ///   - adapter: Name of a feed of `DemoServerConfiguration.manualFeeds`; orders for others are ignored.
     package func publish(_ order: FeedRequest, to adapter: String) async {
-        await stage.perform { $0.publish(order, to: adapter) }
+        await runtime.perform { $0.publish(order, to: adapter) }
     }
 
     /// Closes the sessions with `END`, as an administrator would.
@@ -68,7 +68,7 @@ package final class DemoServer: Sendable {
 
     /// How much the server holds at this moment; all zero while it does not run.
     package func census() async -> ServerCensus {
-        await stage.census()
+        await runtime.census()
     }
 }
 

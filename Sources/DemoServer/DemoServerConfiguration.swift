@@ -115,7 +115,7 @@ package struct ServerLimits: Sendable, Hashable {
     /// Greatest accepted request in bytes: an HTTP body or a WebSocket message; sent in `CONOK`.
     package var request = 50_000
 
-    /// Body size after which an HTTP connection is ended by `LOOP`, where the client names none.
+    /// State size after which an HTTP connection is ended by `LOOP`, where the client names none.
     package var contentLength = 4_000_000
 
     /// Smallest content length that a client may ask for; below it the default is used.

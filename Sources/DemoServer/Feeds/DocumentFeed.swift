@@ -5,7 +5,7 @@
 struct DocumentFeed: Feed {
     let fields = ["time", "document", "text"]
 
-    private struct Order: Sendable {
+    private struct Command: Sendable {
         var quantity: Int
         var note: String
         var tags: [String]
@@ -15,7 +15,7 @@ struct DocumentFeed: Feed {
     private let diffs: Bool
     private let clockStart: Int64
     private var generator: SeededGenerator
-    private var orders: [Order]
+    private var orders: [Command]
     private var changedAt = [Duration.zero, Duration.zero]
     private var due = DeadlineQueue<Int>()
 
@@ -26,8 +26,8 @@ struct DocumentFeed: Feed {
         self.clockStart = clockStart
         generator = SeededGenerator(seed: seed, part: "document")
         orders = [
-            Order(quantity: 3, note: "fragile", tags: ["new"]),
-            Order(quantity: 12, note: "a \"quoted\" note", tags: []),
+            Command(quantity: 3, note: "fragile", tags: ["new"]),
+            Command(quantity: 12, note: "a \"quoted\" note", tags: []),
         ]
         guard configuration.isMoving else { return }
         for index in orders.indices {
@@ -80,7 +80,7 @@ struct DocumentFeed: Feed {
         let head = #"{"order":{"id":"\#(index + 1)","warehouse":"north","customer":"Millrace Water"},"#
         let document = head + #""quantity":\#(order.quantity),"note":"\#(note)","tags":[\#(tags)]}"#
         let text =
-            "Order \(index + 1) of Millrace Water, from the northern warehouse: \(order.quantity) pieces in stock."
+            "Command \(index + 1) of Millrace Water, from the northern warehouse: \(order.quantity) pieces in stock."
         let clock = clockStart &+ Int64(changedAt[index].wholeMilliseconds)
         return FeedRow(values: [ClockText.timeOfDay(millisecondsSince1970: clock), document, text])
     }

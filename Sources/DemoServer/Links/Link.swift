@@ -77,7 +77,7 @@ package struct LinkID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number as text.
     package var description: String { "#\(rawValue)" }
 
-    /// Order by number.
+    /// Command by number.
     package static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -19,11 +19,11 @@ struct Listener: Sendable {
     /// Listens and serves until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - stage: Is told when the server listens.
-    func run(on stage: ServerRuntime) async throws {
+    ///   - runtime: Is told when the server listens.
+    func run(on runtime: ServerRuntime) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            try await serve(on: group.next(), stage)
+            try await serve(on: group.next(), runtime)
         } catch {
             try? await group.shutdownGracefully()
             throw error
@@ -31,7 +31,7 @@ struct Listener: Sendable {
         try await group.shutdownGracefully()
     }
 
-    private func serve(on loop: any EventLoop, _ stage: ServerRuntime) async throws {
+    private func serve(on loop: any EventLoop, _ runtime: ServerRuntime) async throws {
         let (configuration, logger) = (configuration, logger)
         let driver = try await loop.submit {
             let clockStart = Int64(Date().timeIntervalSince1970 * 1_000)
@@ -46,7 +46,7 @@ struct Listener: Sendable {
             throw DemoServerError.cannotListen(reason: "no port")
         }
         logger.debug("listening", metadata: ["host": "\(configuration.host)", "port": "\(port)"])
-        stage.listens(on: port, driver)
+        runtime.listens(on: port, driver)
         try await withTaskCancellationHandler {
             try await channel.closeFuture.get()
         } onCancel: {

@@ -65,7 +65,7 @@ enum ResponseHeads {
 }
 
 /// Instants as HTTP headers write them; computed by hand, for nothing else here needs a calendar.
-enum HTTPDate {
+enum ResponseDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb",

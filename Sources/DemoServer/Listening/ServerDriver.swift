@@ -44,7 +44,7 @@ final class ServerDriver {
     var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
 
     /// The present second, as HTTP writes it.
-    var date: String { HTTPDate.text(secondsSince1970: clockStart / 1_000 + Int64(now.wholeSeconds)) }
+    var date: String { ResponseDate.text(secondsSince1970: clockStart / 1_000 + Int64(now.wholeSeconds)) }
 
     /// A connection was accepted; false if there are too many.
     func accepted(_ channel: any Channel) -> Bool {

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Where a server is in its life: not yet listening, listening, or over. The bridge from any thread to the event loop.
 final class ServerRuntime: Sendable {
     /// Something to be done by the driver, on its event loop.
-    typealias Order = @Sendable (ServerDriver) -> Void
+    typealias Command = @Sendable (ServerDriver) -> Void
 
     private enum Phase {
         /// Made, not run. Orders wait. *Leaves to* `starting`.
@@ -19,7 +19,7 @@ final class ServerRuntime: Sendable {
 
     private struct State {
         var phase = Phase.waiting
-        var orders: [Order] = []
+        var orders: [Command] = []
         var waiters: [Int: CheckedContinuation<Int, any Error>] = [:]
         var lastWaiter = 0
     }
@@ -67,7 +67,7 @@ final class ServerRuntime: Sendable {
     /// nothing is done once it is over.
     ///
     /// Merely handing it over would not keep the order: the loop reads its sockets before it does what it was handed.
-    func perform(_ order: @escaping Order) async {
+    func perform(_ order: @escaping Command) async {
         let driver: NIOLoopBound<ServerDriver>? = state.withLock { state in
             switch state.phase {
             case .waiting, .starting:

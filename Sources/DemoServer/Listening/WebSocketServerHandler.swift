@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOWebSocket
 
 /// One WebSocket: puts messages together and writes what the conversation says.
-final class WebSocketHandler: ChannelInboundHandler, LinkOutlet {
+final class WebSocketServerHandler: ChannelInboundHandler, LinkOutlet {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
@@ -107,7 +107,7 @@ final class WebSocketHandler: ChannelInboundHandler, LinkOutlet {
     func write(_ bytes: [UInt8], isFragment: Bool) {
         guard let context, !isClosing else { return }
         var rest = ByteBuffer(bytes: bytes)
-        while let piece = rest.readSlice(length: min(rest.readableBytes, WebSocketHandler.maxFrameLength)) {
+        while let piece = rest.readSlice(length: min(rest.readableBytes, WebSocketServerHandler.maxFrameLength)) {
             let isLast = rest.readableBytes == 0 && !isFragment
             let opcode: WebSocketOpcode = writesContinuation ? .continuation : .text
             writesContinuation = !isLast

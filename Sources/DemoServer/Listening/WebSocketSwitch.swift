@@ -77,7 +77,7 @@ final class WebSocketSwitch {
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
                     let subprotocol = WebSocketSwitch.subprotocol(in: head)
-                    let handler = WebSocketHandler(driver: driver.value, subprotocol: subprotocol)
+                    let handler = WebSocketServerHandler(driver: driver.value, subprotocol: subprotocol)
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }

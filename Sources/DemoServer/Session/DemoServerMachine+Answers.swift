@@ -5,9 +5,9 @@ extension DemoServerMachine {
     mutating func manner(
         at request: FaultRequest,
         requestID: RequestID?,
-        sheet: inout AnswerSheet
-    ) -> AnswerManner {
-        var manner = AnswerManner()
+        sheet: inout ResponseBatch
+    ) -> ResponseFaults {
+        var manner = ResponseFaults()
         guard !context.faults.isEmpty else { return manner }
         for effect in context.faults.strikes(at: request, .control) {
             switch effect {
@@ -35,7 +35,7 @@ extension DemoServerMachine {
     }
 
     /// Gives one answer.
-    mutating func answer(_ notification: ServerNotification, _ manner: AnswerManner, _ sheet: inout AnswerSheet) {
+    mutating func answer(_ notification: ServerNotification, _ manner: ResponseFaults, _ sheet: inout ResponseBatch) {
         guard !manner.isLost else {
             sheet.lost += 1
             return
@@ -58,7 +58,7 @@ extension DemoServerMachine {
     }
 
     /// All requests of the sheet were dealt with.
-    mutating func finish(_ sheet: AnswerSheet, isIgnored: Bool = false) {
+    mutating func finish(_ sheet: ResponseBatch, isIgnored: Bool = false) {
         for line in sheet.late.reversed() { context.links.write(line, on: sheet.link) }
         guard !sheet.isWebSocket else { return }
         if sheet.owed > 0 {
@@ -99,7 +99,7 @@ extension [UInt8] {
 }
 
 /// How one request is answered, where faults have a say.
-struct AnswerManner: Sendable {
+struct ResponseFaults: Sendable {
     /// The request is refused.
     var refusal: ServerNotification?
     /// The request is as if it had not come.
@@ -121,7 +121,7 @@ struct AnswerManner: Sendable {
 }
 
 /// The answers to the requests that came together.
-struct AnswerSheet: Sendable {
+struct ResponseBatch: Sendable {
     /// Where they go.
     let link: LinkID
     /// Whether `LS_ack=false` counts.

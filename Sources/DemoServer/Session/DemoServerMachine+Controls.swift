@@ -4,12 +4,12 @@ extension DemoServerMachine {
     /// Deals with a batch of control requests or messages, one after the other.
     mutating func runBatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
         guard let link = context.links[id] else { return }
-        var sheet = AnswerSheet(link: id, isWebSocket: link.kind == .webSocket)
+        var sheet = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
         var ignored = 0
         for outcome in outcomes {
             switch outcome {
             case .failure(let refusal):
-                answer(refusal.notification, AnswerManner(), &sheet)
+                answer(refusal.notification, ResponseFaults(), &sheet)
             case .success(.control(let request)):
                 let manner = manner(at: request.operation.faultRequest, requestID: request.requestID, sheet: &sheet)
                 if manner.isIgnored { ignored += 1 } else { control(request, manner, &sheet) }
@@ -17,7 +17,7 @@ extension DemoServerMachine {
                 let manner = manner(at: .message, requestID: request.requestID, sheet: &sheet)
                 if manner.isIgnored { ignored += 1 } else { message(request, manner, &sheet) }
             case .success(.createSession), .success(.bindSession), .success(.heartbeat), .success(.wsok):
-                answer(.error(code: 67, message: "Malformed request"), AnswerManner(), &sheet)
+                answer(.error(code: 67, message: "Malformed request"), ResponseFaults(), &sheet)
             }
         }
         finish(sheet, isIgnored: ignored > 0)
@@ -27,8 +27,8 @@ extension DemoServerMachine {
     mutating func session(
         _ id: SessionID?,
         _ requestID: RequestID,
-        _ manner: AnswerManner,
-        _ sheet: inout AnswerSheet
+        _ manner: ResponseFaults,
+        _ sheet: inout ResponseBatch
     ) -> SessionHandle? {
         if let refusal = manner.refusal {
             answer(refusal, manner, &sheet)
@@ -44,7 +44,7 @@ extension DemoServerMachine {
     }
 
     /// `control`.
-    private mutating func control(_ request: ControlRequest, _ manner: AnswerManner, _ sheet: inout AnswerSheet) {
+    private mutating func control(_ request: ControlRequest, _ manner: ResponseFaults, _ sheet: inout ResponseBatch) {
         guard let handle = session(request.sessionID, request.requestID, manner, &sheet) else { return }
         if let refusal = refusal(of: request.operation, in: handle) {
             answer(.reqErr(request.requestID, code: refusal.code, message: refusal.message), manner, &sheet)
@@ -98,7 +98,7 @@ extension DemoServerMachine {
         _ operation: ControlOperation,
         in handle: SessionHandle,
         plan: SubscriptionPlan?,
-        _ manner: AnswerManner
+        _ manner: ResponseFaults
     ) {
         switch operation {
         case .add(let request):

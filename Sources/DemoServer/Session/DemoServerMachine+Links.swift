@@ -167,7 +167,7 @@ extension DemoServerMachine {
         guard let link = context.links[id] else { return }
         let session = request.sessionID.map { handles[$0] } ?? link.defaultSession
         if let session { sessions[session]?.heard(at: context.now) }
-        var sheet = AnswerSheet(link: id, isWebSocket: link.kind == .webSocket)
+        var sheet = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
         let manner = manner(at: .heartbeat, requestID: nil, sheet: &sheet)
         if let refusal = manner.refusal {
             answer(refusal, manner, &sheet)

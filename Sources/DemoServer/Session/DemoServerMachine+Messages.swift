@@ -2,7 +2,7 @@ internal import TLCP
 
 extension DemoServerMachine {
     /// `msg`.
-    mutating func message(_ request: MessageRequest, _ manner: AnswerManner, _ sheet: inout AnswerSheet) {
+    mutating func message(_ request: MessageRequest, _ manner: ResponseFaults, _ sheet: inout ResponseBatch) {
         guard let handle = session(request.sessionID, request.requestID, manner, &sheet) else { return }
         let longest = context.configuration.timings.maxMessageWait
         let message = ClientMessage(
@@ -42,7 +42,7 @@ extension DemoServerMachine {
     }
 
     private mutating func process(_ message: ClientMessage, of handle: SessionHandle, from peer: String) {
-        switch MessageMeaning(message.text) {
+        switch MessageCommand(message.text) {
         case .done(let response):
             succeed(message, response: response, of: handle)
         case .chat(let text):

@@ -21,12 +21,12 @@ struct DemoSession: Sendable {
     /// Subscriptions by the client's number.
     var subscriptions: [SubscriptionID: DemoSubscription] = [:]
     /// Messages.
-    var messages: MessageLedger
+    var messages: MessageSequences
     /// When bytes may go.
     var bandwidth: BandwidthGate
 
     /// What was numbered.
-    var log: SentLog
+    var log: ReplayBuffer
     /// What was numbered but not written since; the end of the log.
     var unsent = Fifo<[UInt8]>()
     /// Lines about subscriptions and messages as a whole, not numbered yet.
@@ -57,11 +57,11 @@ struct DemoSession: Sendable {
         self.hidesBandwidth = hidesBandwidth
         self.bandwidth = BandwidthGate(requested: bandwidth, limits: configuration.limits)
         let limits = configuration.limits
-        messages = MessageLedger(
+        messages = MessageSequences(
             capacity: limits.waitingMessages,
             maxBytes: max(limits.pendingControl, limits.request * 2)
         )
-        log = SentLog(maxBytes: configuration.limits.replay, maxAge: configuration.timings.recoveryTimeout)
+        log = ReplayBuffer(maxBytes: configuration.limits.replay, maxAge: configuration.timings.recoveryTimeout)
     }
 
     /// Queues a notification that is not about a single item.

@@ -99,7 +99,7 @@ struct MetadataAdapter: Sendable {
 ///     DELAY|ms|message  the message, but it takes that long; later ones of the sequence wait
 ///     END|code|text     the session ends
 ///     FAULT|script      misbehaviour is installed, see `FaultScript`; only where clients may do that
-enum MessageMeaning: Sendable, Hashable {
+enum MessageCommand: Sendable, Hashable {
     /// Processed, with this response.
     case done(response: String)
     /// Published in the chat room.

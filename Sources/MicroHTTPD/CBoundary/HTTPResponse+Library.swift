@@ -65,7 +65,7 @@ extension HTTPFields {
 }
 
 extension HTTPField {
-    /// Whether a handler may send this line: well-formed, and not about the framing, which is the front end's own.
+    /// Whether a handler may send this line: well-formed, and not about the framing, which is the server end's own.
     var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
             && !value.utf8.contains(where: \.isControlCharacter)

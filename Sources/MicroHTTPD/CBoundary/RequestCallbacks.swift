@@ -1,17 +1,17 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// Called on the loop's thread for each new connection, with the front. Nothing is retained.
+/// Called on the loop's thread for each new connection, with the server. Nothing is retained.
 func acceptCallback(
     context: UnsafeMutableRawPointer?,
     address: UnsafePointer<sockaddr>?,
     length: socklen_t
 ) -> MHD_Result {
-    guard let front = HTTPServerBox.front(at: context) else { return .NO }
-    return front.admits(PeerAddress(address)) ? .YES : .NO
+    guard let server = HTTPServerBox.object(at: context) else { return .NO }
+    return server.admits(PeerAddress(address)) ? .YES : .NO
 }
 
-/// Called on the loop's thread when a connection has been accepted and when it has been closed, with the front. The
+/// Called on the loop's thread when a connection has been accepted and when it has been closed, with the server. The
 /// record is retained for the first and released for the second.
 func connectionCallback(
     context: UnsafeMutableRawPointer?,
@@ -19,27 +19,27 @@ func connectionCallback(
     socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     notice: MHD_ConnectionNotificationCode
 ) {
-    guard let front = HTTPServerBox.front(at: context), let connection, let socketContext else { return }
+    guard let server = HTTPServerBox.object(at: context), let connection, let socketContext else { return }
     if notice == .CONNECTION_NOTIFY_STARTED {
-        socketContext.pointee = ConnectionBox.retain(front.started(connection))
+        socketContext.pointee = ConnectionBox.retain(server.started(connection))
     } else if let record = ConnectionBox.release(socketContext.pointee) {
         socketContext.pointee = nil
-        front.closed(record)
+        server.closed(record)
     }
 }
 
-/// Called on the loop's thread when a request line has been read, with the front, before anything in it is decoded.
+/// Called on the loop's thread when a request line has been read, with the server, before anything in it is decoded.
 /// What it returns becomes the request's context: the new exchange, retained until `completedCallback`.
 func requestLineCallback(
     context: UnsafeMutableRawPointer?,
     target: UnsafePointer<CChar>?,
     connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let front = HTTPServerBox.front(at: context), let target, let connection,
-        let record = ConnectionBox.record(at: cmhd_socket_context(connection))
+    guard let server = HTTPServerBox.object(at: context), let target, let connection,
+        let record = ConnectionBox.object(at: cmhd_socket_context(connection))
     else { return nil }
     let line = TargetText(taking: target)
-    return RequestBox.retain(front.requestBegan(target: line, connection, record))
+    return RequestBox.retain(server.requestBegan(target: line, connection, record))
 }
 
 /// Called on the loop's thread for every part of a request target. Leaves it as it is: the raw target is kept from the
@@ -81,11 +81,11 @@ func accessCallback(
     uploadSize: UnsafeMutablePointer<Int>?,
     requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let exchange = RequestBox.exchange(at: requestContext?.pointee), let method, let version, let uploadSize
+    guard let exchange = RequestBox.object(at: requestContext?.pointee), let method, let version, let uploadSize
     else { return .NO }
     let part = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
     uploadSize.pointee = 0
-    return exchange.front.advance(exchange, method: method, version: version, part: part)
+    return exchange.server.advance(exchange, method: method, version: version, part: part)
 }
 
 /// Called on the loop's thread when a request is over, however it ended. Releases the exchange, its context.
@@ -97,5 +97,5 @@ func completedCallback(
 ) {
     guard let requestContext, let exchange = RequestBox.release(requestContext.pointee) else { return }
     requestContext.pointee = nil
-    exchange.front.completed(exchange, reason)
+    exchange.server.completed(exchange, reason)
 }

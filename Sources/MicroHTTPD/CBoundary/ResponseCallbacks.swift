@@ -8,7 +8,7 @@ func contentReaderCallback(
     buffer: UnsafeMutablePointer<CChar>?,
     size: Int
 ) -> Int {
-    guard let writer = StreamBox.writer(at: context), let buffer else { return ContentReaderCode.error }
+    guard let writer = StreamBox.object(at: context), let buffer else { return ContentReaderCode.error }
     return writer.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
 }
 

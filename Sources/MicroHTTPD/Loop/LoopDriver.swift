@@ -7,7 +7,7 @@ final class LoopDriver {
     let configuration: DaemonConfiguration
     let handler: any HTTPHandler
     let ledger: ConnectionLedger
-    let roster: StreamScheduler
+    let scheduler: StreamScheduler
     let requestTimes: RequestTimes
     /// The date for heads that we write ourselves.
     var date = HTTPDate()
@@ -23,10 +23,10 @@ final class LoopDriver {
     private let poller: Poller
     private let makeFeed: Daemon.FeedMaker
     private var listener: ListeningSocket?
-    /// The accepting front last; before it those that only serve what they have.
-    private var fronts: [HTTPServer] = []
-    private var frontCount: UInt64 = 0
-    private var dueFronts: Set<UInt64> = []
+    /// The accepting server last; before it those that only serve what they have.
+    private var servers: [HTTPServer] = []
+    private var serverCount: UInt64 = 0
+    private var dueServers: Set<UInt64> = []
     private var waiting: [UInt64: Exchange] = [:]
     private var exchangeCount: UInt64 = 0
     private var openExchanges = 0
@@ -57,14 +57,14 @@ final class LoopDriver {
             listener.close()
             throw error
         }
-        roster = StreamScheduler(poller: poller, configuration: configuration, now: now)
+        scheduler = StreamScheduler(poller: poller, configuration: configuration, now: now)
         requestTimes = RequestTimes(configuration: configuration, now: now)
         guard poller.add(loop.mailbox.descriptor, token: Self.bellToken, .readable) else {
             listener.close()
             throw .systemRefused(SystemText.last())
         }
         do {
-            try addFront(certificate: configuration.certificate)
+            try addServer(certificate: configuration.certificate)
         } catch {
             listener.close()
             throw error
@@ -73,16 +73,16 @@ final class LoopDriver {
 
     /// Serves until a message says `close`.
     func run() {
-        roster.feed = makeFeed(loop)
+        scheduler.feed = makeFeed(loop)
         while !isClosing {
             poller.wait(milliseconds: patience())
             let now = Moment.monotonic()
-            roster.advance(to: now)
+            scheduler.advance(to: now)
             requestTimes.advance(to: now)
             takeOccurrences()
             takeFeed(now)
-            runFronts()
-            roster.serve()
+            runServers()
+            scheduler.serve()
             report(now)
         }
         shutDown()
@@ -95,11 +95,11 @@ final class LoopDriver {
 
     /// How long the loop may sleep, milliseconds.
     private func patience() -> Int32 {
-        if roster.hasQueue { return 0 }
-        var milliseconds = fronts.compactMap(\.timeout).min() ?? .max
+        if scheduler.hasQueue { return 0 }
+        var milliseconds = servers.compactMap(\.timeout).min() ?? .max
         if milliseconds == 0 { return 0 }
         let flush = loop.mailbox.isFeedWaiting ? nextFlush : nil
-        let moments = [roster.nextTick, requestTimes.nextTick, flush, drains.map(\.until).min()]
+        let moments = [scheduler.nextTick, requestTimes.nextTick, flush, drains.map(\.until).min()]
         if let next = moments.compactMap({ $0 }).min() {
             let now = Moment.monotonic()
             let wait = next <= now ? 0 : UInt64((next.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
@@ -113,39 +113,39 @@ final class LoopDriver {
             let occurrence = poller[index]
             if occurrence.token == Self.bellToken {
                 loop.mailbox.take().forEach(act)
-            } else if occurrence.token > Self.bellToken - 1 - frontCount {
-                dueFronts.insert(occurrence.token)
+            } else if occurrence.token > Self.bellToken - 1 - serverCount {
+                dueServers.insert(occurrence.token)
             } else {
-                roster.noticed(StreamID(rawValue: occurrence.token), occurrence.events)
+                scheduler.noticed(StreamID(rawValue: occurrence.token), occurrence.events)
             }
         }
     }
 
     private func takeFeed(_ now: Moment) {
-        guard !roster.isSharing, now >= nextFlush, loop.mailbox.takeFeed() else { return }
+        guard !scheduler.isSharing, now >= nextFlush, loop.mailbox.takeFeed() else { return }
         nextFlush = now + configuration.flushInterval
-        roster.askFeed()
+        scheduler.askFeed()
     }
 
-    private func runFronts() {
-        for front in fronts where front.mustRun || dueFronts.contains(front.token) {
-            front.run()
+    private func runServers() {
+        for server in servers where server.mustRun || dueServers.contains(server.token) {
+            server.run()
         }
-        dueFronts.removeAll(keepingCapacity: true)
-        while fronts.count > 1, let index = fronts.firstIndex(where: { !$0.isAccepting && $0.connections == 0 }),
-            index < fronts.count - 1
+        dueServers.removeAll(keepingCapacity: true)
+        while servers.count > 1, let index = servers.firstIndex(where: { !$0.isAccepting && $0.connections == 0 }),
+            index < servers.count - 1
         {
-            remove(fronts.remove(at: index))
+            remove(servers.remove(at: index))
         }
     }
 
     private func report(_ now: Moment) {
-        figures.streams = roster.count
-        figures.blockedStreams = roster.blockedCount
-        figures.streamBytes = roster.byteCount
+        figures.streams = scheduler.count
+        figures.blockedStreams = scheduler.blockedCount
+        figures.streamBytes = scheduler.byteCount
         loop.figures.withLock { $0 = figures }
         guard !drains.isEmpty else { return }
-        let isQuiet = openExchanges == 0 && roster.count == 0
+        let isQuiet = openExchanges == 0 && scheduler.count == 0
         drains.removeAll { drain in
             if isQuiet || drain.until <= now { drain.told(isQuiet) }
             return isQuiet || drain.until <= now
@@ -159,7 +159,7 @@ extension LoopDriver {
         switch message {
         case .answer(let id, let answer):
             if let exchange = waiting.removeValue(forKey: id) {
-                exchange.front.answer(exchange, answer)
+                exchange.server.answer(exchange, answer)
             } else {
                 answer.refuse()
             }
@@ -174,26 +174,26 @@ extension LoopDriver {
         }
     }
 
-    private func addFront(certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
+    private func addServer(certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
         guard let listener else { throw .notRunning }
-        frontCount += 1
-        let front = try HTTPServer(
+        serverCount += 1
+        let server = try HTTPServer(
             driver: self,
-            token: Self.bellToken - frontCount,
+            token: Self.bellToken - serverCount,
             listener: listener.duplicate(),
             certificate: certificate
         )
-        guard poller.add(front.descriptor, token: front.token, .readable) else {
-            front.stop()
+        guard poller.add(server.descriptor, token: server.token, .readable) else {
+            server.stop()
             throw .systemRefused(SystemText.last())
         }
-        fronts.append(front)
+        servers.append(server)
     }
 
     private func replace(_ certificate: DaemonConfiguration.Certificate) -> DaemonError? {
-        guard let present = fronts.last, present.isSecure else { return .notSecure }
+        guard let present = servers.last, present.isSecure else { return .notSecure }
         do {
-            try addFront(certificate: certificate)
+            try addServer(certificate: certificate)
             present.stopAccepting()
             return nil
         } catch {
@@ -203,47 +203,47 @@ extension LoopDriver {
 
     private func stopAccepting() {
         isWindingDown = true
-        fronts.forEach { $0.stopAccepting() }
+        servers.forEach { $0.stopAccepting() }
         listener?.close()
         listener = nil
     }
 
-    private func remove(_ front: HTTPServer) {
-        poller.remove(front.descriptor)
-        front.stop()
+    private func remove(_ server: HTTPServer) {
+        poller.remove(server.descriptor)
+        server.stop()
     }
 
     /// Ends everything. Nothing may be suspended when the library's daemons stop.
     private func shutDown() {
         isClosing = true
         stopAccepting()
-        roster.endAll(.daemonClosed)
+        scheduler.endAll(.daemonClosed)
         for exchange in waiting.values {
-            exchange.front.answer(exchange, .response(HTTPResponse(status: 503)))
+            exchange.server.answer(exchange, .response(HTTPResponse(status: 503)))
         }
         waiting = [:]
         loop.mailbox.close()
-        fronts.forEach { $0.run() }
-        fronts.forEach(remove)
-        fronts = []
+        servers.forEach { $0.run() }
+        servers.forEach(remove)
+        servers = []
         drains.forEach { $0.told(true) }
         drains = []
         report(Moment.monotonic())
     }
 }
 
-/// The exchanges of all fronts.
+/// The exchanges of all servers.
 extension LoopDriver {
     /// A request line was read.
     func beginExchange(
-        on front: HTTPServer,
+        on server: HTTPServer,
         target: TargetText,
         _ connection: OpaquePointer,
         _ record: ConnectionRecord
     ) -> Exchange {
         exchangeCount += 1
         openExchanges += 1
-        return Exchange(id: exchangeCount, front: front, connection: connection, record: record, target: target)
+        return Exchange(id: exchangeCount, server: server, connection: connection, record: record, target: target)
     }
 
     /// Keeps a suspended exchange until its answer comes.

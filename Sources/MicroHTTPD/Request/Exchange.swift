@@ -1,6 +1,6 @@
 internal import StreamIO
 
-/// One request on its way through the front end, from its request line to its end. Confined to its loop's thread.
+/// One request on its way through the server end, from its request line to its end. Confined to its loop's thread.
 final class Exchange {
     /// How far it has come.
     enum Phase {
@@ -27,7 +27,7 @@ final class Exchange {
     /// Unique on its loop.
     let id: UInt64
     /// The daemon it belongs to; it outlives its exchanges.
-    unowned let front: HTTPServer
+    unowned let server: HTTPServer
     /// The library's connection; valid until the completed-callback.
     let connection: OpaquePointer
     /// The connection it came on.
@@ -49,9 +49,9 @@ final class Exchange {
     /// The stream that the library reads, while it is open.
     var secureStream: SecureStreamWriter?
 
-    init(id: UInt64, front: HTTPServer, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
+    init(id: UInt64, server: HTTPServer, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
         self.id = id
-        self.front = front
+        self.server = server
         self.connection = connection
         self.record = record
         self.target = target
@@ -60,6 +60,6 @@ final class Exchange {
     /// Lets the library go on with the suspended connection. Whoever calls this must not touch the connection or its
     /// descriptor afterwards.
     func resume() {
-        front.resume(connection)
+        server.resume(connection)
     }
 }

@@ -22,7 +22,7 @@ package struct HTTPRequest: Sendable {
     /// True when the connection is encrypted.
     package var isSecure: Bool
 
-    /// A request from its parts; used by the front end, and by tests of handlers.
+    /// A request from its parts; used by the server end, and by tests of handlers.
     package init(
         method: String,
         rawPath: String,

@@ -23,7 +23,7 @@ package struct HTTPResponse: Sendable {
 
     /// The status code, 200 to 599.
     package var status: Int
-    /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the front end and ignored here;
+    /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the server end and ignored here;
     /// `Connection: close` is honoured.
     package var headers: HTTPFields
     /// The body. To a `HEAD` its length is told and nothing is sent. With 304 likewise: give the body that it stands
@@ -42,7 +42,7 @@ package struct HTTPResponse: Sendable {
 package struct HTTPStreamHead: Sendable {
     /// The status code; usually 200.
     package var status: Int
-    /// Header lines. `Transfer-Encoding`, `Content-Length`, `Connection` and `Date` are the front end's own: the
+    /// Header lines. `Transfer-Encoding`, `Content-Length`, `Connection` and `Date` are the server end's own: the
     /// connection always closes at the end of a stream.
     package var headers: HTTPFields
     /// Whether the body is sent in chunks where the client understands them. If not, its end is the end of the

@@ -1,4 +1,4 @@
-/// Why the front end refuses a request before a handler sees it. The connection is closed after the answer.
+/// Why the server end refuses a request before a handler sees it. The connection is closed after the answer.
 package enum RequestRefusal: Error, Hashable, CaseIterable {
     /// More than one `Content-Length` line.
     case duplicateContentLength

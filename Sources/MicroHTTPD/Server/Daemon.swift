@@ -205,7 +205,7 @@ package struct DaemonFigures: Sendable, Hashable {
     package var refusedConnections: UInt64 = 0
     /// Requests that a handler answered so far.
     package var requests: UInt64 = 0
-    /// Requests that the front end refused so far.
+    /// Requests that the server end refused so far.
     package var refusedRequests: UInt64 = 0
     /// Bytes written to streams so far.
     package var streamBytes: UInt64 = 0

@@ -55,7 +55,7 @@ extension HTTPServer {
             return queue(HTTPResponse.makeUnsized(), head, exchange)
         }
         exchange.phase = .streaming
-        let scheduler = driver.roster
+        let scheduler = driver.scheduler
         let writer = scheduler.open(stream, framing: .bare) {
             SecureStreamWriter(exchange: exchange, stream: $0, scheduler: scheduler)
         }
@@ -97,7 +97,7 @@ extension HTTPServer {
         }
         let isChunked = head.prefersChunks && !exchange.isOldVersion
         let encodedHead = StreamHeadEncoder.encode(head, isChunked: isChunked, date: driver.date.text())
-        let writer = driver.roster.open(stream, framing: isChunked ? .chunked : .bare) {
+        let writer = driver.scheduler.open(stream, framing: isChunked ? .chunked : .bare) {
             PlainStreamWriter(
                 descriptor: descriptor,
                 peer: exchange.record.peer,

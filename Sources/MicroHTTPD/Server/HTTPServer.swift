@@ -4,7 +4,7 @@ internal import Glibc
 /// One libmicrohttpd daemon inside a loop: accepts, parses, limits, answers. It has no thread; the loop runs it. A loop
 /// has one, and for a while an older one beside it after its certificate was replaced. Confined to the loop's thread.
 final class HTTPServer {
-    /// The loop it belongs to; it outlives its fronts.
+    /// The loop it belongs to; it outlives its servers.
     unowned let driver: LoopDriver
     /// What its descriptor is watched under.
     let token: UInt64
@@ -63,7 +63,7 @@ final class HTTPServer {
     }
 
     deinit {
-        assert(daemon == nil, "a front has to be stopped")
+        assert(daemon == nil, "a server has to be stopped")
     }
 
     /// Lets the library do what it has to do, for as long as it has (one run accepts only a few connections).
@@ -165,7 +165,7 @@ extension HTTPServer {
         if let stream = exchange.secureStream {
             exchange.secureStream = nil
             let isTimeout = reason == .REQUEST_TERMINATED_TIMEOUT_REACHED
-            driver.roster.closed(stream, isTimeout ? .blockedTooLong : .peerClosed)
+            driver.scheduler.closed(stream, isTimeout ? .blockedTooLong : .peerClosed)
         }
         driver.requestTimes.requestEnded(exchange.record)
         driver.endExchange(exchange)

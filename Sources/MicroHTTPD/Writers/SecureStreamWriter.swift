@@ -73,7 +73,7 @@ final class SecureStreamWriter: StreamWriter {
         }
         if !isSuspended {
             isSuspended = true
-            exchange.front.suspend(exchange.connection)
+            exchange.server.suspend(exchange.connection)
             scheduler.suspended(self, exchange.record.descriptor)
         }
         return 0

@@ -1,5 +1,5 @@
 /// The data notifications that were sent and may have to be sent again, each with its exact line.
-struct SentLog: Sendable {
+struct ReplayBuffer: Sendable {
     private struct Entry: Sendable {
         var line: [UInt8]
         var sentAt: Duration

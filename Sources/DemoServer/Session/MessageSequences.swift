@@ -1,7 +1,7 @@
 /// All messages of a session: which were seen, which wait for others, and which are being worked on.
-struct MessageLedger: Sendable {
+struct MessageSequences: Sendable {
     private var sequences: [String: MessageSequence] = [:]
-    private var unordered: NumberRecord
+    private var unordered: SeenNumbers
     private var work: [String?: Fifo<SequenceEvent>] = [:]
     private var busyUntil: [String?: Duration] = [:]
     private let capacity: Int
@@ -18,11 +18,11 @@ struct MessageLedger: Sendable {
     init(capacity: Int, maxBytes: Int) {
         self.capacity = capacity
         self.maxBytes = maxBytes
-        unordered = NumberRecord(capacity: capacity)
+        unordered = SeenNumbers(capacity: capacity)
     }
 
     /// A message came; what became ready is queued as work of its sequence.
-    mutating func received(_ message: ClientMessage, at now: Duration) -> MessageVerdict {
+    mutating func received(_ message: ClientMessage, at now: Duration) -> MessageAcceptance {
         // The number after the greatest one cannot be counted to.
         guard message.progressive != .max else { return .refused }
         guard bytes + size(of: message) <= maxBytes, (work[message.sequence]?.count ?? 0) < capacity * 2 else {
@@ -134,7 +134,7 @@ struct MessageSequence: Sendable {
     var earliestEnd: Duration? { waiting.values.map(\.until).min() }
 
     /// A message came.
-    mutating func received(_ message: ClientMessage, number: Int, at now: Duration) -> MessageVerdict {
+    mutating func received(_ message: ClientMessage, number: Int, at now: Duration) -> MessageAcceptance {
         if number < next { return .duplicate(code: 32) }
         if waiting[number] != nil { return .duplicate(code: 33) }
         guard number > next else {
@@ -177,7 +177,7 @@ enum SequenceEvent: Sendable, Hashable {
 }
 
 /// Whether a message was accepted.
-enum MessageVerdict: Sendable, Hashable {
+enum MessageAcceptance: Sendable, Hashable {
     /// It was; whatever became ready is processed in order.
     case accepted([SequenceEvent])
     /// It was, but earlier ones are missing; what became ready by this instant goes on then.
@@ -189,7 +189,7 @@ enum MessageVerdict: Sendable, Hashable {
 }
 
 /// Which numbers were seen, where they come mostly in order; bounded by forgetting that low ones were missing.
-struct NumberRecord: Sendable {
+struct SeenNumbers: Sendable {
     private var seenBelow = 1
     private var seen: Set<Int> = []
     private let capacity: Int

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import DemoServer
 
-struct MessageLedgerTests {
+struct MessageSequencesTests {
     private func message(_ number: Int, wait: Duration = .seconds(1)) -> ClientMessage {
         ClientMessage(text: "\(number)", sequence: "q", progressive: number, maxWait: wait, wantsOutcome: true)
     }
@@ -35,7 +35,7 @@ struct MessageLedgerTests {
     }
 
     @Test func textsThatWaitAreLimitedInSize() {
-        var ledger = MessageLedger(capacity: 100, maxBytes: 1_000)
+        var ledger = MessageSequences(capacity: 100, maxBytes: 1_000)
         func waiting(_ number: Int, in sequence: String) -> ClientMessage {
             let text = String(repeating: "x", count: 300)
             return ClientMessage(
@@ -55,7 +55,7 @@ struct MessageLedgerTests {
     }
 
     @Test func numbersOutOfOrderAreRememberedWithinBounds() {
-        var record = NumberRecord(capacity: 3)
+        var record = SeenNumbers(capacity: 3)
         let verdicts = [1, 5, 3, 1, 5, 9, 11].map { record.insert($0) }
         #expect(verdicts == [true, true, true, false, false, true, true])
         // Too many were out of order: those below the lowest one remembered count as seen.
@@ -65,12 +65,12 @@ struct MessageLedgerTests {
     }
 
     @Test(arguments: [
-        ("plain", MessageMeaning.done(response: "plain")), ("a|b", .done(response: "a|b")), ("CHAT|x|y", .chat("x|y")),
+        ("plain", MessageCommand.done(response: "plain")), ("a|b", .done(response: "a|b")), ("CHAT|x|y", .chat("x|y")),
         ("ECHO|", .done(response: "")), ("FAIL|-3|no|way", .failed(code: -3, message: "no|way")),
         ("FAIL|x", .done(response: "FAIL|x")), ("DELAY|50|CHAT|x", .later(.milliseconds(50), rest: "CHAT|x")),
         ("END|48|bye", .end(SessionEnd(code: 48, message: "bye"))), ("FAULT|drop", .fault(script: "drop")),
     ])
-    func textsHaveTheirMeaning(text: String, meaning: MessageMeaning) {
-        #expect(MessageMeaning(text) == meaning)
+    func textsHaveTheirMeaning(text: String, meaning: MessageCommand) {
+        #expect(MessageCommand(text) == meaning)
     }
 }

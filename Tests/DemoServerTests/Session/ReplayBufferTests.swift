@@ -2,9 +2,9 @@ internal import Testing
 
 @testable internal import DemoServer
 
-struct SentLogTests {
+struct ReplayBufferTests {
     @Test func sentLogIsBoundedByBytesAndAge() {
-        var log = SentLog(maxBytes: 100, maxAge: .seconds(10))
+        var log = ReplayBuffer(maxBytes: 100, maxAge: .seconds(10))
         for number in 1...30 { log.append(Array("line-\(number % 10)\r\n".utf8), at: .seconds(number / 10)) }
         #expect(log.progressive == 30 && log.earliestRestart == 18)
         #expect(log.lines(after: 17) == nil && log.lines(after: 31) == nil)
