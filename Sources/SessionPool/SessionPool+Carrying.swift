@@ -57,6 +57,8 @@ extension SessionPool {
     func close(_ shared: SharedSubscription) {
         let resources = shared.resources
         for resource in resources { shared.leave(resource) }
+        shared.end()
+        if let id = shared.id { state.withLock { $0.shared[id] = nil } }
         try? shared.client.core.unsubscribe(shared.subscription)
         for resource in resources { dropIfVacant(resource) }
     }

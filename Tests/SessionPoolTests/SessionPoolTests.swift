@@ -51,6 +51,16 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    @Test func closedSubscriptionIsReleased() throws {
+        let pool = pool()
+        let resource = try pool.joinImplicit(Self.key)
+        weak let carrier = resource.carrier
+        #expect(carrier != nil)
+        pool.leaveImplicit(resource)
+        pass(5, in: pool)
+        #expect(carrier == nil)
+    }
+
     @Test func readerWhoComesAtTheEndOfTheLingerIsCarriedAnew() throws {
         let pool = pool()
         let resource = try pool.joinImplicit(Self.key)

@@ -62,6 +62,14 @@ final class SharedSubscription: Sendable {
         resource.notifyWatchers()
     }
 
+    /// Accepts no further resources and receives no further events.
+    ///
+    /// The subscription and its observer refer to each other: without this, neither is ever released.
+    func end() {
+        state.withLock { $0.hasEnded = true }
+        subscription.removeObserver(self)
+    }
+
     /// The resources that it serves now.
     var resources: [SubscriptionResource] { state.withLock { $0.resources } }
 
@@ -100,6 +108,9 @@ extension SharedSubscription: SubscriptionObserver {
             return (affected, true)
         }
         for resource in affected { resource.notifyWatchers() }
-        if isOver { ended(self) }
+        if isOver {
+            end()
+            ended(self)
+        }
     }
 }
