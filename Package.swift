@@ -19,6 +19,7 @@ let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swi
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let heapModule = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 let package = Package(
@@ -31,6 +32,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
@@ -59,7 +61,7 @@ let package = Package(
             dependencies: ["JSONText", "SessionCore", "StreamIO", "LightstreamerClient", logging],
             swiftSettings: strict
         ),
-        .target(name: "EventHub", dependencies: ["SessionCore", "StreamIO", "JSONText"], swiftSettings: strict),
+        .target(name: "EventHub", dependencies: ["SessionCore", "StreamIO", "JSONText", heapModule], swiftSettings: strict),
         .target(name: "StreamIO", swiftSettings: strict),
         .target(
             name: "Gateway",

@@ -1,10 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that what is measured and what measures never reach the other one. `Rooms` is a link to the
-// sources of the outer package: compiled in here, they can be used with `package` access.
-//
-// What the fan-out needs stands first and has no dependencies; only `DemoSource` needs SwiftNIO.
+// A package of its own, so that the tools that measure never become dependencies of the product. `Modules` is a link to
+// the sources of the outer package: compiled here, they can be used with `package` access.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -13,32 +11,36 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// A room of the outer package.
-func room(_ name: String, _ dependencies: [Target.Dependency] = [], at path: String? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Rooms/\(path ?? name)", swiftSettings: strict)
+/// A module of the outer package.
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], at path: String? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Modules/\(path ?? name)", swiftSettings: strict)
 }
 
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
     ],
     targets: [
-        room("JSONText"),
-        room("TLCP", ["JSONText"]),
-        room("StreamIO"),
-        room("SessionCore", ["TLCP", "JSONText", "StreamIO"]),
-        room("EventHub", ["SessionCore", "StreamIO", "JSONText"]),
+        module("JSONText"),
+        module("TLCP", ["JSONText"]),
+        module("StreamIO"),
+        module("SessionCore", ["TLCP", "JSONText", "StreamIO"]),
+        module(
+            "EventHub",
+            ["SessionCore", "StreamIO", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
+        ),
         .systemLibrary(
             name: "CMicroHTTPD",
-            path: "Rooms/CMicroHTTPD",
+            path: "Modules/CMicroHTTPD",
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]
         ),
-        room("MicroHTTPD", ["StreamIO", "CMicroHTTPD"]),
-        room("GatewayStreaming", ["EventHub", "StreamIO", "MicroHTTPD"], at: "Gateway/Streaming"),
+        module("MicroHTTPD", ["StreamIO", "CMicroHTTPD"]),
+        module("GatewayStreaming", ["EventHub", "StreamIO", "MicroHTTPD"], at: "Gateway/Streaming"),
 
         .executableTarget(
             name: "HubServer",
@@ -49,7 +51,7 @@ let package = Package(
         .executableTarget(name: "LoadGenerator", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(name: "LineSender", cSettings: [.treatAllWarnings(as: .error)]),
 
-        room(
+        module(
             "DemoServer",
             [
                 "TLCP", "JSONText",

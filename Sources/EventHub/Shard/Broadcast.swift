@@ -19,7 +19,7 @@ struct Broadcast {
         var readers = channels.map(LiveGroupReader.init)
         var order = MergeOrder()
         for reader in readers { order.append(reader.nextSequence) }
-        guard let (first, _) = order.next() else { return nil }
+        guard let first = order.first else { return nil }
         published = readers[first].published
         var pieces: [StreamPiece] = []
         var size = 0
@@ -84,40 +84,5 @@ struct LiveGroupReader {
             segment = next
             index = 0
         }
-    }
-}
-
-/// The order in which channels are merged: a place for each channel, with the sequence of its next event.
-struct MergeOrder {
-    private var sequences: [UInt64] = []
-
-    /// No channels.
-    init() {}
-
-    /// Adds a channel by the sequence of its next event; nil: it has none.
-    mutating func append(_ sequence: UInt64?) { sequences.append(sequence ?? .max) }
-
-    /// Sets the sequence of a channel's next event; nil: it has none.
-    mutating func set(_ sequence: UInt64?, at place: Int) { sequences[place] = sequence ?? .max }
-
-    /// Removes all channels and keeps the memory.
-    mutating func removeAll() { sequences.removeAll(keepingCapacity: true) }
-
-    /// The channel with the oldest event, and the sequence at which another channel follows; nil if there are no events.
-    func next() -> (place: Int, until: UInt64)? {
-        var place = 0
-        var least = UInt64.max
-        var until = UInt64.max
-        for index in sequences.indices {
-            let sequence = sequences[index]
-            if sequence < least {
-                until = least
-                least = sequence
-                place = index
-            } else if sequence < until {
-                until = sequence
-            }
-        }
-        return least == .max ? nil : (place, until)
     }
 }

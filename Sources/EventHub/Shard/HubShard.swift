@@ -93,7 +93,7 @@ package final class HubShard: StreamFeed {
         } else {
             groups.form(channels, pass: pass)
             for group in groups.groups where !group.streams.isEmpty {
-                let read = group.channels.map { channels[$0] }
+                let read = groups.channels(of: group).map { channels[$0] }
                 if let broadcast = Broadcast(of: read, as: group.variant, to: group.streams) {
                     send(broadcast, &news, now: now)
                 } else {

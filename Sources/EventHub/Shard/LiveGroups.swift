@@ -11,12 +11,15 @@ internal import StreamIO
 struct LiveGroups {
     /// Readers of the same channels in the same variant.
     struct Group {
-        /// The channels, by their places among those with new events.
-        let channels: [Int]
+        /// The last of the channels, by its place among those with new events.
+        let channel: Int
+        /// The group of the channels before it; nil: none.
+        let parent: Int?
         /// The variant.
         let variant: EventVariant
         /// The streams of the readers.
         var streams: [StreamID] = []
+        /// The first of the channels.
         fileprivate let first: Int
     }
 
@@ -36,6 +39,18 @@ struct LiveGroups {
     private(set) var groups: [Group] = []
     private var steps: [Step: Int] = [:]
     private var marks: [Mark] = []
+
+    /// The channels of a group, in order.
+    func channels(of group: Group) -> [Int] {
+        // Followed for the final groups only: an array for each step would cost the square of the number of channels.
+        var channels = [group.channel]
+        var parent = group.parent
+        while let index = parent {
+            channels.append(groups[index].channel)
+            parent = groups[index].parent
+        }
+        return channels.reversed()
+    }
 
     /// Forms the groups of a pass.
     mutating func form(_ channels: [ShardChannel], pass: UInt64) {
@@ -63,9 +78,9 @@ struct LiveGroups {
     private mutating func group(after step: Step, _ variant: EventVariant) -> Int {
         let step = step.from < 0 ? Step(from: -1 - variant.index, channel: step.channel) : step
         if let known = steps[step] { return known }
-        let before = step.from < 0 ? [] : groups[step.from].channels
-        let channels = before + [step.channel]
-        groups.append(Group(channels: channels, variant: variant, first: channels[0]))
+        let parent = step.from < 0 ? nil : step.from
+        let first = parent.map { groups[$0].first } ?? step.channel
+        groups.append(Group(channel: step.channel, parent: parent, variant: variant, first: first))
         steps[step] = groups.count - 1
         return groups.count - 1
     }

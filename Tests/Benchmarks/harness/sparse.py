@@ -1,10 +1,9 @@
-"""each event for one stream of many; CPU of the server per event beside `bare`, at few streams and at many"""
+"""as many subscriptions as streams, each event for one stream; CPU of the server per event beside `bare`"""
 
 from processes import build, server
 from results import interleaved, median, ratio, table
 
-CASES = [100, 1000, 10000]
-RATE = 2000
+CASES = [(100, 2000), (1000, 2000), (10000, 100), (10000, 2000), (10000, 10000)]
 
 
 def run(options):
@@ -16,13 +15,16 @@ def run(options):
             return running.load(streams=streams, seconds=options.seconds, path=path)
 
     rows = []
-    for streams in CASES:
+    for streams, rate in CASES:
+        case = f"{streams:,}, {rate:,}/s"
+        if options.only not in case:
+            continue
         contenders = {
-            "bare": lambda: measure(server("BareSender", rate=RATE, sparse=1), streams, "/"),
-            "gateway": lambda: measure(server("HubServer", rate=RATE, topics=streams), streams, "/stream/%d"),
+            "bare": lambda: measure(server("BareSender", rate=rate, sparse=1), streams, "/"),
+            "gateway": lambda: measure(server("HubServer", rate=rate, topics=streams), streams, "/stream/%d"),
         }
         results = interleaved(options.runs, contenders)
         for name, runs in results.items():
             figures = [ratio(runs, results["bare"], figure) for figure in ("cost", "p50", "p99")]
-            rows.append([str(streams), name, f"{median(runs, 'cost'):.2f}", *(f"{figure:.2f}" for figure in figures)])
-    table(["streams", "server", "µs/event", "CPU", "p50", "p99"], rows)
+            rows.append([case, name, f"{median(runs, 'cost'):.2f}", *(f"{figure:.2f}" for figure in figures)])
+    table(["streams, events", "server", "µs/event", "CPU", "p50", "p99"], rows)

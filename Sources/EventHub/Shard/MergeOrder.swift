@@ -1,0 +1,44 @@
+internal import HeapModule
+
+/// The order in which channels are merged: a place for each channel, with the sequence of its next event.
+struct MergeOrder {
+    private struct Turn: Comparable {
+        let sequence: UInt64
+        let place: Int
+
+        static func < (left: Turn, right: Turn) -> Bool { left.sequence < right.sequence }
+    }
+
+    private var turns = Heap<Turn>()
+    private var count = 0
+
+    /// No channels.
+    init() {}
+
+    /// Adds a channel by the sequence of its next event; nil: it has none.
+    mutating func append(_ sequence: UInt64?) {
+        set(sequence, at: count)
+        count += 1
+    }
+
+    /// Sets the sequence of the next event of a channel that `next` returned; nil: it has none.
+    mutating func set(_ sequence: UInt64?, at place: Int) {
+        if let sequence { turns.insert(Turn(sequence: sequence, place: place)) }
+    }
+
+    /// Removes all channels and keeps the memory.
+    mutating func removeAll() {
+        while turns.popMin() != nil {}
+        count = 0
+    }
+
+    /// The channel with the oldest event; nil if there are no events.
+    var first: Int? { turns.min?.place }
+
+    /// Takes out the channel with the oldest event, until its next sequence is set. `until` is the sequence at which
+    /// another channel follows; nil if there are no events.
+    mutating func next() -> (place: Int, until: UInt64)? {
+        guard let turn = turns.popMin() else { return nil }
+        return (turn.place, turns.min?.sequence ?? .max)
+    }
+}
