@@ -32,10 +32,10 @@ final class VariantBuffer: @unchecked Sendable {
         let written = ChunkFraming.write(payload, to: bytes + start)
         used += written.chunk.count
         let frame = LogFrame(
-            chunkStart: Int32(start),
-            payloadStart: Int32(start + written.payload.lowerBound),
-            payloadEnd: Int32(start + written.payload.upperBound),
-            chunkEnd: Int32(used)
+            chunkStart: start,
+            payloadStart: start + written.payload.lowerBound,
+            payloadEnd: start + written.payload.upperBound,
+            chunkEnd: used
         )
         (frames + index).initialize(to: frame)
     }
@@ -44,8 +44,8 @@ final class VariantBuffer: @unchecked Sendable {
     func frame(at index: Int) -> LogFrame { frames[index] }
 
     /// A range of the bytes.
-    func bytes(from start: Int32, to end: Int32) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: bytes + Int(start), count: Int(end - start))
+    func bytes(from start: Int, to end: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes + start, count: end - start)
     }
 
     /// The chunks of the events in a range of indices, which must not be empty.
@@ -71,8 +71,8 @@ struct LogRecord: Sendable {
 ///     chunkStart      payloadStart                       payloadEnd   chunkEnd
 ///     │ 1a3 CR LF     │ event: update LF … LF LF         │ CR LF      │
 struct LogFrame: Sendable {
-    let chunkStart: Int32
-    let payloadStart: Int32
-    let payloadEnd: Int32
-    let chunkEnd: Int32
+    let chunkStart: Int
+    let payloadStart: Int
+    let payloadEnd: Int
+    let chunkEnd: Int
 }

@@ -118,14 +118,14 @@ extension Subscriber {
         var low = range.lowerBound + 1
         var high = range.upperBound
         // The usual case: everything fits.
-        if Int(buffer.frame(at: high - 1).chunkEnd - start) <= room { low = high }
+        if buffer.frame(at: high - 1).chunkEnd - start <= room { low = high }
         while low < high {
             let middle = (low + high + 1) / 2
-            if Int(buffer.frame(at: middle - 1).chunkEnd - start) <= room { low = middle } else { high = middle - 1 }
+            if buffer.frame(at: middle - 1).chunkEnd - start <= room { low = middle } else { high = middle - 1 }
         }
         let end = buffer.frame(at: low - 1).chunkEnd
         batch.append(buffer.bytes(from: start, to: end), owner: buffer)
-        figures.addBytes(Int(end - start))
+        figures.addBytes(end - start)
         return low
     }
 
@@ -138,7 +138,7 @@ extension Subscriber {
             if index > range.lowerBound, batch.isFull { return index }
             let frame = buffer.frame(at: index)
             batch.append(buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd), owner: buffer)
-            figures.addBytes(Int(frame.payloadEnd - frame.payloadStart))
+            figures.addBytes(frame.payloadEnd - frame.payloadStart)
         }
         return range.upperBound
     }
