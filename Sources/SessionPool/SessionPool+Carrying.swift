@@ -55,9 +55,9 @@ extension SessionPool {
 
     /// Unsubscribes upstream and releases the resources that it still serves; implicit ones without readers are deleted.
     func close(_ shared: SharedSubscription) {
+        shared.end()
         let resources = shared.resources
         for resource in resources { shared.leave(resource) }
-        shared.end()
         if let id = shared.id { state.withLock { $0.shared[id] = nil } }
         try? shared.client.core.unsubscribe(shared.subscription)
         for resource in resources { dropIfVacant(resource) }
@@ -68,44 +68,67 @@ extension SessionPool {
         deleteResource(resource)
     }
 
+    /// The upstream subscription of a key, with the caller as one more user of it.
     private func acquire(_ key: SharedKey) throws(PoolError) -> SharedSubscription {
-        let fresh = ClientID(RandomID.make(prefix: "c"))
-        let (shared, newClient, isNew) = try state.withLock {
-            state throws(PoolError) -> (SharedSubscription, PooledClient?, Bool) in
-            if state.isStopping { throw .stopping }
-            let (id, actions) = try state.machine.acquired(key, freshClient: fresh)
-            if let shared = state.shared[id] { return (shared, nil, false) }
-            var newClient: PooledClient?
-            for action in actions {
-                switch action {
-                case .openClient(let id, let session):
-                    let client = try makePooledClient(id, session)
-                    state.clients[id] = client
-                    state.clientOrder.append(id)
-                    newClient = client
-                case .openShared(let id, let key, let clientID):
-                    guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
-                    state.shared[id] = try makeShared(id, key.properties, on: client)
-                case .closeShared, .closeClient:
-                    preconditionFailure("acquiring closes nothing")
-                }
-            }
-            guard let shared = state.shared[id] else { preconditionFailure("an acquired subscription is open") }
-            return (shared, newClient, true)
-        }
-        if let newClient {
-            start(newClient)
+        let acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+        if let client = acquired.newClient {
+            start(client)
             do throws(ClientError) {
-                try newClient.connect()
+                try client.connect()
             } catch {
-                discard(newClient)
+                discard(client)
                 guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
                 let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
                 throw .overQuota(.sessionsPerServer(upstream: key.session.upstream, limit: limit))
             }
         }
-        if isNew { subscribe(shared) }
-        return shared
+        if acquired.isNew { subscribe(acquired.shared) }
+        return acquired.shared
+    }
+
+    /// An upstream subscription, and what was created for it.
+    private struct Acquired {
+        let shared: SharedSubscription
+        var isNew = false
+        var newClient: PooledClient?
+    }
+
+    /// Finds or creates the upstream subscription of a key. If it cannot be created, nothing has changed.
+    private func open(_ key: SharedKey, in state: inout State) throws(PoolError) -> Acquired {
+        if state.isStopping { throw .stopping }
+        let fresh = ClientID(RandomID.make(prefix: "c"))
+        let (id, actions) = try state.machine.acquired(key, freshClient: fresh)
+        if let shared = state.shared[id] { return Acquired(shared: shared) }
+        do throws(PoolError) {
+            return try create(actions, in: &state)
+        } catch {
+            state.machine.sharedEnded(id, at: clock())
+            state.machine.clientRemoved(fresh)
+            state.clients[fresh] = nil
+            state.clientOrder.removeAll { $0 == fresh }
+            throw error
+        }
+    }
+
+    private func create(_ actions: [PoolAction], in state: inout State) throws(PoolError) -> Acquired {
+        var newClient: PooledClient?
+        for action in actions {
+            switch action {
+            case .openClient(let id, let session):
+                let client = try makePooledClient(id, session)
+                state.clients[id] = client
+                state.clientOrder.append(id)
+                newClient = client
+            case .openShared(let id, let key, let clientID):
+                guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
+                let shared = try makeShared(id, key.properties, on: client)
+                state.shared[id] = shared
+                return Acquired(shared: shared, isNew: true, newClient: newClient)
+            case .closeShared, .closeClient:
+                preconditionFailure("acquiring closes nothing")
+            }
+        }
+        preconditionFailure("acquiring ends with a subscription to open")
     }
 
     /// Removes a pooled client that could not connect, and the subscriptions opened on it.

@@ -50,8 +50,11 @@ package final class SessionPool: Sendable {
     /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has another
     /// address closes after its last subscription.
     package func reload(_ configuration: PoolConfiguration) {
-        present.withLock { $0 = configuration }
-        state.withLock { $0.machine.configurationChanged(configuration) }
+        // Under one lock: who acquires a subscription sees the upstreams that the machine's quotas belong to.
+        state.withLock { state in
+            present.withLock { $0 = configuration }
+            state.machine.configurationChanged(configuration)
+        }
     }
 
     /// Closes what lingers until cancelled, then disconnects every client and waits for all of them.

@@ -126,4 +126,74 @@ internal import Testing
             try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         }
     }
+
+    // MARK: - What goes wrong
+
+    private func error(_ body: () throws -> Void) -> PoolError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? PoolError
+        }
+    }
+
+    @Test func clientThatCannotBeCreatedLeavesNothingBehind() throws {
+        let pool = pool { $0.upstreams[0].serverAddress = "no address" }
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        for _ in 0..<3 {
+            let error = error { try pool.activate(resource) }
+            guard case .invalidValue = error else { throw try #require(error) }
+            #expect(pool.figures(of: "demo") == PoolFigures() && pool.clients().isEmpty)
+        }
+        var corrected = pool.configuration
+        corrected.upstreams[0].serverAddress = "http://127.0.0.1:1"
+        pool.reload(corrected)
+        try pool.activate(resource)
+        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 1))
+        #expect(resource.status.isActive && pool.clients().count == 1)
+    }
+
+    @Test func subscriptionThatCannotBeCreatedLeavesTheSessionAsItWas() throws {
+        let pool = pool()
+        _ = try pool.joinImplicit(Self.key)
+        let before = pool.figures(of: "demo")
+        let impossible = SubscriptionProperties(mode: .merge, items: .list([]), fields: .list(["last_price"]))
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: impossible)
+        let error = error { try pool.activate(resource) }
+        guard case .invalidValue = error else { throw try #require(error) }
+        #expect(pool.figures(of: "demo") == before)
+        #expect(!resource.status.isActive)
+    }
+
+    @Test func upstreamThatIsRemovedDuringAnActivationRefusesIt() throws {
+        let pool = pool()
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        var without = pool.configuration
+        without.upstreams = []
+        pool.reload(without)
+        #expect(error { try pool.activate(resource) } == .unknownUpstream("demo"))
+        #expect(!resource.status.isActive && pool.figures(of: "demo") == PoolFigures())
+    }
+
+    @Test func removalByTheServerIsTheLastError() throws {
+        let pool = pool()
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(resource)
+        let carrier = try #require(resource.carrier)
+        let subscribed = SubscriptionEvent.subscribed(
+            itemCount: 1,
+            fieldCount: 1,
+            keyPosition: nil,
+            commandPosition: nil
+        )
+        carrier.subscription(carrier.subscription, emitted: subscribed)
+        carrier.subscription(carrier.subscription, emitted: .unsubscribed(isFinal: true))
+        #expect(!resource.status.isActive && resource.carrier == nil)
+        #expect(resource.status.lastError?.code == UpstreamRefusal.removalCode)
+        try pool.activate(resource)
+        #expect(resource.status.lastError == nil)
+        pool.deactivate(resource)
+        #expect(resource.status.lastError == nil)
+    }
 }

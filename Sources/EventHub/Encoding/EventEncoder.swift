@@ -107,11 +107,23 @@ struct EventEncoder {
         case .client(let id, let status):
             json.member("client", id)
             json.member("status", status.rawValue)
-        case .subscription(let id, let isActive, let isSubscribed):
-            json.member("subscription", id)
-            json.member("active", isActive)
-            json.member("subscribed", isSubscribed)
+        case .subscription(let state):
+            json.member("subscription", state.id)
+            json.member("client", state.client)
+            json.member("status", state.status?.rawValue)
+            json.member("active", state.isActive)
+            json.member("subscribed", state.isSubscribed)
+            json.key("lastError" as StaticString)
+            write(state.lastError)
         }
+        json.endObject()
+    }
+
+    private mutating func write(_ refusal: UpstreamRefusal?) {
+        guard let refusal else { return json.null() }
+        json.beginObject()
+        json.member("code", refusal.code)
+        json.member("message", refusal.message)
         json.endObject()
     }
 
@@ -137,8 +149,24 @@ struct EventEncoder {
 enum SourceState: Sendable, Equatable {
     /// A client's status.
     case client(id: String, status: ClientStatus)
-    /// Whether a subscription is active and subscribed.
-    case subscription(id: String, isActive: Bool, isSubscribed: Bool)
+    /// A subscription's state, and the status of the client that carries it.
+    case subscription(SubscriptionSourceState)
+}
+
+/// The present state of a subscription that is a source.
+struct SubscriptionSourceState: Sendable, Equatable {
+    /// The subscription.
+    let id: String
+    /// The client that carries it; nil: none.
+    let client: String?
+    /// The status of that client; nil without one.
+    let status: ClientStatus?
+    /// Whether the subscription is active.
+    let isActive: Bool
+    /// Whether the server has confirmed it.
+    let isSubscribed: Bool
+    /// Why the server last refused or removed it; nil since it was activated or confirmed.
+    let lastError: UpstreamRefusal?
 }
 
 /// An event of the gateway itself. It has no id.

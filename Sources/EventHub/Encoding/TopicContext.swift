@@ -34,8 +34,8 @@ final class TopicContext: Sendable {
 
     /// The name of the item at a 1-based position; nil with an item group.
     func itemName(at position: Int) -> String? {
-        guard let itemNames, itemNames.indices.contains(position - 1) else { return nil }
-        return itemNames[position - 1]
+        guard let itemNames, itemNames.indices.contains(position &- 1) else { return nil }
+        return itemNames[position &- 1]
     }
 }
 
@@ -90,8 +90,8 @@ struct FieldNaming: Sendable {
 
     /// Writes the key of the field at a 1-based position.
     func write(_ position: Int, to json: inout JSONBytes) {
-        if keys.indices.contains(position - 1) {
-            json.raw(keys[position - 1])
+        if keys.indices.contains(position &- 1) {
+            json.raw(keys[position &- 1])
             json.beginText()
         } else {
             json.key(String(position))

@@ -10,7 +10,9 @@ extension HubState {
         case .subscriptionAdded(let id, let properties): addSubscription(id, properties: properties)
         case .subscriptionRemoved(let id): removeSubscription(id)
         case .carried(let id, let client): carry(id, by: client)
-        case .activity(let id, let isActive): subscriptions[id]?.isActive = isActive
+        case .activity(let id, let isActive):
+            subscriptions[id]?.isActive = isActive
+            if isActive { subscriptions[id]?.lastError = nil }
         case .event(let event, let topic): publish(event, to: topic, now: now)
         }
     }
@@ -49,8 +51,12 @@ extension HubState {
     mutating func apply(_ change: SubscriptionEvent, to id: String, now: Moment) {
         subscriptions[id]?.table.apply(change, at: now)
         switch change {
-        case .subscribed: subscriptions[id]?.isActive = true
-        case .failed, .unsubscribed(isFinal: true): subscriptions[id]?.isActive = false
+        case .subscribed:
+            subscriptions[id]?.isActive = true
+            subscriptions[id]?.lastError = nil
+        case .failed, .unsubscribed(isFinal: true):
+            subscriptions[id]?.isActive = false
+            subscriptions[id]?.lastError = UpstreamRefusal(change)
         default: break
         }
     }

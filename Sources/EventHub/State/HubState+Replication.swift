@@ -14,6 +14,9 @@ extension HubState {
             guard let record = subscriptions[id] else { return nil }
             var changes: [HubChange] = [.subscriptionAdded(id, record.properties)]
             if let client = record.client { changes.append(.carried(subscription: id, by: client)) }
+            if let error = record.lastError {
+                changes.append(.event(.subscription(.failed(code: error.code, message: error.message)), topic))
+            }
             changes += HubChange.events(of: id, from: record.table)
             changes.append(.activity(subscription: id, isActive: record.isActive))
             return changes

@@ -295,8 +295,17 @@ extension HubState {
     }
 
     private func state(ofSubscription id: String) -> SourceState? {
-        subscriptions[id].map {
-            .subscription(id: id, isActive: $0.isActive, isSubscribed: $0.table.isSubscribed)
+        subscriptions[id].map { record in
+            .subscription(
+                SubscriptionSourceState(
+                    id: id,
+                    client: record.client,
+                    status: record.client.flatMap { clients[$0]?.status },
+                    isActive: record.isActive,
+                    isSubscribed: record.table.isSubscribed,
+                    lastError: record.lastError
+                )
+            )
         }
     }
 }

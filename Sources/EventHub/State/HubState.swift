@@ -74,6 +74,7 @@ struct HubState: Sendable {
         subscription.client = client
         if let client {
             subscription.isActive = true
+            subscription.lastError = nil
             let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
             subscription.channel.log.setContext(context)
         }

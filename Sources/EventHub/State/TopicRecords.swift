@@ -56,6 +56,8 @@ struct SubscriptionRecord: Sendable {
     var table: ValueTable
     /// Whether it is active.
     var isActive = false
+    /// Why the server last refused or removed it; nil since it was activated or confirmed.
+    var lastError: UpstreamRefusal?
     /// The client that carries it.
     var client: String?
     /// The streams that have it as a source.

@@ -55,7 +55,8 @@ final class SharedSubscription: Sendable {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
-            if state.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
+            // Not final, which would be a removal by the server.
+            if state.status.isSubscribed { pass(.unsubscribed(isFinal: false), to: resource) }
             resource.left()
             sink.subscriptionLeft(resource.id)
         }

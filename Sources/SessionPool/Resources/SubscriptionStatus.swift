@@ -1,19 +1,5 @@
 package import SessionCore
 
-/// A refusal by the server, verbatim.
-package struct UpstreamRefusal: Sendable, Equatable {
-    /// The code, as the class reference lists them.
-    package let code: Int
-    /// The server's message.
-    package let message: String
-
-    /// A refusal.
-    package init(code: Int, message: String) {
-        self.code = code
-        self.message = message
-    }
-}
-
 /// The status of a subscription resource at a moment.
 package struct SubscriptionStatus: Sendable, Equatable {
     /// Between subscribe and unsubscribe, refusal or removal.
@@ -64,11 +50,14 @@ package struct SubscriptionStatus: Sendable, Equatable {
             counters.subscribed &+= 1
         case .unsubscribed(let isFinal):
             clearSubscribed()
-            if isFinal { isActive = false }
-        case .failed(let code, let message):
+            if isFinal {
+                isActive = false
+                lastError = UpstreamRefusal(event)
+            }
+        case .failed:
             clearSubscribed()
             isActive = false
-            lastError = UpstreamRefusal(code: code, message: message)
+            lastError = UpstreamRefusal(event)
         case .update: counters.updates &+= 1
         case .lostUpdates(let count, _), .secondLevelLostUpdates(let count, _):
             counters.lostUpdates &+= UInt64(max(0, count))

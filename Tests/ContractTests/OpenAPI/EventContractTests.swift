@@ -113,7 +113,17 @@ import Testing
 
     private static func controlEvents() -> [JSONValue] {
         let sources: [SourceState] = [
-            .client(id: "c1", status: .stalled), .subscription(id: "s1", isActive: true, isSubscribed: false),
+            .client(id: "c1", status: .stalled),
+            .subscription(
+                SubscriptionSourceState(
+                    id: "s1",
+                    client: "c1",
+                    status: .stalled,
+                    isActive: true,
+                    isSubscribed: false,
+                    lastError: UpstreamRefusal(code: 21, message: "no")
+                )
+            ),
         ]
         let events: [ControlEvent] = [
             .stream(id: "t1", sources: sources, resume: .gap, retryMilliseconds: 1),

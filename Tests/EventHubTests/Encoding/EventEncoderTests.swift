@@ -174,14 +174,25 @@ internal import Testing
     @Test func theGatewaysOwnEventsHaveNoID() {
         var encoder = EventEncoder(epoch: "e")
         let sources: [SourceState] = [
-            .client(id: "c1", status: .connecting), .subscription(id: "s1", isActive: true, isSubscribed: false),
+            .client(id: "c1", status: .connecting),
+            .subscription(
+                SubscriptionSourceState(
+                    id: "s1",
+                    client: "c1",
+                    status: .connecting,
+                    isActive: true,
+                    isSubscribed: false,
+                    lastError: UpstreamRefusal(code: 21, message: "no")
+                )
+            ),
         ]
         encoder.encode(
             .stream(id: "t", sources: sources, resume: .gap, retryMilliseconds: 2100),
             as: .serverSentEvents
         )
         let list =
-            #"[{"client":"c1","status":"CONNECTING"},{"subscription":"s1","active":true,"subscribed":false}]"#
+            #"[{"client":"c1","status":"CONNECTING"},{"subscription":"s1","client":"c1","status":"CONNECTING","#
+            + #""active":true,"subscribed":false,"lastError":{"code":21,"message":"no"}}]"#
         #expect(
             String(decoding: encoder.json.bytes, as: UTF8.self)
                 == "retry: 2100\nevent: stream\ndata: {\"stream\":\"t\",\"sources\":\(list),\"resume\":\"gap\"}\n\n"

@@ -16,7 +16,14 @@ internal import Testing
         #expect(first.id == nil)
         #expect(first["stream"]?.string == stream.subscriber.id)
         #expect(first["resume"] == "fresh")
-        #expect(first["sources"] == [["subscription": "s", "active": true, "subscribed": false]])
+        #expect(
+            first["sources"] == [
+                [
+                    "subscription": "s", "client": "c", "status": "CONNECTED:WS-STREAMING", "active": true,
+                    "subscribed": false, "lastError": .null,
+                ]
+            ]
+        )
         let text = try stream.text
         #expect(text.hasPrefix("retry: "))
         #expect(try stream.events.count == 1)
@@ -96,6 +103,26 @@ internal import Testing
         harness.pass()
         #expect(try stream.names == ["status", "server-error"])
         #expect(try stream.events[1].data == ["client": "c", "status": "STALLED"])
+    }
+
+    @Test func aStreamLearnsWhyTheServerRefusedOrRemovedItsSource() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        func state() throws -> JSONValue? {
+            let stream = try harness.open(.subscription("s"))
+            defer { harness.close(stream) }
+            return try stream.events[0]["sources"]?.array?.first
+        }
+        harness.publish(.failed(code: 21, message: "bad group"))
+        #expect(try state()?["lastError"] == ["code": 21, "message": "bad group"])
+        #expect(try state()?["active"] == false)
+        harness.hub.take(.carried(subscription: "s", by: nil))
+        #expect(try state()?["client"] == .null)
+        #expect(try state()?["status"] == .null)
+        harness.hub.take(.activity(subscription: "s", isActive: true))
+        #expect(try state()?["lastError"] == .null)
+        harness.publish(.unsubscribed(isFinal: true))
+        #expect(try state()?["lastError"]?["code"] == 61)
     }
 
     @Test func aSubscriptionThatIsCarriedLaterTellsWhatIsAlreadyThere() throws {

@@ -66,10 +66,15 @@ struct StreamView {
             json.member("client", id)
             json.member("status", (pool.client(ClientID(id))?.core.status ?? .disconnected).rawValue)
         case .subscription(let id):
-            let state = pool.resource(ResourceID(id))?.status
+            let resource = pool.resource(ResourceID(id))
+            let status = resource?.status
             json.member("subscription", id)
-            json.member("active", state?.isActive ?? false)
-            json.member("subscribed", state?.isSubscribed ?? false)
+            json.member("client", resource?.client?.id.rawValue)
+            json.member("status", resource?.client?.core.status.rawValue)
+            json.member("active", status?.isActive ?? false)
+            json.member("subscribed", status?.isSubscribed ?? false)
+            json.key("lastError")
+            json.write(status?.lastError)
         }
         json.endObject()
     }

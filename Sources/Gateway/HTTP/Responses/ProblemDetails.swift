@@ -2,6 +2,7 @@ internal import EventHub
 internal import JSONText
 internal import LightstreamerClient
 internal import MicroHTTPD
+internal import SessionCore
 internal import SessionPool
 
 /// Turns errors into problem responses (RFC 9457). No other place decides which status an error gets.

@@ -1,6 +1,7 @@
 import JSONText
 import LightstreamerClient
 import MicroHTTPD
+import SessionCore
 import SessionPool
 import Testing
 
