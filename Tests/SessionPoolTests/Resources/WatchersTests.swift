@@ -3,28 +3,37 @@ internal import Synchronization
 internal import Testing
 
 @Suite struct WatchersTests {
-    @Test func presentStateThatSatisfiesNeedsNoChange() async {
-        let watchers = Watchers<Int>()
-        let state = await watchers.first(present: { 7 }, where: { $0 == 7 })
-        #expect(state == 7)
-        #expect(watchers.isEmpty)
+    private final class Seen: Sendable {
+        private let states = Mutex<[Int]>([])
+        var all: [Int] { states.withLock { $0 } }
+        func add(_ state: Int) { states.withLock { $0.append(state) } }
     }
 
-    @Test func watcherEndsWithTheStateThatItWaitsFor() async {
-        let watchers = Watchers<Int>()
-        async let state = watchers.first(present: { 0 }, where: { $0 >= 2 })
-        while watchers.isEmpty { await Task.yield() }
+    private let watchers = Watchers<Int>()
+    private let seen = Seen()
+
+    private func watch(from present: Int, until state: Int) -> UInt64? {
+        watchers.add(present: { present }) { [seen] in
+            seen.add($0)
+            return $0 >= state
+        }
+    }
+
+    @Test func presentStateThatSatisfiesNeedsNoChange() {
+        #expect(watch(from: 7, until: 7) == nil)
+        #expect(watchers.isEmpty && seen.all == [7])
+    }
+
+    @Test func watchEndsWithTheStateThatSatisfies() {
+        #expect(watch(from: 0, until: 2) != nil)
+        for state in 1...3 { watchers.notify(state) }
+        #expect(watchers.isEmpty && seen.all == [0, 1, 2])
+    }
+
+    @Test func cancelledWatchSeesNoFurtherState() throws {
+        let handle = try #require(watch(from: 0, until: 2))
+        watchers.cancel(handle)
         watchers.notify(1)
-        watchers.notify(2)
-        #expect(await state == 2)
-        #expect(watchers.isEmpty)
-    }
-
-    @Test func cancelledTaskStopsWaiting() async {
-        let watchers = Watchers<Int>()
-        let task = Task { await watchers.first(present: { 0 }, where: { $0 > 0 }) }
-        task.cancel()
-        #expect(await task.value == nil)
-        #expect(watchers.isEmpty)
+        #expect(watchers.isEmpty && seen.all == [0])
     }
 }
