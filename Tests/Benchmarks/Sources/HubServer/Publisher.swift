@@ -21,7 +21,7 @@ struct Publisher {
         properties = SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(fields))
         layout = SubscriptionLayout(itemNames: names, fieldNames: fields, fieldCount: fields.count)
         hub.take(.clientAdded("c1", .connectedWSStreaming))
-        for topic in 0..<options.topics {
+        for topic in 0..<options.topics + options.quiet {
             let id = "s\(topic)"
             hub.take(.subscriptionAdded(id, properties))
             hub.take(.carried(subscription: id, by: "c1"))

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the server is told on its command line.
+/// The options of the command line.
 struct ServerOptions {
     /// Events a second, all topics together; 0: none.
     var rate = 20
@@ -8,8 +8,10 @@ struct ServerOptions {
     var topics = 1
     /// Items of each subscription.
     var items = 1
-    /// How many events come at once.
+    /// Events that are published at once.
     var burst = 1
+    /// Further subscriptions, to which nothing is published.
+    var quiet = 0
 
     /// Reads pairs of names and numbers.
     init(_ arguments: some Sequence<String>) {
@@ -30,8 +32,9 @@ struct ServerOptions {
         case ("--topics", let value?): topics = max(1, value)
         case ("--items", let value?): items = max(1, value)
         case ("--burst", let value?): burst = max(1, value)
+        case ("--quiet", let value?): quiet = max(0, value)
         default:
-            print("what is \(name)?")
+            print("unknown option \(name)")
             exit(2)
         }
     }
