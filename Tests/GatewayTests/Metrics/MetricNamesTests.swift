@@ -93,15 +93,16 @@ import Testing
         let upstreamMetrics = UpstreamMetrics()
         let client = try fixture.services.pool.createClient(ClientSpecification(target: .upstream("demo")))
         upstreamMetrics.added(client)
-        client.client(client.core, emitted: .serverError(code: 7, message: "no"))
-        client.client(client.core, emitted: .status(.disconnectedWillRetry))
+        var message = MessageSubmission(text: "hello")
+        message.enqueueWhileDisconnected = true
+        _ = try client.send(message)
         upstreamMetrics.serverError(7, on: client.id)
         upstreamMetrics.happened(.failed(code: 17, message: "no"), on: client.id)
-        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.reconnects) == [1])
+        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
         upstreamMetrics.removed(client.id)
-        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.reconnects) == [1])
+        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
         let text = exposition(fixture, upstreamMetrics).text
-        #expect(text.contains(#"upstream_reconnects_total{upstream="demo"} 1"#))
+        #expect(text.contains(#"upstream_messages_total{upstream="demo"} 1"#))
         #expect(text.contains(#"upstream_server_errors_total{upstream="demo",code="7"} 1"#))
         #expect(text.contains(#"upstream_subscription_errors_total{upstream="demo",code="17"} 1"#))
     }
