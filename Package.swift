@@ -61,7 +61,11 @@ let package = Package(
             dependencies: ["JSONText", "SessionCore", "StreamIO", "LightstreamerClient", logging],
             swiftSettings: strict
         ),
-        .target(name: "EventHub", dependencies: ["SessionCore", "StreamIO", "JSONText", heapModule], swiftSettings: strict),
+        .target(
+            name: "EventHub",
+            dependencies: ["SessionCore", "StreamIO", "JSONText", heapModule],
+            swiftSettings: strict
+        ),
         .target(name: "StreamIO", swiftSettings: strict),
         .target(
             name: "Gateway",
