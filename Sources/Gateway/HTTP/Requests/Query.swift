@@ -52,8 +52,9 @@ struct Query: Sendable, Equatable {
         throw Problem(
             .unknownParameter,
             detail: "This operation has no query parameter \(unknown.map { "\"\($0)\"" }.joined(separator: ", ")).",
-            entries: unknown.map {
-                ProblemEntry(.parameter($0), .unknownParameter, "This operation has no such parameter.")
+            entries: unknown.map { name in
+                let hint = SimilarNames.hint(for: name, among: names)
+                return ProblemEntry(.parameter(name), .unknownParameter, "This operation has no such parameter.\(hint)")
             }
         )
     }

@@ -108,7 +108,8 @@ struct ObjectReader {
     /// Rejects every other member.
     func allow(only names: Set<String>) {
         for member in object where !names.contains(member.name) {
-            refusals.refuse(path + [member.name], as: .unknownMember, "There is no such member.")
+            let hint = SimilarNames.hint(for: member.name, among: names.sorted())
+            refusals.refuse(path + [member.name], as: .unknownMember, "There is no such member.\(hint)")
         }
     }
 

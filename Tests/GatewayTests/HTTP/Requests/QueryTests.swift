@@ -33,6 +33,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("items", "item"), ("ITEM", "item"), ("last_event_id", "lastEventId"), ("itemposition", nil),
+        ("itempos", "itemPos"),
+        ("feild", "field"), ("x", nil), ("nonsense", nil),
+    ])
+    func aSimilarParameterIsSuggested(name: String, suggestion: String?) throws {
+        let known = ["item", "itemPos", "field", "fieldPos", "key", "lastEventId"]
+        #expect {
+            try Query(raw: "\(name)=1").allow(only: known)
+        } throws: { error in
+            let detail = (error as? Problem)?.entries.first?.detail ?? ""
+            guard let suggestion else { return !detail.contains("Did you mean") }
+            return detail.hasSuffix("Did you mean \(suggestion)?")
+        }
+    }
+
     @Test(arguments: ["limit=0", "limit=1001", "limit=x", "limit=01", "limit=1&limit=2", "limit=99999999999999999999"])
     func aBadNumberIsRefused(raw: String) throws {
         var reader = QueryReader(try Query(raw: raw))

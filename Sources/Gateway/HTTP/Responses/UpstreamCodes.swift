@@ -1,0 +1,31 @@
+internal import JSONText
+
+/// The meaning of the error codes of a Lightstreamer server, from `codes.json`, which the documentation shows as well.
+enum UpstreamCodes {
+    /// What was rejected.
+    enum Kind: String {
+        /// A session.
+        case session
+        /// A subscription.
+        case subscription
+    }
+
+    /// The meaning of a code, as a sentence; nil for an unknown code. Codes of Metadata Adapters are 0 or negative.
+    static func meaning(of code: Int, kind: Kind) -> String? {
+        meanings[kind.rawValue]?[code <= 0 ? "0" : "\(code)"]
+    }
+
+    private static let meanings: [String: [String: String]] = {
+        guard let file = EmbeddedFiles.shared["codes.json"],
+            let root = try? JSONValue(parsing: Array(file.bytes.bytes)).object
+        else { return [:] }
+        var meanings: [String: [String: String]] = [:]
+        for kind in root {
+            for entry in kind.value.array ?? [] {
+                guard let code = entry["code"]?.string, let meaning = entry["meaning"]?.string else { continue }
+                meanings[kind.name, default: [:]][code] = meaning
+            }
+        }
+        return meanings
+    }()
+}
