@@ -72,6 +72,7 @@ package final class HTTPHost: HTTPHandler {
         let services = services
         await withTaskGroup(of: Void.self) { group in
             group.addTask { services.docs.render() }
+            group.addTask { await services.background.run() }
             await services.timers.run()
         }
     }
@@ -80,6 +81,7 @@ package final class HTTPHost: HTTPHandler {
     package func stopAccepting() {
         services.process.stop()
         services.timers.stop()
+        services.background.stop()
     }
 
     // MARK: - HTTPHandler

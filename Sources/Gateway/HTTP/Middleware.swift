@@ -30,7 +30,7 @@ struct CORSPolicy: Middleware {
         else { return nil }
         var response = Response(status: 204)
         response.headers = [
-            HTTPField("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS"),
+            HTTPField("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
             HTTPField(
                 "Access-Control-Allow-Headers",
                 "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, "

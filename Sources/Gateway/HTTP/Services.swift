@@ -18,6 +18,10 @@ struct Services: Sendable {
     let streamResources: StreamResources
     /// The timers of waiting requests.
     let timers: TimerQueue
+    /// The number of waiting requests of each caller.
+    let waiting = WaitingCounts()
+    /// Runs large work outside the threads of the HTTP server.
+    let background = BackgroundQueue()
     /// The state of the process, for the health operations.
     let process: ProcessState
     /// The readable API page.
@@ -106,11 +110,17 @@ extension Services {
     }
 
     /// A response with a client and those of its subscriptions that the caller sees.
-    func clientResponse(_ client: PooledClient, status: Int = 200, seenBy permissions: Permissions? = nil) -> Response {
-        let subscriptions = pool.subscriptions(of: client.id).filter { permissions?.sees($0) ?? true }.map(
-            \.id.rawValue
-        )
-        return .json(status) { ClientView.write(client, subscriptions: subscriptions, to: &$0) }
+    func clientResponse(_ client: PooledClient, _ call: Call, status: Int = 200) -> Response {
+        let permissions = permissions(call)
+        let subscriptions = pool.subscriptions(of: client.id).filter(permissions.sees).map(\.id.rawValue)
+        return .json(status) { json in
+            ClientView.write(
+                client,
+                subscriptions: subscriptions,
+                isControlled: permissions.controls(client),
+                to: &json
+            )
+        }
     }
 
     /// A response with a subscription.

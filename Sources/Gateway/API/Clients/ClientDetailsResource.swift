@@ -28,7 +28,7 @@ struct ClientDetailsResource: Sendable {
         let pins = pins(reader)
         try refusals.finish()
         if address != nil || adapterSet != nil { try services.permissions(call).checkAddress() }
-        try checkAllowed(address, client)
+        try checkAddress(address, of: client)
         guard client.isDedicated else {
             throw Problem(.notDedicated, detail: "The details of a pooled client are those of its upstream.")
         }
@@ -69,12 +69,23 @@ struct ClientDetailsResource: Sendable {
         return pins
     }
 
-    /// Rejects an address that is neither allowed by the configuration nor that of the upstream.
-    private func checkAllowed(_ address: String??, _ client: PooledClient) throws(PoolError) {
-        guard case .some(.some(let address)) = address else { return }
-        let configured = client.upstream.flatMap { services.pool.upstream($0) }?.serverAddress
-        if address == configured || services.pool.configuration.allowedAddresses.allows(address) { return }
-        throw .addressNotAllowed(address)
+    /// Rejects an address that the configuration does not allow, and any other address for a client of a configured
+    /// upstream: its user, password, headers and cookies belong to the configured address.
+    private func checkAddress(_ address: String??, of client: PooledClient) throws {
+        guard let address else { return }
+        if let upstream = client.upstream {
+            if let address, address == client.core.connectionDetails.serverAddress { return }
+            if let address { try checkAllowed(address) }
+            throw Problem(
+                .lifecycle,
+                detail: "The client has the credentials of the upstream \"\(upstream)\": its address cannot be changed."
+            )
+        }
+        if let address { try checkAllowed(address) }
+    }
+
+    private func checkAllowed(_ address: String) throws(PoolError) {
+        if !services.pool.configuration.allowedAddresses.allows(address) { throw .addressNotAllowed(address) }
     }
 }
 
@@ -91,9 +102,10 @@ enum DetailsView {
         json.endObject()
     }
 
-    /// The four details of the session.
-    static func writeSession(_ details: ConnectionDetails, to json: inout JSONBytes) {
-        json.member("sessionId", details.sessionId)
+    /// The four details of the session. The session id allows its holder to take over or destroy the session: it is null
+    /// unless the caller controls the client.
+    static func writeSession(_ details: ConnectionDetails, showsID: Bool = true, to json: inout JSONBytes) {
+        json.member("sessionId", showsID ? details.sessionId : nil)
         json.member("serverInstanceAddress", details.serverInstanceAddress)
         json.member("serverSocketName", details.serverSocketName)
         json.member("clientIp", details.clientIp)

@@ -4,8 +4,17 @@ internal import SessionPool
 
 /// The JSON form of a client.
 enum ClientView {
-    /// Writes a client; `subscriptions` are the ids of its subscriptions.
-    static func write(_ client: PooledClient, subscriptions: [String], to json: inout JSONBytes) {
+    /// Writes a client.
+    ///
+    /// - Parameters:
+    ///   - subscriptions: The ids of its subscriptions.
+    ///   - isControlled: Whether the caller controls the client; if not, the session id is null.
+    static func write(
+        _ client: PooledClient,
+        subscriptions: [String],
+        isControlled: Bool,
+        to json: inout JSONBytes
+    ) {
         let situation = client.situation
         let counters = client.counters
         json.beginObject()
@@ -13,7 +22,7 @@ enum ClientView {
         json.member("upstream", client.upstream)
         json.member("dedicated", client.isDedicated)
         json.member("status", situation.status.rawValue)
-        DetailsView.writeSession(client.core.connectionDetails, to: &json)
+        DetailsView.writeSession(client.core.connectionDetails, showsID: isControlled, to: &json)
         json.member("transport", situation.status.transport)
         json.member("subscriptions", Optional(subscriptions))
         json.key("lastServerError")

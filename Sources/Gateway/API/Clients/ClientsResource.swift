@@ -16,7 +16,12 @@ struct ClientsResource: Sendable {
         }
         return .response(
             page.response("clients") { json, client in
-                ClientView.write(client, subscriptions: subscriptions[client.id.rawValue] ?? [], to: &json)
+                ClientView.write(
+                    client,
+                    subscriptions: subscriptions[client.id.rawValue] ?? [],
+                    isControlled: permissions.controls(client),
+                    to: &json
+                )
             }
         )
     }
@@ -45,21 +50,21 @@ struct ClientsResource: Sendable {
             throw error
         }
         guard connects, let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(created(client))
+            return .response(created(client, call))
         }
-        return ConnectionResource(services: services).outcome(
+        return try ConnectionResource(services: services).outcome(
             of: client,
             call,
             within: wait,
-            connected: { created(client) },
+            connected: { created(client, call) },
             refused: { try? services.pool.deleteClient(client.id) },
-            timedOut: { created(client) }
+            timedOut: { created(client, call) }
         )
     }
 
     /// `GET /v1/clients/{id}`.
     func get(_ call: Call) throws -> OperationResult {
-        .response(services.clientResponse(try services.client(call), seenBy: services.permissions(call)))
+        .response(services.clientResponse(try services.client(call), call))
     }
 
     /// `DELETE /v1/clients/{id}`.
@@ -69,8 +74,8 @@ struct ClientsResource: Sendable {
         return .response(Response(status: 204))
     }
 
-    private func created(_ client: PooledClient) -> Response {
-        services.clientResponse(client, status: 201).with("Location", "/v1/clients/\(client.id.rawValue)")
+    private func created(_ client: PooledClient, _ call: Call) -> Response {
+        services.clientResponse(client, call, status: 201).with("Location", "/v1/clients/\(client.id.rawValue)")
     }
 
     private func specification(_ reader: ObjectReader) -> ClientSpecification? {

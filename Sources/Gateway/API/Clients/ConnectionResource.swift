@@ -10,15 +10,15 @@ struct ConnectionResource: Sendable {
         try RequestBody.none(of: call.request)
         try client.connect()
         guard let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(services.clientResponse(client, status: 202))
+            return .response(services.clientResponse(client, call, status: 202))
         }
-        return outcome(
+        return try outcome(
             of: client,
             call,
             within: wait,
-            connected: { services.clientResponse(client) },
+            connected: { services.clientResponse(client, call) },
             refused: {},
-            timedOut: { services.clientResponse(client, status: 202) }
+            timedOut: { services.clientResponse(client, call, status: 202) }
         )
     }
 
@@ -28,18 +28,18 @@ struct ConnectionResource: Sendable {
         try RequestBody.none(of: call.request)
         client.core.disconnect()
         guard let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(services.clientResponse(client, status: 202))
+            return .response(services.clientResponse(client, call, status: 202))
         }
         let services = services
-        return services.wait(
+        return try services.wait(
             call,
             upTo: wait,
             on: client.watchers,
             present: { client.situation },
             decide: { situation in
-                situation.status == .disconnected ? services.clientResponse(client).waited(wait) : nil
+                situation.status == .disconnected ? services.clientResponse(client, call).waited(wait) : nil
             },
-            timedOut: { services.clientResponse(client, status: 202) }
+            timedOut: { services.clientResponse(client, call, status: 202) }
         )
     }
 
@@ -51,8 +51,8 @@ struct ConnectionResource: Sendable {
         connected: @escaping @Sendable () -> Response,
         refused: @escaping @Sendable () -> Void,
         timedOut: @escaping @Sendable () -> Response
-    ) -> OperationResult {
-        services.wait(
+    ) throws -> OperationResult {
+        try services.wait(
             call,
             upTo: seconds,
             on: client.watchers,
@@ -62,7 +62,7 @@ struct ConnectionResource: Sendable {
                     return connected().waited(seconds)
                 }
                 guard situation.status == .disconnected, let refusal = situation.lastServerError else { return nil }
-                let problem = ProblemDetails.problem(for: refusal)
+                let problem = ProblemDetails.problem(for: refusal, of: .session)
                 refused()
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
             },

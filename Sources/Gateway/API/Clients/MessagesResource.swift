@@ -13,9 +13,15 @@ struct MessagesResource: Sendable {
         guard message.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
             return .response(accepted(try client.send(message)))
         }
-        let pending = PendingResponse(call.respond)
-        let id = try client.send(message) { id, outcome in
-            pending.complete { Response.json { $0.write(outcome, of: id) }.waited(wait) }
+        let pending = try services.pendingResponse(call)
+        let id: String
+        do {
+            id = try client.send(message) { id, outcome in
+                pending.complete { Response.json { $0.write(outcome, of: id) }.waited(wait) }
+            }
+        } catch {
+            pending.cancel()
+            throw error
         }
         pending.complete(after: .seconds(wait), by: services.timers) { accepted(id) }
         return .deferred

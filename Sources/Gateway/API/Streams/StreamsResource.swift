@@ -61,13 +61,23 @@ struct StreamsResource: Sendable {
     /// `POST /v1/streams`.
     func create(_ call: Call) throws -> OperationResult {
         let reader = ObjectReader(try RequestBody.object(of: call.request), Refusals())
-        var request = settings(reader)
+        let request = settings(reader)
         let selectors = selectors(reader)
         try reader.refusals.finish()
         guard services.streams.count + services.streamResources.waiting < services.configuration.maxStreams else {
             throw Problem(.unavailable, detail: "The maximum number of streams is open or prepared.")
         }
         try checkPrepared(call)
+        return try services.perform(call, isLarge: selectors.count > Self.largeCount) { [request] in
+            try prepare(request, selectors, call)
+        }
+    }
+
+    /// The number of sources from which acquiring them is left to the background queue: a join takes up to 0.2 ms.
+    private static let largeCount = 100
+
+    private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
+        var request = request
         let acquired = try opener.acquire(selectors, for: call)
         request.sources = acquired.sources
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
@@ -78,7 +88,7 @@ struct StreamsResource: Sendable {
         services.streamResources.add(id, entry)
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         opener.expire(id, generation: entry.generation)
-        return .response(response(try view(id), status: 201).with("Location", "/v1/streams/\(id)"))
+        return response(try view(id), status: 201).with("Location", "/v1/streams/\(id)")
     }
 
     /// `PATCH /v1/streams/{id}`: adds and removes sources of an open stream.
@@ -92,9 +102,11 @@ struct StreamsResource: Sendable {
         let remove = SourceReader.list("remove", of: reader, mayJoin: false) ?? []
         try reader.refusals.finish()
         try view(id).tag.check(ifMatch: call.header("If-Match"))
-        try change(id, add: add, remove: remove, call)
-        let view = try view(id)
-        return .response(response(view).tagged(view.tag, ifNoneMatch: nil))
+        return try services.perform(call, isLarge: add.count + remove.count > Self.largeCount) {
+            try change(id, add: add, remove: remove, call)
+            let view = try view(id)
+            return response(view).tagged(view.tag, ifNoneMatch: nil)
+        }
     }
 
     /// `DELETE /v1/streams/{id}`.

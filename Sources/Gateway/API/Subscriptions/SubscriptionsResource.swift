@@ -36,7 +36,7 @@ struct SubscriptionsResource: Sendable {
         }
         guard let wait = PreferHeader(call.header("Prefer")).wait else { return .response(created(resource)) }
         let pool = services.pool
-        return outcome(
+        return try outcome(
             of: resource,
             call,
             within: wait,
@@ -92,7 +92,7 @@ struct SubscriptionsResource: Sendable {
         guard let wait = PreferHeader(call.header("Prefer")).wait else {
             return .response(services.subscriptionResponse(resource, status: 202))
         }
-        return outcome(
+        return try outcome(
             of: resource,
             call,
             within: wait,
@@ -161,8 +161,8 @@ struct SubscriptionsResource: Sendable {
         subscribed: @escaping @Sendable () -> Response,
         refused: @escaping @Sendable () -> Void,
         timedOut: @escaping @Sendable () -> Response
-    ) -> OperationResult {
-        services.wait(
+    ) throws -> OperationResult {
+        try services.wait(
             call,
             upTo: seconds,
             on: resource.watchers,
@@ -170,7 +170,7 @@ struct SubscriptionsResource: Sendable {
             decide: { state in
                 if state.isSubscribed { return subscribed().waited(seconds) }
                 guard !state.isActive, let refusal = state.lastError else { return nil }
-                let problem = ProblemDetails.problem(for: refusal)
+                let problem = ProblemDetails.problem(for: refusal, of: .subscription)
                 refused()
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
             },

@@ -92,14 +92,18 @@ struct ValuesResource: Sendable {
 
     // MARK: - Responses
 
+    /// The number of values from which a table is left to the background queue: it takes about 10 ms to write.
+    private static let largeCount = 50_000
+
     /// Responds at once or, in a long poll, when the tag changes.
     private func reply(_ call: Call, _ find: @escaping Selection) throws -> OperationResult {
         let resource = try services.subscription(call)
-        let ifNoneMatch = call.header("If-None-Match")
-        let present = try response(resource, call, find)
-        guard ifNoneMatch != nil, present.status == 304, let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(present)
+        guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
+            let isLarge = call.parameters["item"] == nil && resource.cellCount > Self.largeCount
+            return try services.perform(call, isLarge: isLarge) { try response(resource, call, find) }
         }
+        let present = try response(resource, call, find)
+        guard present.status == 304 else { return .response(present) }
         let changed: @Sendable () -> Response? = {
             do {
                 if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
@@ -110,7 +114,7 @@ struct ValuesResource: Sendable {
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(wait)
             }
         }
-        return services.wait(
+        return try services.wait(
             call,
             upTo: wait,
             on: resource.watchers,
@@ -197,5 +201,13 @@ struct ValuesResource: Sendable {
             position: reader.integer(position, in: 1...Int(Int32.max))
         )
         return selector.name == nil && selector.position == nil ? nil : selector
+    }
+}
+
+extension SubscriptionResource {
+    /// The number of values in the table, without those of keys.
+    fileprivate var cellCount: Int {
+        let table = reading.table
+        return (table.itemBound ?? 0).multipliedReportingOverflow(by: table.fieldBound ?? 0).partialValue
     }
 }

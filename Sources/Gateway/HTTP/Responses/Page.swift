@@ -6,15 +6,18 @@ internal import MicroHTTPD
 /// A cursor holds the index of the last entry shown and the hash of its id. The next page starts after that id or, if the
 /// entry was deleted, after the index: deletions between two pages neither end the list early nor repeat entries.
 struct Page<Element> {
+    /// From this size of its JSON on, in bytes, a page ends early.
+    static var largestSize: Int { 1 << 20 }
+
     /// The entries.
     let entries: ArraySlice<Element>
-    /// The cursor of the next page; nil on the last one.
-    let nextCursor: String?
-    /// The `Link` to the next page; nil on the last one.
-    let link: String?
+    private let list: [Element]
+    private let id: (Element) -> String
+    private let path: String
+    private let limit: Int
 
     /// Selects a page. Throws a 422 problem for a bad `limit` or `cursor`.
-    init(of list: [Element], for call: Call, id: (Element) -> String) throws(Problem) {
+    init(of list: [Element], for call: Call, id: @escaping (Element) -> String) throws(Problem) {
         var reader = QueryReader(call.query)
         let limit = reader.integer("limit", in: 1...1000) ?? 100
         var start = 0
@@ -27,16 +30,16 @@ struct Page<Element> {
             }
         }
         try reader.finish()
-        let end = min(start + limit, list.count)
-        entries = list[start..<end]
-        if end < list.count, end > start {
-            let cursor = "\(end - 1).\(Self.hash(id(list[end - 1])))"
-            nextCursor = cursor
-            link = "<\(call.request.rawPath)?limit=\(limit)&cursor=\(cursor)>; rel=\"next\""
-        } else {
-            nextCursor = nil
-            link = nil
-        }
+        entries = list[start..<min(start + limit, list.count)]
+        (self.list, self.id, path, self.limit) = (list, id, call.request.rawPath, limit)
+    }
+
+    /// The cursor of the next page; nil on the last one.
+    var nextCursor: String? { cursor(after: entries.endIndex) }
+
+    private func cursor(after end: Int) -> String? {
+        guard end < list.count, end > entries.startIndex else { return nil }
+        return "\(end - 1).\(Self.hash(id(list[end - 1])))"
     }
 
     private static func hash(_ id: String) -> String { EntityTag(of: Array(id.utf8)).opaque }
@@ -50,17 +53,23 @@ struct Page<Element> {
         return (index, String(parts[1]))
     }
 
-    /// The page as a JSON object, with the entries in the member `name`.
+    /// The page as a JSON object with the entries in the member `name`, and a `Link` to the next page.
     func response(_ name: String, _ write: (inout JSONBytes, Element) -> Void) -> Response {
+        var cursor: String?
         let response = Response.json { json in
             json.beginObject()
             json.key(name)
             json.beginArray()
-            for entry in entries { write(&json, entry) }
+            var end = entries.startIndex
+            while end < entries.endIndex, json.bytes.count < Self.largestSize {
+                write(&json, entries[end])
+                end += 1
+            }
             json.endArray()
-            json.member("nextCursor", nextCursor)
+            cursor = self.cursor(after: end)
+            json.member("nextCursor", cursor)
             json.endObject()
         }
-        return link.map { response.with("Link", $0) } ?? response
+        return cursor.map { response.with("Link", "<\(path)?limit=\(limit)&cursor=\($0)>; rel=\"next\"") } ?? response
     }
 }

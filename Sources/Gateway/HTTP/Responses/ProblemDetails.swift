@@ -22,8 +22,10 @@ enum ProblemDetails {
     }
 
     /// The problem for an error that the Lightstreamer server sent.
-    static func problem(for refusal: UpstreamRefusal) -> Problem {
-        var problem = Problem(.upstreamRefused, detail: "The server responded with \(refusal.code): \(refusal.message)")
+    static func problem(for refusal: UpstreamRefusal, of kind: UpstreamCodes.Kind) -> Problem {
+        let meaning = UpstreamCodes.meaning(of: refusal.code, kind: kind).map { " \($0)" } ?? ""
+        let detail = "The server responded with \(refusal.code): \(refusal.message).\(meaning)"
+        var problem = Problem(.upstreamRefused, detail: detail)
         problem.upstream = refusal
         return problem
     }

@@ -4,6 +4,7 @@ struct Operation: Sendable {
     enum Method: String, Sendable, Hashable {
         case get = "GET"
         case post = "POST"
+        case put = "PUT"
         case patch = "PATCH"
         case delete = "DELETE"
     }
@@ -89,6 +90,7 @@ struct Operation: Sendable {
         switch method {
         case .post: statuses.formUnion([409, 413, 415])
         case .patch: statuses.formUnion([409, 412, 413, 415])
+        case .put: statuses.formUnion([413, 415])
         case .get, .delete: break
         }
         return statuses

@@ -57,6 +57,7 @@ enum OperationTable {
         let options = ClientOptionsResource(services: services)
         let details = ClientDetailsResource(services: services)
         let cookies = CookiesResource(services: services)
+        let push = PushResource(services: services)
         let jar = root + "/cookies"
         return [
             Operation(.get, root + "/options", "getClientOptions", manage, tagged, options.get),
@@ -65,6 +66,8 @@ enum OperationTable {
             Operation(.patch, root + "/details", "patchClientDetails", manage, [200, 404], details.patch),
             Operation(.get, jar, "listCookies", manage, [200, 404], query: ["url"], cookies.list),
             Operation(.post, jar, "addCookies", manage, [204, 404], mediaTypes: .fixed, cookies.add),
+            Operation(.put, root + "/device", "registerDevice", manage, [202, 404, 409], push.register),
+            Operation(.post, root + "/badge-reset", "resetBadge", manage, [202, 404], push.resetBadge),
             Operation(.delete, jar, "deleteCookies", manage, [204, 404], mediaTypes: .fixed, cookies.clear),
         ]
     }

@@ -31,6 +31,15 @@ final class PendingResponse: Sendable {
         for cleanup in taken.cleanups { cleanup() }
     }
 
+    /// Gives up without a response; then runs the cleanups.
+    func cancel() {
+        let cleanups = state.withLock { state in
+            defer { state = State() }
+            return state.cleanups
+        }
+        for cleanup in cleanups { cleanup() }
+    }
+
     /// Sends a response after a delay, unless one is sent earlier.
     func complete(after delay: Duration, by timers: TimerQueue, _ response: @escaping @Sendable () -> Response) {
         let timer = timers.schedule(after: delay) { self.complete(response) }
@@ -50,7 +59,52 @@ final class PendingResponse: Sendable {
     var isComplete: Bool { state.withLock { $0.send == nil } }
 }
 
+/// The number of waiting requests of each caller, which is limited.
+final class WaitingCounts: Sendable {
+    /// The most requests of one caller that wait at a time.
+    static let limit = 1_000
+
+    private let counts = Mutex<[String: Int]>([:])
+
+    /// Counts a request; false, without counting, if the caller has reached the limit.
+    func add(_ caller: String) -> Bool {
+        counts.withLock { counts in
+            let present = counts[caller, default: 0]
+            if present >= Self.limit { return false }
+            counts[caller] = present + 1
+            return true
+        }
+    }
+
+    /// Uncounts a request; called once for each `add` that returned true.
+    func remove(_ caller: String) {
+        counts.withLock { counts in
+            let left = counts[caller, default: 1] - 1
+            counts[caller] = left > 0 ? left : nil
+        }
+    }
+}
+
 extension Services {
+    /// A pending response to a request. It counts as waiting until it is sent.
+    ///
+    /// Callers are told apart by their credentials or else by their network. Without credentials, requests from loopback
+    /// are not limited: behind a local proxy they come from different callers.
+    ///
+    /// - Throws: A 429 problem if too many requests of the caller wait.
+    func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
+        let pending = PendingResponse(call.respond)
+        let host = call.request.peer.host
+        let isLimited = call.caller.identity != nil || !ListeningAddress.isLoopback(host)
+        guard isLimited else { return pending }
+        let caller = call.caller.identity ?? PeerNetwork.name(of: host)
+        guard waiting.add(caller) else {
+            throw Problem(.overQuota, detail: "The maximum of \(WaitingCounts.limit) waiting requests is reached.")
+        }
+        pending.onCompletion { [waiting] in waiting.remove(caller) }
+        return pending
+    }
+
     /// Responds as soon as a state decides the response: at once if the present state does, else when the state changes,
     /// at the latest after the time that the caller is ready to wait.
     ///
@@ -68,10 +122,10 @@ extension Services {
         present: () -> State,
         decide: @escaping @Sendable (State) -> Response?,
         timedOut: @escaping @Sendable () -> Response
-    ) -> OperationResult {
+    ) throws(Problem) -> OperationResult {
         if let response = decide(present()) { return .response(response) }
         if seconds <= 0 { return .response(timedOut()) }
-        let pending = PendingResponse(call.respond)
+        let pending = try pendingResponse(call)
         pending.complete(after: .seconds(seconds), by: timers, timedOut)
         let handle = watchers.add(present: present) { state in
             if pending.isComplete { return true }

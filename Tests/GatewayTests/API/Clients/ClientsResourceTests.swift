@@ -86,9 +86,41 @@ import Testing
     }
 
     @Test func connectWithoutAnAddressIsAConflict() {
-        let path = "/v1/clients/\(fixture.makeClient())"
+        let fixture = Fixture { $0.pool.allowedAddresses = AddressAllowList([.init(host: "a.example", port: nil)]) }
+        let body = #"{"serverAddress":"http://a.example","connect":false}"#
+        let path = fixture.perform("POST", "/v1/clients", body).headers["Location"] ?? ""
         #expect(fixture.perform("PATCH", path + "/details", #"{"serverAddress":null}"#).status == 200)
         #expect(fixture.perform("POST", path + "/connect").code == "lifecycle")
+    }
+
+    @Test func theAddressOfAClientOfAnUpstreamStays() {
+        let fixture = Fixture { $0.pool.allowedAddresses = AddressAllowList([.init(host: "a.example", port: nil)]) }
+        let path = "/v1/clients/\(fixture.makeClient())/details"
+        for address in [#""http://a.example""#, "null"] {
+            let changed = fixture.perform("PATCH", path, #"{"serverAddress":\#(address)}"#)
+            #expect(changed.status == 409)
+            #expect(changed.code == "lifecycle")
+        }
+        #expect(fixture.perform("PATCH", path, #"{"serverAddress":"http://b.example"}"#).status == 403)
+        #expect(fixture.perform("PATCH", path, #"{"serverAddress":"http://127.0.0.1:9"}"#).status == 200)
+        #expect(fixture.perform("GET", path).json["serverAddress"]?.string == "http://127.0.0.1:9")
+    }
+
+    @Test(arguments: [
+        ("{}", 422, ["/token", "/applicationId"]), (#"{"token":"t","applicationId":"a"}"#, 202, []),
+        (#"{"token":"","applicationId":"a"}"#, 422, ["/token"]),
+        (#"{"token":"t","applicationId":"a","platform":"Nokia"}"#, 422, ["/platform"]),
+        (#"{"token":"t","applicationId":"a","platform":"Google","previousToken":null}"#, 202, []),
+    ])
+    func aDeviceIsRegistered(body: String, status: Int, pointers: [String]) {
+        let outcome = fixture.perform("PUT", "/v1/clients/\(fixture.makeClient())/device", body)
+        #expect(outcome.status == status)
+        #expect(outcome.pointers == pointers)
+    }
+
+    @Test func aBadgeIsResetOnlyOfADedicatedClient() {
+        #expect(fixture.perform("POST", "/v1/clients/\(fixture.makeClient())/badge-reset").status == 202)
+        #expect(fixture.perform("POST", "/v1/clients/none/badge-reset").code == "unknown-client")
     }
 
     @Test func cookiesLiveInTheClientsOwnJar() {
