@@ -1,3 +1,4 @@
+import JSONText
 import MicroHTTPD
 import Testing
 
@@ -18,7 +19,8 @@ import Testing
             let page = try page(list, "limit=10" + (cursor.map { "&cursor=\($0)" } ?? ""))
             seen += page.entries
             cursor = page.nextCursor
-            #expect((page.link == nil) == (cursor == nil))
+            let link = page.response("things") { $0.string($1) }.headers["Link"]
+            #expect((link == nil) == (cursor == nil))
         } while cursor != nil
         #expect(seen == list)
     }
@@ -29,6 +31,19 @@ import Testing
         #expect(Array(try page(["b", "c", "d"], "limit=2&cursor=\(cursor)").entries) == ["c", "d"])
         #expect(Array(try page(["a", "c", "d"], "limit=2&cursor=\(cursor)").entries) == ["c", "d"])
         #expect(try page([], "limit=2&cursor=\(cursor)").entries.isEmpty)
+    }
+
+    @Test func aLargePageEndsEarly() throws {
+        let list = (1...5).map { "\($0)" + String(repeating: "x", count: 600_000) }
+        let response = try page(list, "limit=5").response("things") { $0.string($1) }
+        guard case .bytes(let bytes) = response.body, let page = try JSONValue(parsing: bytes).object else {
+            Issue.record("no page")
+            return
+        }
+        #expect(page["things"]?.array?.count == 2)
+        let cursor = try #require(page["nextCursor"]?.string)
+        #expect(response.headers["Link"]?.contains(cursor) == true)
+        #expect(try self.page(list, "limit=5&cursor=\(cursor)").entries.first?.first == "3")
     }
 
     @Test(arguments: ["cursor=", "cursor=x", "cursor=1.", "cursor=1.G", "cursor=-1.a", "cursor=999999999.a", "limit=0"])

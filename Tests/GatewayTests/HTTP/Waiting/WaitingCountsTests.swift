@@ -1,0 +1,30 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+@Suite struct WaitingCountsTests {
+    @Test func waitingRequestsOfACallerAreLimited() {
+        let counts = WaitingCounts()
+        for _ in 0..<WaitingCounts.limit { #expect(counts.add("a")) }
+        #expect(!counts.add("a"))
+        #expect(counts.add("b"))
+        counts.remove("a")
+        #expect(counts.add("a"))
+    }
+
+    @Test func aRequestCountsUntilItsResponse() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let path = "/v1/subscriptions/\(id)/values"
+        let tag = fixture.perform("GET", path, as: AccessFixture.alice).headers["ETag"] ?? ""
+        let headers = [HTTPField("If-None-Match", tag), HTTPField("Prefer", "wait=5")]
+        for _ in 0..<WaitingCounts.limit {
+            #expect(fixture.perform("GET", path, as: AccessFixture.alice, "", headers).isWaiting)
+        }
+        #expect(fixture.perform("GET", path, as: AccessFixture.alice, "", headers).code == "over-quota")
+        fixture.services.timers.stop()
+        let later = fixture.perform("GET", path, as: AccessFixture.alice, "", headers)
+        #expect(later.code == nil)
+    }
+}
