@@ -49,7 +49,7 @@ struct HubSink: PoolSink {
     }
 
     func client(_ client: PooledClient, changedProperty property: String) {
-        let value = ClientPropertyValue.json(of: property, client: client.core)
+        let value = ClientPropertyValue.json(property, of: client)
         let name = client.core.edition.propertyName(property)
         publish(.property(name: name, value: value), of: client.id)
     }

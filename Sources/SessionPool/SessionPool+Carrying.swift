@@ -152,6 +152,7 @@ extension SessionPool {
                 id: id,
                 upstream: upstream.name,
                 isDedicated: false,
+                secretHeaders: upstream.headerNames,
                 core: core,
                 sink: sink,
                 clock: clock

@@ -59,7 +59,7 @@ extension SessionPool {
         core.connectionDetails.setPassword(order.password ?? upstream?.password)
         if let upstream { try core.connectionOptions.update { $0 = upstream.options } }
         try prepare(core)
-        return try add(core, id: id, upstream: upstream?.name, isDedicated: true)
+        return try add(core, id: id, upstream: upstream, isDedicated: true)
     }
 
     /// Disconnects a client and removes it and its subscriptions; events that are under way are still delivered.
@@ -108,13 +108,14 @@ extension SessionPool {
     func add(
         _ core: LightstreamerClient,
         id: ClientID,
-        upstream: String?,
+        upstream: UpstreamConfiguration?,
         isDedicated: Bool
     ) throws(PoolError) -> PooledClient {
         let client = PooledClient(
             id: id,
-            upstream: upstream,
+            upstream: upstream?.name,
             isDedicated: isDedicated,
+            secretHeaders: upstream?.headerNames ?? [],
             core: core,
             sink: sink,
             clock: clock
@@ -129,7 +130,7 @@ extension SessionPool {
             state.clientOrder.append(id)
         }
         start(client)
-        logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream ?? "-")"])
+        logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream?.name ?? "-")"])
         return client
     }
 
@@ -158,4 +159,9 @@ extension SessionPool {
     private func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
         state.withLock { state in state.shared.values.filter { $0.client === client } }
     }
+}
+
+extension UpstreamConfiguration {
+    /// The names of its HTTP headers, in lower case.
+    var headerNames: Set<String> { Set((options.httpExtraHeaders ?? [:]).keys.map { $0.lowercased() }) }
 }

@@ -23,6 +23,8 @@ package final class PooledClient: Sendable {
     package let upstream: String?
     /// Whether it was created by a request rather than by the pool.
     package let isDedicated: Bool
+    /// The HTTP headers that the configuration of the upstream sets, in lower case: their values are secrets.
+    package let secretHeaders: Set<String>
     /// The client itself. Its options, details, status and cookies are read and set here.
     package let core: LightstreamerClient
     /// Waiters for a status.
@@ -36,6 +38,7 @@ package final class PooledClient: Sendable {
         id: ClientID,
         upstream: String?,
         isDedicated: Bool,
+        secretHeaders: Set<String> = [],
         core: LightstreamerClient,
         sink: any PoolSink,
         clock: @escaping @Sendable () -> Moment
@@ -43,6 +46,7 @@ package final class PooledClient: Sendable {
         self.id = id
         self.upstream = upstream
         self.isDedicated = isDedicated
+        self.secretHeaders = secretHeaders
         self.core = core
         self.sink = sink
         self.clock = clock

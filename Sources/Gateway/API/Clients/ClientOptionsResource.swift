@@ -23,7 +23,7 @@ struct ClientOptionsResource: Sendable {
     }
 
     private func response(_ client: PooledClient) -> Response {
-        .json { OptionsView.write(client.core.connectionOptions, to: &$0) }
+        .json { OptionsView(client).write(to: &$0) }
     }
 
     private func defaults(_ client: PooledClient) -> ConnectionOptionValues {

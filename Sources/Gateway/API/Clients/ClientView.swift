@@ -57,11 +57,11 @@ extension ClientStatus {
 /// The current value of a connection property, in the form of the REST views.
 enum ClientPropertyValue {
     /// The value; nil for the password, and for a name that is no property.
-    static func json(of property: String, client: LightstreamerClient) -> JSONValue? {
+    static func json(_ property: String, of client: PooledClient) -> JSONValue? {
         var json = JSONBytes()
         guard
-            OptionsView.write(property, of: client.connectionOptions, to: &json)
-                || DetailsView.write(property, of: client.connectionDetails, to: &json)
+            OptionsView(client).write(property, to: &json)
+                || DetailsView.write(property, of: client.core.connectionDetails, to: &json)
         else { return nil }
         return try? JSONValue(parsing: json.bytes)
     }

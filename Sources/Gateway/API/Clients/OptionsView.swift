@@ -1,11 +1,24 @@
 internal import JSONText
 internal import LightstreamerClient
 internal import SessionCore
+internal import SessionPool
 
 /// Connection options as JSON.
-enum OptionsView {
+struct OptionsView {
+    /// What is shown in place of a secret.
+    private static let mask = "***"
+
+    private let options: ConnectionOptions
+    private let secretHeaders: Set<String>
+
+    /// The options of a client; the headers that the configuration of its upstream sets are masked.
+    init(_ client: PooledClient) {
+        options = client.core.connectionOptions
+        secretHeaders = client.secretHeaders
+    }
+
     /// All options of a client: the values in force, and under `requested` the values that the user set.
-    static func write(_ options: ConnectionOptions, to json: inout JSONBytes) {
+    func write(to json: inout JSONBytes) {
         json.beginObject()
         write(options.values, to: &json)
         json.key("realMaxBandwidth")
@@ -18,7 +31,7 @@ enum OptionsView {
     }
 
     /// Writes the value in force of one option; false if there is no option of the name.
-    static func write(_ name: String, of options: ConnectionOptions, to json: inout JSONBytes) -> Bool {
+    func write(_ name: String, to json: inout JSONBytes) -> Bool {
         if name == "realMaxBandwidth" {
             json.write(options.realMaxBandwidth)
             return true
@@ -28,14 +41,14 @@ enum OptionsView {
         return true
     }
 
-    private static func write(_ values: ConnectionOptionValues, to json: inout JSONBytes) {
+    private func write(_ values: ConnectionOptionValues, to json: inout JSONBytes) {
         for option in ConnectionOption.all {
             json.key(option.name)
             write(option, of: values, to: &json)
         }
     }
 
-    private static func write(
+    private func write(
         _ option: ConnectionOption,
         of values: ConnectionOptionValues,
         to json: inout JSONBytes
@@ -51,7 +64,7 @@ enum OptionsView {
         }
     }
 
-    private static func write(_ headers: [String: String]?, to json: inout JSONBytes) {
+    private func write(_ headers: [String: String]?, to json: inout JSONBytes) {
         guard let headers else {
             json.null()
             return
@@ -59,7 +72,7 @@ enum OptionsView {
         json.beginObject()
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             json.key(name)
-            json.string(value)
+            json.string(secretHeaders.contains(name.lowercased()) ? Self.mask : value)
         }
         json.endObject()
     }

@@ -93,6 +93,18 @@ import Testing
         #expect(fixture.perform("POST", path + "/connect").code == "lifecycle")
     }
 
+    @Test func configuredHeadersAreMasked() {
+        let fixture = Fixture {
+            $0.pool.upstreams[0].options.httpExtraHeaders = ["Authorization": "Bearer secret", "X-B": "2"]
+        }
+        let path = "/v1/clients/\(fixture.makeClient())/options"
+        let options = fixture.perform("PATCH", path, #"{"httpExtraHeaders":{"X-A":"1","x-b":"3"}}"#)
+        #expect(options.json["httpExtraHeaders"]?["X-A"]?.string == "1")
+        #expect(options.json["httpExtraHeaders"]?["Authorization"]?.string == "***")
+        #expect(options.json["requested"]?["httpExtraHeaders"]?["x-b"]?.string == "***")
+        #expect(!options.text.contains("secret"))
+    }
+
     @Test func theAddressOfAClientOfAnUpstreamStays() {
         let fixture = Fixture { $0.pool.allowedAddresses = AddressAllowList([.init(host: "a.example", port: nil)]) }
         let path = "/v1/clients/\(fixture.makeClient())/details"
