@@ -91,13 +91,30 @@ internal import Testing
     }
 
     @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
+    func aGeneratedClientReadsAValue() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let (status, output) = try await Self.script("PythonClient/generated_client.py", addresses.gateway)
+        #expect(status == 0, Comment(rawValue: output))
+        await process.stop()
+    }
+
+    @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
     func schemathesisFindsTheInterfaceAsDescribed() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let addresses = try await process.demoAddresses()
+        let folder = try ProcessFolder()
+        let contract = try folder.write("contract.json", "")
+        let (converted, message) = try await Self.script(
+            "PythonClient/strict_contract.py",
+            Self.root.appendingPathComponent("openapi.yaml").path,
+            contract
+        )
+        try #require(converted == 0, Comment(rawValue: message))
         let (status, output) = try await run(
             Self.python.deletingLastPathComponent().appendingPathComponent("schemathesis"),
             [
-                "run", Self.root.appendingPathComponent("openapi.yaml").path, "--url", addresses.gateway,
+                "run", contract, "--url", addresses.gateway,
                 "--phases", "examples,fuzzing", "--max-examples", "10", "--no-color",
                 // The same requests in every run, and no word about how long the machine takes for them.
                 "--generation-deterministic",

@@ -74,6 +74,30 @@ import Testing
         #expect(lost.isEmpty)
     }
 
+    /// Code generators do not read schemas that are `true` or `false`.
+    @Test func onlyRulesHaveBooleanSchemas() {
+        func look(_ value: JSONValue, at place: String) {
+            for property in value["properties"]?.object ?? JSONObject() where property.value.bool != nil {
+                Issue.record("\(place)/\(property.name)")
+            }
+            switch value {
+            case .object(let object):
+                for member in object where !member.name.hasPrefix("x-") && member.name != "examples" {
+                    look(member.value, at: "\(place)/\(member.name)")
+                }
+            case .array(let array):
+                for (index, element) in array.enumerated() { look(element, at: "\(place)/\(index)") }
+            default: break
+            }
+        }
+        look(contract.root, at: "")
+    }
+
+    @Test func theContractIsServedAsJSON() throws {
+        let root = try JSONValue(parsing: Array(ContractJSON.document.bytes.bytes))
+        #expect(root.isEquivalent(to: contract.root))
+    }
+
     @Test func everyExampleIsValid() {
         let check = SchemaCheck(contract: contract)
         var count = 0

@@ -8,6 +8,7 @@ struct SchemaCheck {
     func faults(of value: JSONValue, by schema: JSONValue, at place: String = "") -> [String] {
         if let always = schema.bool { return always ? [] : ["\(place): not allowed"] }
         var faults: [String] = []
+        if let rules = schema["x-rules"] { faults += self.faults(of: value, by: rules, at: place) }
         if schema["$ref"] != nil { faults += self.faults(of: value, by: contract.resolve(schema), at: place) }
         faults += typeFaults(value, schema, place)
         faults += scalarFaults(value, schema, place)

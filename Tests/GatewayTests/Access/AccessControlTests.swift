@@ -21,7 +21,11 @@ import Testing
     @Test func onlyProbesAndPagesAreOpen() async throws {
         let operations = OperationTable.operations(try await AccessFixture().services)
         let open = operations.filter { $0.authorization == .open }.map(\.pattern.description)
-        #expect(Set(open) == ["/health/live", "/health/ready", "/openapi.yaml", "/docs", "/", "/assets/{file}"])
+        #expect(
+            Set(open) == [
+                "/health/live", "/health/ready", "/openapi.yaml", "/openapi.json", "/docs", "/", "/assets/{file}",
+            ]
+        )
     }
 
     @Test func nobodyGetsPastWithoutCredentials() async throws {

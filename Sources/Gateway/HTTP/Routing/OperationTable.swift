@@ -176,6 +176,7 @@ enum OperationTable {
     private static func pages(_ services: Services) -> [Operation] {
         let health = HealthResource(services: services)
         let pages = PagesResource(services: services)
+        let contract = ContractResource(services: services)
         func page(
             _ path: String,
             _ name: String,
@@ -203,6 +204,7 @@ enum OperationTable {
             page("/health/ready", "healthReady", .open, [200], rateLimited: false, health.ready),
             page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], pages.metrics),
             page("/openapi.yaml", "contract", .open, [200, 304], pages.contract),
+            page("/openapi.json", "contractJSON", .open, [200, 304], contract.json),
             page("/docs", "docs", .open, [200, 304], pages.docs),
             page("/", "dashboard", .open, [200, 304], pages.dashboard),
             page("/assets/{file}", "asset", .open, [200, 304, 404], pages.asset),

@@ -1,0 +1,81 @@
+"""Generates a client from /openapi.json with openapi-python-client, and uses it.
+
+    python generated_client.py http://127.0.0.1:8080
+
+Ends 0 if the client has a function for each operation of the contract, creates a subscription, reads a value, changes
+options, and deletes what it made.
+"""
+
+import importlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import requests
+
+PACKAGE = "lightstreamer_gateway_client"
+
+
+def generate(contract, folder):
+    source = folder / "openapi.json"
+    source.write_text(json.dumps(contract))
+    program = pathlib.Path(sys.executable).with_name("openapi-python-client")
+    command = [program, "generate", "--path", source, "--output-path", folder / "client", "--meta", "setup"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "removal of" not in done.stdout, done.stdout
+    sys.path.insert(0, str(folder / "client"))
+
+
+def snake_case(name):
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def call(contract, name):
+    """The module that the generator made of an operation."""
+    for path in contract["paths"].values():
+        for operation in path.values():
+            if isinstance(operation, dict) and operation.get("operationId") == name:
+                return importlib.import_module(f"{PACKAGE}.api.{operation['tags'][0]}.{snake_case(name)}")
+    raise AssertionError(f"no operation {name}")
+
+
+def main(address):
+    contract = requests.get(address + "/openapi.json", timeout=60).json()
+    with tempfile.TemporaryDirectory() as folder:
+        generate(contract, pathlib.Path(folder))
+        for path in contract["paths"].values():
+            for operation in path.values():
+                if isinstance(operation, dict):
+                    call(contract, operation["operationId"])
+        models = importlib.import_module(f"{PACKAGE}.models")
+        client = importlib.import_module(PACKAGE).Client(base_url=address)
+
+        body = models.NewSubscription.from_dict(
+            {"upstream": "demo", "mode": "MERGE", "items": ["item1"], "fields": ["last_price", "time"]}
+        )
+        made = call(contract, "createSubscription").sync_detailed(client=client, body=body, prefer="wait=20")
+        assert made.status_code == 201 and made.parsed.subscribed, made
+        value = call(contract, "getValue").sync(made.parsed.id, "item1", "last_price", client=client)
+        assert float(value.value) > 0, value
+        table = call(contract, "getValues").sync(made.parsed.id, client=client)
+        assert table.items[0].item == "item1", table
+        listed = call(contract, "listSubscriptions").sync(client=client)
+        assert made.parsed.id in [subscription.id for subscription in listed.subscriptions], listed
+        gone = call(contract, "deleteSubscription").sync_detailed(made.parsed.id, client=client)
+        assert gone.status_code == 204, gone
+
+        session = call(contract, "createClient").sync(
+            client=client, body=models.NewClientByUpstream.from_dict({"upstream": "demo", "connect": False})
+        )
+        patch = models.ConnectionOptionsPatch.from_dict({"retryDelay": 7})
+        options = call(contract, "patchClientOptions").sync(session.id, client=client, body=patch)
+        assert options.retry_delay == 7, options
+        missing = call(contract, "getSubscription").sync("none", client=client)
+        assert missing.code.value == "unknown-subscription", missing
+
+
+main(sys.argv[1].rstrip("/"))
