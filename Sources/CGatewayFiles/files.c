@@ -8,19 +8,67 @@ static const unsigned char openapi_yaml[] = {
 #embed "../../openapi.yaml"
 };
 static const unsigned char api_js[] = {
-#embed "../Gateway/Resources/Dashboard/api.js"
+#embed "../Gateway/Resources/Dashboard/Stream/api.js"
+};
+static const unsigned char codes_js[] = {
+#embed "../Gateway/Resources/Dashboard/Stream/codes.js"
+};
+static const unsigned char feed_js[] = {
+#embed "../Gateway/Resources/Dashboard/Stream/feed.js"
+};
+static const unsigned char metrics_js[] = {
+#embed "../Gateway/Resources/Dashboard/Stream/metrics.js"
+};
+static const unsigned char presets_js[] = {
+#embed "../Gateway/Resources/Dashboard/Stream/presets.js"
+};
+static const unsigned char stream_js[] = {
+#embed "../Gateway/Resources/Dashboard/Stream/stream.js"
+};
+static const unsigned char chart_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/chart.js"
+};
+static const unsigned char chat_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/chat.js"
+};
+static const unsigned char events_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/events.js"
+};
+static const unsigned char key_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/key.js"
+};
+static const unsigned char options_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/options.js"
+};
+static const unsigned char overview_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/overview.js"
+};
+static const unsigned char panel_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/panel.js"
+};
+static const unsigned char sessions_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/sessions.js"
+};
+static const unsigned char snippets_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/snippets.js"
+};
+static const unsigned char sparkline_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/sparkline.js"
+};
+static const unsigned char status_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/status.js"
+};
+static const unsigned char subscribe_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/subscribe.js"
+};
+static const unsigned char table_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/table.js"
+};
+static const unsigned char tabs_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/tabs.js"
 };
 static const unsigned char app_js[] = {
 #embed "../Gateway/Resources/Dashboard/app.js"
-};
-static const unsigned char chart_js[] = {
-#embed "../Gateway/Resources/Dashboard/chart.js"
-};
-static const unsigned char chat_js[] = {
-#embed "../Gateway/Resources/Dashboard/chat.js"
-};
-static const unsigned char codes_js[] = {
-#embed "../Gateway/Resources/Dashboard/codes.js"
 };
 static const unsigned char dashboard_css[] = {
 #embed "../Gateway/Resources/Dashboard/dashboard.css"
@@ -28,56 +76,8 @@ static const unsigned char dashboard_css[] = {
 static const unsigned char dom_js[] = {
 #embed "../Gateway/Resources/Dashboard/dom.js"
 };
-static const unsigned char events_js[] = {
-#embed "../Gateway/Resources/Dashboard/events.js"
-};
-static const unsigned char feed_js[] = {
-#embed "../Gateway/Resources/Dashboard/feed.js"
-};
 static const unsigned char index_html[] = {
 #embed "../Gateway/Resources/Dashboard/index.html"
-};
-static const unsigned char key_js[] = {
-#embed "../Gateway/Resources/Dashboard/key.js"
-};
-static const unsigned char metrics_js[] = {
-#embed "../Gateway/Resources/Dashboard/metrics.js"
-};
-static const unsigned char options_js[] = {
-#embed "../Gateway/Resources/Dashboard/options.js"
-};
-static const unsigned char overview_js[] = {
-#embed "../Gateway/Resources/Dashboard/overview.js"
-};
-static const unsigned char panel_js[] = {
-#embed "../Gateway/Resources/Dashboard/panel.js"
-};
-static const unsigned char presets_js[] = {
-#embed "../Gateway/Resources/Dashboard/presets.js"
-};
-static const unsigned char sessions_js[] = {
-#embed "../Gateway/Resources/Dashboard/sessions.js"
-};
-static const unsigned char snippets_js[] = {
-#embed "../Gateway/Resources/Dashboard/snippets.js"
-};
-static const unsigned char sparkline_js[] = {
-#embed "../Gateway/Resources/Dashboard/sparkline.js"
-};
-static const unsigned char status_js[] = {
-#embed "../Gateway/Resources/Dashboard/status.js"
-};
-static const unsigned char stream_js[] = {
-#embed "../Gateway/Resources/Dashboard/stream.js"
-};
-static const unsigned char subscribe_js[] = {
-#embed "../Gateway/Resources/Dashboard/subscribe.js"
-};
-static const unsigned char table_js[] = {
-#embed "../Gateway/Resources/Dashboard/table.js"
-};
-static const unsigned char tabs_js[] = {
-#embed "../Gateway/Resources/Dashboard/tabs.js"
 };
 static const unsigned char docs_css[] = {
 #embed "../Gateway/Resources/Docs/docs.css"
@@ -109,29 +109,29 @@ static const unsigned char theme_js[] = {
 static const struct cgf_file files[] = {
     FILE("openapi.yaml", openapi_yaml),
     FILE("api.js", api_js),
-    FILE("app.js", app_js),
+    FILE("codes.js", codes_js),
+    FILE("feed.js", feed_js),
+    FILE("metrics.js", metrics_js),
+    FILE("presets.js", presets_js),
+    FILE("stream.js", stream_js),
     FILE("chart.js", chart_js),
     FILE("chat.js", chat_js),
-    FILE("codes.js", codes_js),
-    FILE("dashboard.css", dashboard_css),
-    FILE("dom.js", dom_js),
     FILE("events.js", events_js),
-    FILE("feed.js", feed_js),
-    FILE("index.html", index_html),
     FILE("key.js", key_js),
-    FILE("metrics.js", metrics_js),
     FILE("options.js", options_js),
     FILE("overview.js", overview_js),
     FILE("panel.js", panel_js),
-    FILE("presets.js", presets_js),
     FILE("sessions.js", sessions_js),
     FILE("snippets.js", snippets_js),
     FILE("sparkline.js", sparkline_js),
     FILE("status.js", status_js),
-    FILE("stream.js", stream_js),
     FILE("subscribe.js", subscribe_js),
     FILE("table.js", table_js),
     FILE("tabs.js", tabs_js),
+    FILE("app.js", app_js),
+    FILE("dashboard.css", dashboard_css),
+    FILE("dom.js", dom_js),
+    FILE("index.html", index_html),
     FILE("docs.css", docs_css),
     FILE("docs.html", docs_html),
     FILE("docs.js", docs_js),
