@@ -1,20 +1,20 @@
 // The dashboard: one stream, a tab for each subscription, the gateway at a glance, events.
 
-import { access, list } from "./api.js";
-import { loadCodes } from "./codes.js";
-import { byId, count, everyFrame, setText } from "./dom.js";
-import { EventLog } from "./events.js";
-import { Feed } from "./feed.js";
-import { connectKeyDialog } from "./key.js";
-import { Metrics } from "./metrics.js";
-import { Overview } from "./overview.js";
-import { FeedPanel } from "./panel.js";
-import { presets, queryOf, specOf } from "./presets.js";
-import { Sessions } from "./sessions.js";
-import { StatusBadge, overall } from "./status.js";
-import { LiveStream } from "./stream.js";
-import { SubscribeForm } from "./subscribe.js";
-import { Tabs } from "./tabs.js";
+import { access, list } from "/assets/api.js";
+import { loadCodes } from "/assets/codes.js";
+import { byId, count, everyFrame, setText } from "/assets/dom.js";
+import { EventLog } from "/assets/events.js";
+import { Feed } from "/assets/feed.js";
+import { connectKeyDialog } from "/assets/key.js";
+import { Metrics } from "/assets/metrics.js";
+import { Overview } from "/assets/overview.js";
+import { FeedPanel } from "/assets/panel.js";
+import { presets, queryOf, specOf } from "/assets/presets.js";
+import { Sessions } from "/assets/sessions.js";
+import { StatusBadge, overall } from "/assets/status.js";
+import { LiveStream } from "/assets/stream.js";
+import { SubscribeForm } from "/assets/subscribe.js";
+import { Tabs } from "/assets/tabs.js";
 
 const tick = 500;
 const startRetry = 3000;

@@ -2,7 +2,7 @@
 
 let key = null;
 
-/** Tells `needed` when a request was refused for want of credentials, and `changed` when the key changed. */
+/** Dispatches `needed` when a request was refused for want of credentials, and `changed` when the key changed. */
 export const access = new EventTarget();
 
 export const hasKey = () => key !== null;

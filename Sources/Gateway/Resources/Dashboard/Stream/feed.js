@@ -1,7 +1,7 @@
 // One subscription of this page: its rows, its history and how far it has come.
 
-import { isNumeric } from "./dom.js";
-import { explain } from "./codes.js";
+import { isNumeric } from "/assets/dom.js";
+import { explain } from "/assets/codes.js";
 
 const listLimit = 200;
 const historyLimit = 3000;
@@ -62,7 +62,7 @@ export class Row {
   }
 }
 
-/** Tells `change` when something other than values changed, and `values` when values did. */
+/** Dispatches `change` when something other than values changed, and `values` when values did. */
 export class Feed extends EventTarget {
   subscription = null;
   client = null;

@@ -1,6 +1,6 @@
 // Reads /metrics at intervals and makes rates and quantiles of them.
 
-import { text } from "./api.js";
+import { text } from "/assets/api.js";
 
 const prefix = "lightstreamer_gateway_";
 const interval = 2000;
@@ -40,7 +40,7 @@ export function quantile(share, newer = [], older = []) {
   return lower.bound + (bound - lower.bound) * ((wanted - lower.count) / (count - lower.count || 1));
 }
 
-/** Tells `reading` (its `figures` are new) and `failed` (detail: the error). */
+/** Dispatches `reading` (its `figures` are new) and `failed` (detail: the error). */
 export class Metrics extends EventTarget {
   /** The latest figures; null before the first reading. */
   figures = null;

@@ -1,14 +1,14 @@
 // The one stream of this page. It is prepared by POST /v1/streams, read by an EventSource, changed by PATCH while it is
 // open, closed when the page is hidden for good and resumed when the page returns from the back/forward cache.
 
-import { ProblemError, UnreachableError, get, patch, post, remove, streamURL } from "./api.js";
+import { ProblemError, UnreachableError, get, patch, post, remove, streamURL } from "/assets/api.js";
 
 const eventNames = [
   "stream", "status", "server-error", "property", "subscribed", "unsubscribed", "update", "end-of-snapshot",
   "clear-snapshot", "lost-updates", "subscription-error", "second-level-error", "second-level-lost-updates",
   "real-max-frequency", "message-outcome", "closing",
 ];
-// Events of a subscription may arrive before the answer that tells its id.
+// Events of a subscription may arrive before the response with its id.
 const mostEarlyEvents = 10_000;
 const firstDelay = 500;
 const longestDelay = 10_000;
@@ -16,7 +16,7 @@ const longestDelay = 10_000;
 const finalReasons = ["deleted", "revoked"];
 
 /**
- * Tells `state` (detail `{state, reason, retryAt}`; state: idle, opening, open, reconnecting, gone, refused, ended) and
+ * Dispatches `state` (detail `{state, reason, retryAt}`; state: idle, opening, open, reconnecting, gone, refused, ended) and
  * `event` (detail `{name, data, feed}`; feed is null for events of clients).
  */
 export class LiveStream extends EventTarget {

@@ -1,6 +1,6 @@
 // A zoomable line chart of one numeric field over time, drawn on a canvas.
 
-import { clock, reducedMotion } from "./dom.js";
+import { clock, reducedMotion } from "/assets/dom.js";
 
 const margin = { top: 14, right: 66, bottom: 24, left: 10 };
 const shortestSpan = 5_000;

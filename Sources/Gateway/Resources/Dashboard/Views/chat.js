@@ -1,8 +1,8 @@
 // Sends messages to the chat adapter through the session that carries the subscription.
 
-import { post } from "./api.js";
-import { explain } from "./codes.js";
-import { h, setText } from "./dom.js";
+import { post } from "/assets/api.js";
+import { explain } from "/assets/codes.js";
+import { h, setText } from "/assets/dom.js";
 
 const patience = 5;
 

@@ -1,7 +1,7 @@
 // The events of the stream as sentences, newest first, with their JSON on demand.
 
-import { clock, h, plural } from "./dom.js";
-import { explain } from "./codes.js";
+import { clock, h, plural } from "/assets/dom.js";
+import { explain } from "/assets/codes.js";
 
 const limit = 400;
 

@@ -1,7 +1,7 @@
 // The dialog for a key or token. It is kept in memory: a reload forgets it.
 
-import { access, hasKey, setKey } from "./api.js";
-import { byId, setText } from "./dom.js";
+import { access, hasKey, setKey } from "/assets/api.js";
+import { byId, setText } from "/assets/dom.js";
 
 export function connectKeyDialog() {
   const dialog = byId("key-dialog");

@@ -1,7 +1,7 @@
 // The connection options of a client, changed in place by JSON merge patch.
 
-import { get, patch } from "./api.js";
-import { h, setText } from "./dom.js";
+import { get, patch } from "/assets/api.js";
+import { h, setText } from "/assets/dom.js";
 
 const transports = ["", "WS", "WS-STREAMING", "WS-POLLING", "HTTP", "HTTP-STREAMING", "HTTP-POLLING"];
 const units = {

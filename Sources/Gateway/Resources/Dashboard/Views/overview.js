@@ -1,7 +1,7 @@
 // The gateway at a glance: a strip of figures above everything else.
 
-import { count, h, setText } from "./dom.js";
-import { Sparkline } from "./sparkline.js";
+import { count, h, setText } from "/assets/dom.js";
+import { Sparkline } from "/assets/sparkline.js";
 
 const remembered = 60;
 

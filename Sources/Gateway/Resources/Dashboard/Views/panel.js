@@ -1,15 +1,15 @@
 // The panel of one subscription: progress, values, chart, chat and "Copy as".
 
-import { h, isNumeric, setText } from "./dom.js";
-import { Chart } from "./chart.js";
-import { ChatForm } from "./chat.js";
-import { copyAs } from "./snippets.js";
-import { ProgressLine, age } from "./status.js";
-import { TableView } from "./table.js";
+import { h, isNumeric, setText } from "/assets/dom.js";
+import { Chart } from "/assets/chart.js";
+import { ChatForm } from "/assets/chat.js";
+import { copyAs } from "/assets/snippets.js";
+import { ProgressLine, age } from "/assets/status.js";
+import { TableView } from "/assets/table.js";
 
 const spans = [["1 min", 60_000], ["5 min", 300_000], ["30 min", 1_800_000]];
 
-/** Tells `remove` when the user gives the subscription up. */
+/** Dispatches `remove` when the user gives the subscription up. */
 export class FeedPanel extends EventTarget {
   #progress = new ProgressLine();
   #ageText = h("span", { class: "age-text" });

@@ -1,8 +1,8 @@
 // The Gateway tab: upstreams with their quotas, clients, streams.
 
-import { get, list, post, remove } from "./api.js";
-import { count, duration, h, plural, setText } from "./dom.js";
-import { OptionsForm } from "./options.js";
+import { get, list, post, remove } from "/assets/api.js";
+import { count, duration, h, plural, setText } from "/assets/dom.js";
+import { OptionsForm } from "/assets/options.js";
 
 const interval = 3000;
 // The name that the embedded demo server gives itself; it takes scripts of faults as messages.

@@ -1,8 +1,8 @@
 // The subscription that is shown, as commands and programs that can be pasted elsewhere. A key is never part of them.
 
-import { hasKey } from "./api.js";
-import { copyText, h } from "./dom.js";
-import { queryOf } from "./presets.js";
+import { hasKey } from "/assets/api.js";
+import { copyText, h } from "/assets/dom.js";
+import { queryOf } from "/assets/presets.js";
 
 const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 

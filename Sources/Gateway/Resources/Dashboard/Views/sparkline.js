@@ -1,6 +1,6 @@
 // A small line of the last values.
 
-import { svg } from "./dom.js";
+import { svg } from "/assets/dom.js";
 
 const width = 100;
 const height = 24;

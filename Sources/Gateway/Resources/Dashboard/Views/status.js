@@ -1,7 +1,7 @@
 // The state of the page in words: one word for the whole, and a line of progress for each subscription.
 
-import { duration, h, setText } from "./dom.js";
-import { docsLink } from "./codes.js";
+import { duration, h, setText } from "/assets/dom.js";
+import { docsLink } from "/assets/codes.js";
 
 const words = {
   connected: { symbol: "●", text: "Connected" },

@@ -1,8 +1,8 @@
 // The folded form for own subscriptions.
 
-import { list } from "./api.js";
-import { byId, h, setText } from "./dom.js";
-import { specOf } from "./presets.js";
+import { list } from "/assets/api.js";
+import { byId, h, setText } from "/assets/dom.js";
+import { specOf } from "/assets/presets.js";
 
 export class SubscribeForm {
   #details = byId("subscribe");

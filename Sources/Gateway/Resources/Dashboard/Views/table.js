@@ -1,7 +1,7 @@
 // The table of a subscription: one row for each item (MERGE), key (COMMAND) or event (DISTINCT, RAW).
 
-import { clock, duration, h, isNumeric, reducedMotion, setText } from "./dom.js";
-import { Sparkline } from "./sparkline.js";
+import { clock, duration, h, isNumeric, reducedMotion, setText } from "/assets/dom.js";
+import { Sparkline } from "/assets/sparkline.js";
 
 const fadeTime = 900;
 const longValue = 40;
@@ -11,7 +11,7 @@ const arrows = { 1: "▲", "-1": "▼" };
 
 const label = (name) => name.replaceAll("_", " ");
 
-/** Tells `select` (detail `{row, field}`) when a number is chosen. */
+/** Dispatches `select` (detail `{row, field}`) when a number is chosen. */
 export class TableView extends EventTarget {
   #feed;
   #head = h("tr");

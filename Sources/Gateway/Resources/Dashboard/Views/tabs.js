@@ -1,8 +1,8 @@
 // Tabs by the ARIA pattern: one of them is in the tab order, the arrow keys move among them.
 
-import { h } from "./dom.js";
+import { h } from "/assets/dom.js";
 
-/** Tells `select` (detail: the key). */
+/** Dispatches `select` (detail: the key). */
 export class Tabs extends EventTarget {
   #list;
   #tabs = new Map();
