@@ -1,4 +1,4 @@
-// The API page: tabs of languages, search, the place in the sidebar. Without scripts everything is there, one below the other.
+// The API page: tabs of languages, search, the place in the sidebar. Without scripts, all languages are shown.
 
 import { copyText } from "/assets/dom.js";
 

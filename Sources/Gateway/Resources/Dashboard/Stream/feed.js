@@ -25,7 +25,6 @@ export class Series {
 /** A line of a table: an item, a key of an item (COMMAND) or a single event (DISTINCT, RAW). */
 export class Row {
   values = {};
-  changed = {};
   direction = {};
   history = new Map();
   at = Date.now();
@@ -41,7 +40,7 @@ export class Row {
   }
 
   /** Takes new values and returns the names of those that differ. */
-  take(fields, isSnapshot) {
+  take(fields) {
     const now = Date.now();
     this.at = now;
     const names = [];
@@ -56,7 +55,6 @@ export class Row {
       let series = this.history.get(name);
       if (!series) this.history.set(name, series = new Series());
       series.push(now, number);
-      if (!isSnapshot) this.changed[name] = now;
     }
     return names;
   }
@@ -69,7 +67,6 @@ export class Feed extends EventTarget {
   status = null;
   isSubscribed = false;
   hasValue = false;
-  isClosed = false;
   error = null;
   updates = 0;
   lastValueAt = null;
@@ -200,9 +197,9 @@ export class Feed extends EventTarget {
     this.lastValueAt = Date.now();
     const item = data.item ?? String(data.itemPos);
     const fields = this.#named(data.fields);
-    if (this.isList) this.#append(item, fields, data.snapshot);
+    if (this.isList) this.#append(item, fields);
     else if (this.mode === "COMMAND") this.#command(item, data, fields);
-    else this.#merge(item, item, item, fields, data.snapshot);
+    else this.#merge(item, item, item, fields);
     if (!this.hasValue) {
       this.hasValue = true;
       this.#changed();
@@ -210,14 +207,14 @@ export class Feed extends EventTarget {
     this.dispatchEvent(new Event("values"));
   }
 
-  #merge(id, item, name, fields, isSnapshot) {
+  #merge(id, item, name, fields) {
     let row = this.rows.get(id);
     if (!row) {
       row = new Row(id, item, name);
       this.rows.set(id, row);
       this.dirty.set(row, null);
     }
-    const names = row.take(fields, isSnapshot);
+    const names = row.take(fields);
     if (row.isOld) {
       row.isOld = false;
       this.dirty.set(row, new Set(names));
@@ -240,16 +237,16 @@ export class Feed extends EventTarget {
       return;
     }
     const { key, command, ...rest } = fields;
-    this.#merge(id, item, data.key ?? "", rest, data.snapshot);
+    this.#merge(id, item, data.key ?? "", rest);
   }
 
   /** An event of a list; what it leaves out is as in the event before. */
-  #append(item, fields, isSnapshot) {
+  #append(item, fields) {
     const present = { ...this.#items.get(item), ...fields };
     this.#items.set(item, present);
     this.#serial += 1;
     const row = new Row(String(this.#serial), item, item);
-    row.take(present, isSnapshot);
+    row.take(present);
     this.rows.set(row.id, row);
     this.dirty.set(row, null);
     this.#columns(fields);

@@ -87,10 +87,8 @@ export class Metrics extends EventTarget {
     this.figures = {
       updateRate: rate("updates"), deliveredRate: rate("delivered"),
       p99: quantile(0.99, reading.delivery, this.#readings[0] === reading ? [] : this.#readings[0].delivery),
-      streams: total("streams"), blocked: total("streams_blocked"), conflated: total("events_conflated_total"),
+      streams: total("streams"), conflated: total("events_conflated_total"),
       dropped: total("events_dropped_total"), reconnects: total("upstream_reconnects_total"),
-      slowReaders: total("streams_slow_reader_total"), memory: sum(families.get("process_resident_memory_bytes")),
-      version: family("build_info")?.[0]?.labels.version ?? "",
     };
     this.dispatchEvent(new Event("reading"));
   }

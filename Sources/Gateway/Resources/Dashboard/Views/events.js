@@ -56,8 +56,10 @@ const sentences = {
   "lost-updates": (data, name) => ["problem",
     `${name}: ${plural(data.count, "update")} of ${place(data)} lost by the ${data.by}.`],
   "subscription-error": (data, name) => ["problem", `${name}: refused with ${meaning("subscription", data)}`],
-  "second-level-error": (data, name) => ["problem", `${name}: key ${data.key} refused with ${meaning("subscription", data)}`],
-  "second-level-lost-updates": (data, name) => ["problem", `${name}: ${plural(data.count, "update")} of key ${data.key} lost.`],
+  "second-level-error": (data, name) => ["problem",
+    `${name}: key ${data.key} refused with ${meaning("subscription", data)}`],
+  "second-level-lost-updates": (data, name) => ["problem",
+    `${name}: ${plural(data.count, "update")} of key ${data.key} lost.`],
   "real-max-frequency": (data, name) => ["subscription",
     `${name}: the server sends ${data.value === "unlimited" ? "every update" : data.value === null
       ? "at an unknown frequency" : `at most ${data.value} updates a second and item`}.`],
@@ -79,7 +81,8 @@ export class EventLog {
     const clear = h("button", { type: "button", class: "small", onclick: () => this.#clear() }, "Clear");
     element.append(
       h("div", { class: "card" },
-        h("div", { class: "card-head" }, h("h2", {}, "Events"), h("div", { class: "row", role: "group", "aria-label": "Kinds of events" }, filters, clear)),
+        h("div", { class: "card-head" }, h("h2", {}, "Events"),
+          h("div", { class: "row", role: "group", "aria-label": "Kinds of events" }, filters, clear)),
         this.#list));
   }
 

@@ -57,6 +57,7 @@ export class Overview {
 
   fail(error) {
     this.#note.hidden = false;
-    setText(this.#note, error.status ? `Figures are not available: ${error.message}` : "Figures are old: the gateway does not answer.");
+    const reason = `Figures are not available: ${error.message}`;
+    setText(this.#note, error.status ? reason : "Figures are old: the gateway does not answer.");
   }
 }

@@ -38,7 +38,8 @@ export class FeedPanel extends EventTarget {
         "Unsubscribe")
       : null;
     return h("div", { class: "card-head" },
-      h("div", {}, h("h2", {}, this.feed.title), this.feed.options.note ? h("p", { class: "note" }, this.feed.options.note) : null),
+      h("div", {}, h("h2", {}, this.feed.title),
+        this.feed.options.note ? h("p", { class: "note" }, this.feed.options.note) : null),
       h("div", { class: "row" }, this.#ageText, remove));
   }
 

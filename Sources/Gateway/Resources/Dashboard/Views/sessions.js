@@ -1,7 +1,7 @@
 // The Gateway tab: upstreams with their quotas, clients, streams.
 
 import { get, list, post, remove } from "/assets/api.js";
-import { count, duration, h, plural, setText } from "/assets/dom.js";
+import { count, duration, h, setText } from "/assets/dom.js";
 import { OptionsForm } from "/assets/options.js";
 
 const interval = 3000;
@@ -179,7 +179,8 @@ export class Sessions {
     const [subscriptions, updates, reconnects] = ["", "", ""].map(() => h("td", { class: "number" }));
     const form = new OptionsForm(client.id);
     const button = h("button", { type: "button", class: "small", "aria-expanded": "false" }, "Options");
-    const line = h("tr", {}, h("th", { scope: "row" }, client.id, h("span", { class: "note" }, client.dedicated ? " dedicated" : " pooled")),
+    const kind = h("span", { class: "note" }, client.dedicated ? " dedicated" : " pooled");
+    const line = h("tr", {}, h("th", { scope: "row" }, client.id, kind),
       h("td", {}, client.upstream ?? "by address"), h("td", {}, status), subscriptions, updates, reconnects,
       h("td", { class: "actions" }, button));
     const more = h("tr", { class: "more", hidden: true }, h("td", { colSpan: 7 }, form.element));
@@ -214,7 +215,7 @@ export class Sessions {
       end.disabled = true;
       try {
         await remove(`/v1/streams/${stream.id}`);
-        this.#page.note("page", `Stream ${stream.id} was ended from this page after ${plural(stream.delivered, "event")}.`);
+        this.#page.note("page", `Stream ${stream.id} was ended from this page.`);
         await this.read();
       } catch (error) {
         end.disabled = false;
@@ -222,8 +223,9 @@ export class Sessions {
         setText(this.#problem, error.message);
       }
     });
-    view.elements = [h("tr", { data: { stream: stream.id } }, view.name, h("td", {}, stream.peer ?? "–"), view.open, view.sources,
-      view.lag, view.delivered, view.conflated, view.dropped, h("td", { class: "actions" }, end))];
+    view.elements = [h("tr", { data: { stream: stream.id } },
+      view.name, h("td", {}, stream.peer ?? "–"), view.open, view.sources, view.lag,
+      view.delivered, view.conflated, view.dropped, h("td", { class: "actions" }, end))];
     return view;
   }
 }

@@ -135,7 +135,8 @@ export class ProgressLine {
                     subscribed: "The upstream refused the subscription" }[error.step];
     const link = h("a", { href: docsLink(error.kind, error.code) }, `code ${error.code}`);
     this.problem.replaceChildren(
-      h("p", {}, h("strong", {}, `✗ ${where}: `), error.text, " (", link, error.server ? `, “${error.server}”` : "", ")"),
+      h("p", {}, h("strong", {}, `✗ ${where}: `), error.text, " (", link,
+        error.server ? `, “${error.server}”` : "", ")"),
       error.cure ? h("p", { class: "cure" }, error.cure) : "",
     );
   }
