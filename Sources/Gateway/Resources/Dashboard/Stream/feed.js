@@ -3,6 +3,7 @@
 import { isNumeric } from "/assets/dom.js";
 import { explain } from "/assets/codes.js";
 
+const stateEventNames = ["subscribed", "unsubscribed", "subscription-error"];
 const listLimit = 200;
 const historyLimit = 3000;
 const historySpare = 500;
@@ -69,6 +70,8 @@ export class Feed extends EventTarget {
   hasValue = false;
   error = null;
   updates = 0;
+  /** Counts the events that changed the state, so that a state that was read before them is not shown. */
+  stateEvents = 0;
   lastValueAt = null;
   rows = new Map();
   /** Changes that no view has drawn yet: row → names of fields, null for a row that is new or gone. */
@@ -136,6 +139,7 @@ export class Feed extends EventTarget {
   clientEvent(name, data) {
     if (this.client === null && !this.isSubscribed) this.client = data.client;
     if (data.client !== this.client) return;
+    this.stateEvents += 1;
     if (name === "server-error") this.#serverError(data);
     if (name !== "status") return;
     if (data.status.startsWith("CONNECTED:") && this.error?.step === "upstream") this.error = null;
@@ -161,6 +165,7 @@ export class Feed extends EventTarget {
 
   apply(name, data) {
     if (data.client) this.client = data.client;
+    if (stateEventNames.includes(name)) this.stateEvents += 1;
     switch (name) {
     case "update": return this.#update(data);
     case "subscribed":

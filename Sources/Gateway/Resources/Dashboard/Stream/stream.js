@@ -10,6 +10,7 @@ const eventNames = [
 ];
 // Events of a subscription may arrive before the response with its id.
 const mostEarlyEvents = 10_000;
+const mostReads = 10;
 const firstDelay = 500;
 const longestDelay = 10_000;
 // Reasons for which the gateway closes a stream on purpose: opening it again is for the user to decide.
@@ -143,14 +144,23 @@ export class LiveStream extends EventTarget {
     if (added) await this.#joined(feed, added.subscription);
   }
 
-  /** Joining sends no synthetic events, so the present state is read once. */
   async #joined(feed, subscription) {
     feed.subscription = subscription;
     this.#replay(feed);
-    feed.joined(await get(`/v1/subscriptions/${subscription}`).catch(() => null));
-    if (feed.client) {
-      const client = await get(`/v1/clients/${feed.client}`).catch(() => null);
+    await this.#readState(feed);
+  }
+
+  /** Joining sends no synthetic events, so the present state is read: again where an event changed it meanwhile. */
+  async #readState(feed) {
+    for (let attempt = 0; attempt < mostReads; attempt += 1) {
+      const { stateEvents } = feed;
+      const view = await get(`/v1/subscriptions/${feed.subscription}`).catch(() => null);
+      const client = view?.client ? await get(`/v1/clients/${view.client}`).catch(() => null) : null;
+      if (!view) return;
+      if (feed.stateEvents !== stateEvents) continue;
+      feed.joined(view);
       if (client) feed.clientStatus(client.status, client.lastServerError);
+      return;
     }
   }
 
@@ -178,6 +188,8 @@ export class LiveStream extends EventTarget {
     if (name === "closing") this.#closingReason = data.reason;
     if (name === "stream") {
       for (const state of data.sources) this.#feed(state.subscription)?.sourceState(state, data.resume);
+      // What changed between the preparation of the stream and its opening had no event.
+      for (const other of this.#feeds.values()) if (other.subscription && !other.isConnected) this.#readState(other);
     }
     const feed = this.#feed(data.subscription);
     if (data.subscription && !feed) {
