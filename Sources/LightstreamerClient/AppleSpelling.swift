@@ -59,3 +59,18 @@ extension LightstreamerClient {
     /// `libVersion`.
     public static var LIB_VERSION: String { libVersion }
 }
+
+extension Subscription {
+    /// As `init(mode:)`.
+    public convenience init(subscriptionMode mode: Mode) { self.init(mode: mode) }
+
+    /// As `init(mode:items:fields:)`.
+    public convenience init(subscriptionMode mode: Mode, items: [String], fields: [String]) throws(ClientError) {
+        try self.init(mode: mode, items: items, fields: fields)
+    }
+
+    /// As `init(mode:item:fields:)`.
+    public convenience init(subscriptionMode mode: Mode, item: String, fields: [String]) throws(ClientError) {
+        try self.init(mode: mode, item: item, fields: fields)
+    }
+}
