@@ -31,11 +31,14 @@ extension SessionMachine {
         create(onWebSocket ? .webSocket : .http, at: context)
     }
 
+    /// How long the answer to a creation may take that sets the server no time limit.
+    private static let unlimitedResponseTime = Duration.seconds(60)
+
     mutating func create(_ method: SessionCreation.Method, at context: EventContext) {
         guard let address = details.serverAddress ?? fallbackAddress else { return terminate(at: context) }
         lastEffort = context.now
         version.creating(at: address)
-        startTimer(.transport, after: method == .unlimited ? .seconds(60) : responseTime)
+        startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : responseTime)
         let connection: ConnectionID
         switch method {
         case .webSocket:

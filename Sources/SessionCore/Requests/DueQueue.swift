@@ -3,6 +3,9 @@
 /// Identifiers are mostly inserted in ascending order, many at a time, and removed in small batches. A heap would not
 /// support removal by identifier, so the order is kept beside a set and rebuilt after an insertion out of order.
 struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
+    /// How many removed elements `order` may keep beyond the number of present ones.
+    private static var spareEntries: Int { 64 }
+
     private var waiting: Set<ID> = []
     /// The elements of `waiting` in order from `head` on, among removed ones; invalid unless `isOrdered`.
     private var order: [ID] = []
@@ -16,7 +19,7 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
     @discardableResult
     mutating func insert(_ id: ID) -> Bool {
         guard waiting.insert(id).inserted else { return false }
-        if order.count > 2 * waiting.count + 64 {
+        if order.count > 2 * waiting.count + Self.spareEntries {
             order.removeAll()
             isOrdered = false
         }

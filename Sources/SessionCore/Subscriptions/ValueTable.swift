@@ -170,6 +170,9 @@ struct OrderedRows<Row: Sendable>: Sendable {
         var row: Row
     }
 
+    /// The number of slots up to which gaps stay open.
+    private static var leastSlots: Int { 16 }
+
     private var slots: [Slot?] = []
     private var positions: [UpstreamName: Int] = [:]
 
@@ -199,7 +202,7 @@ struct OrderedRows<Row: Sendable>: Sendable {
     private mutating func remove(_ key: String) {
         guard let position = positions.removeValue(forKey: UpstreamName(key)) else { return }
         slots[position] = nil
-        if slots.count > 16, slots.count > positions.count * 2 { closeGaps() }
+        if slots.count > Self.leastSlots, slots.count > positions.count * 2 { closeGaps() }
     }
 
     private mutating func closeGaps() {
