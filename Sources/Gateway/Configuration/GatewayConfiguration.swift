@@ -26,6 +26,7 @@ package struct GatewayConfiguration: Sendable {
     /// A gateway on 127.0.0.1:8080 without upstreams.
     package init() {
         http.port = 8080
+        http.shards = 0
     }
 }
 

@@ -10,7 +10,12 @@ package enum Settings {
         return [
             http.text("host", "an address or name", \.host, "The address to listen on."),
             http.integer("port", \.port, 0...65_535, "The port to listen on; 0: a free one."),
-            http.integer("threads", \.shards, 1...64, "Threads that serve connections and write streams."),
+            http.integer(
+                "threads",
+                \.shards,
+                0...64,
+                "Threads that serve connections and write streams; 0: one for each processor of the machine or container."
+            ),
             http.integer("maxConnections", \.connectionLimit, 1...1_000_000, "Connections at a time."),
             http.integer(
                 "maxConnectionsPerAddress",

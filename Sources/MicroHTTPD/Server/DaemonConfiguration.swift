@@ -18,7 +18,7 @@ package struct DaemonConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// The port; 0 takes a free one. Default 0.
     package var port: UInt16 = 0
-    /// Threads, each with its own connections and streams; at least 1. Default 1.
+    /// Threads, each with its own connections and streams; 0: one for each processor that the process may use. Default 1.
     package var shards = 1
     /// TLS, if given.
     package var certificate: Certificate?
@@ -63,7 +63,7 @@ package struct DaemonConfiguration: Sendable {
     /// The same with impossible values replaced by the nearest possible ones.
     var corrected: DaemonConfiguration {
         var corrected = self
-        corrected.shards = min(max(1, shards), 256)
+        corrected.shards = min(shards > 0 ? shards : ProcessorCount.available(), 256)
         corrected.connectionLimit = max(1, connectionLimit)
         corrected.connectionLimitPerAddress = max(0, connectionLimitPerAddress)
         corrected.targetLimit = min(max(1, targetLimit), 1024 * 1024)

@@ -190,7 +190,7 @@ internal import Testing
 
     @Test func mistakeOfAVariableNamesTheVariable() {
         let mistakes = Self.mistakes { try Self.read(environment: ["GATEWAY_HTTP_THREADS": "many"]) }
-        #expect(mistakes == ["environment GATEWAY_HTTP_THREADS: http.threads: must be a whole number from 1 to 64"])
+        #expect(mistakes == ["environment GATEWAY_HTTP_THREADS: http.threads: must be a whole number from 0 to 64"])
     }
 
     @Test(arguments: ["0.0.0.0", "::", "192.0.2.1", "gateway.example.com"])
