@@ -86,4 +86,21 @@ internal import Testing
         let (status, output) = try await ForeignClientTests.script("Browser/compile_scripts.py", files)
         #expect(status == 0, Comment(rawValue: output))
     }
+
+    /// The files and folders that CONTRIBUTING names exist.
+    @Test func pathsOfContributingExist() throws {
+        let text = try String(
+            contentsOf: MarkdownBlock.package.appendingPathComponent("CONTRIBUTING.md"),
+            encoding: .utf8
+        )
+        let paths = text.matches(of: /`((?:[A-Z][A-Za-z]+\/)+[A-Za-z+]+)`/).map { String($0.output.1) }
+        #expect(paths.count > 40)
+        for path in paths {
+            let names = ["Sources/\(path).swift", "Sources/\(path)", path]
+            let exists = names.contains {
+                FileManager.default.fileExists(atPath: MarkdownBlock.package.appendingPathComponent($0).path)
+            }
+            #expect(exists, "CONTRIBUTING.md names \(path)")
+        }
+    }
 }
