@@ -18,6 +18,9 @@ final class LoopDriver {
     /// Handlers are not asked any more.
     private(set) var isClosing = false
 
+    // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges follow from there; the bell and the
+    // servers count down from the top.
+    private static let firstExchangeToken = UInt64(1) << 63
     private static let bellToken = UInt64.max
 
     private let poller: Poller
@@ -115,6 +118,8 @@ final class LoopDriver {
                 loop.mailbox.take().forEach(act)
             } else if occurrence.token > Self.bellToken - 1 - serverCount {
                 dueServers.insert(occurrence.token)
+            } else if occurrence.token >= Self.firstExchangeToken {
+                abandon(occurrence.token - Self.firstExchangeToken)
             } else {
                 scheduler.noticed(StreamID(rawValue: occurrence.token), occurrence.events)
             }
@@ -158,7 +163,7 @@ extension LoopDriver {
     private func act(_ message: LoopMessage) {
         switch message {
         case .answer(let id, let answer):
-            if let exchange = waiting.removeValue(forKey: id) {
+            if let exchange = takeWaiting(id) {
                 exchange.server.answer(exchange, answer)
             } else {
                 answer.refuse()
@@ -218,10 +223,10 @@ extension LoopDriver {
         isClosing = true
         stopAccepting()
         scheduler.endAll(.daemonClosed)
-        for exchange in waiting.values {
+        for id in Array(waiting.keys) {
+            guard let exchange = takeWaiting(id) else { continue }
             exchange.server.answer(exchange, .response(HTTPResponse(status: 503)))
         }
-        waiting = [:]
         loop.mailbox.close()
         servers.forEach { $0.run() }
         servers.forEach(remove)
@@ -246,9 +251,25 @@ extension LoopDriver {
         return Exchange(id: exchangeCount, server: server, connection: connection, record: record, target: target)
     }
 
-    /// Keeps a suspended exchange until its answer comes.
+    /// Keeps a suspended exchange until its answer comes, or its client leaves: the library does not watch a suspended
+    /// connection.
     func wait(for exchange: Exchange) {
         waiting[exchange.id] = exchange
+        _ = poller.add(exchange.record.descriptor, token: Self.firstExchangeToken + exchange.id, .closed)
+    }
+
+    /// The exchange waits no longer, if it is one that waited.
+    private func takeWaiting(_ id: UInt64) -> Exchange? {
+        guard let exchange = waiting.removeValue(forKey: id) else { return nil }
+        poller.remove(exchange.record.descriptor)
+        return exchange
+    }
+
+    /// The client of a waiting exchange closed its connection.
+    private func abandon(_ id: UInt64) {
+        guard let exchange = takeWaiting(id) else { return }
+        exchange.phase = .over
+        exchange.resume()
     }
 
     /// A request is over.

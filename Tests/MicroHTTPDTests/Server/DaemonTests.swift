@@ -60,6 +60,36 @@ internal import Testing
         kept.withLock { $0 }.forEach { $0.respond(HTTPResponse(status: 200)) }
     }
 
+    @Test(arguments: [false, true])
+    func aClientThatLeavesWhileItWaitsIsNoticed(isSecure: Bool) async throws {
+        var configuration = DaemonConfiguration()
+        if isSecure { configuration.certificate = try TestCertificate().certificate }
+        let kept = Mutex<[HTTPResponder]>([])
+        let (asked, signal) = AsyncStream.makeStream(of: Void.self)
+        let server = try TestServer(
+            configuration,
+            handler: TestHandler { _, responder in
+                kept.withLock { $0.append(responder) }
+                signal.yield()
+                return .wait
+            }
+        )
+        var questions = asked.makeAsyncIterator()
+        if isSecure {
+            let client = try SecureClient(port: server.port)
+            client.send(Self.request)
+            await questions.next()
+            client.end()
+        } else {
+            let client = try server.client()
+            try client.send(Self.request)
+            await questions.next()
+        }
+        // The request is over although nobody answered it.
+        #expect(await server.daemon.drain(within: .seconds(10)))
+        kept.withLock { $0 }.forEach { $0.respond(HTTPResponse(status: 200)) }
+    }
+
     @Test func lateStreamAfterTheEndIsToldThatItNeverOpened() throws {
         let kept = Mutex<HTTPResponder?>(nil)
         let server = try TestServer(
