@@ -32,6 +32,11 @@ struct cmhd_settings
   size_t (*unescape)(void *context, struct MHD_Connection *connection, char *text);
 };
 
+/* TLS 1.3 and 1.2 with authenticated ciphers alone, and in 1.2 only with ephemeral keys: no static RSA, no CBC. */
+static const char cmhd_tls_priorities[] =
+  "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:"
+  "-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM";
+
 /* `MHD_start_daemon` is variadic, which Swift cannot call. The daemon has no thread of its own: whoever starts it waits
    for its epoll descriptor and calls `MHD_run`. */
 static inline struct MHD_Daemon *
@@ -40,7 +45,7 @@ cmhd_start (const struct cmhd_settings *settings)
   struct MHD_OptionItem tls[] = {
     { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *) settings->certificate },
     { MHD_OPTION_HTTPS_MEM_KEY, 0, (void *) settings->key },
-    { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
+    { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) cmhd_tls_priorities },
     { MHD_OPTION_END, 0, NULL }
   };
   unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;

@@ -3,9 +3,11 @@ final class SecureClient {
     private let process: ChildProcess
     private var buffer: [UInt8] = []
 
-    /// - Parameter verbose: Prints the handshake before the answer, with the certificate's names.
-    init(port: UInt16, verbose: Bool = false) throws {
-        let arguments = ["openssl", "s_client", "-connect", "127.0.0.1:\(port)"]
+    /// - Parameters:
+    ///   - verbose: Prints the handshake before the answer, with the certificate's names.
+    ///   - options: Further options of `openssl s_client`.
+    init(port: UInt16, verbose: Bool = false, options: [String] = []) throws {
+        let arguments = ["openssl", "s_client", "-connect", "127.0.0.1:\(port)"] + options
         process = try ChildProcess(arguments + (verbose ? [] : ["-quiet"]))
     }
 

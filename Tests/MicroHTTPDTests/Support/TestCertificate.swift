@@ -5,12 +5,16 @@ internal import MicroHTTPD
 struct TestCertificate {
     let certificate: DaemonConfiguration.Certificate
 
-    init(commonName: String = "localhost") throws {
+    init(
+        commonName: String = "localhost",
+        key: [String] = ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    ) throws {
         // Both come on its standard output, one after the other.
-        let openssl = try ChildProcess([
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-days", "2", "-subj", "/CN=\(commonName)", "-keyout", "/dev/stdout", "-out", "/dev/stdout",
-        ])
+        let openssl = try ChildProcess(
+            ["openssl", "req", "-x509", "-newkey"] + key + [
+                "-nodes", "-days", "2", "-subj", "/CN=\(commonName)", "-keyout", "/dev/stdout", "-out", "/dev/stdout",
+            ]
+        )
         var bytes: [UInt8] = []
         while case let more = openssl.readMore(), !more.isEmpty { bytes += more }
         openssl.waitUntilExit()
