@@ -44,6 +44,8 @@ final class Exchange {
     var discarded = 0
     /// True for a request with `HEAD`.
     var wantsOnlyHead = false
+    /// True if nothing behind the request may be parsed: its response closes the connection.
+    var isLastOnConnection = false
     /// True for HTTP/1.0.
     var isOldVersion = false
     /// The stream that the library reads, while it is open.

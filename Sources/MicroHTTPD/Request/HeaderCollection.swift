@@ -1,4 +1,5 @@
 internal import CMicroHTTPD
+internal import Glibc
 
 /// The header lines of a request, as the library hands them over one by one.
 struct HeaderCollection {
@@ -6,19 +7,61 @@ struct HeaderCollection {
     private(set) var fields = HTTPFields()
     /// Their length on the wire, about: names, values, and four bytes a line.
     private(set) var byteCount = 0
-    /// True if a name was no token or a value had control characters.
+    /// True if a name was no token, a value had control characters, or the lines hold bytes that the library passed over.
     private(set) var isMalformed = false
+    /// True if a line ended with LF alone.
+    private(set) var hasBareLineFeed = false
+    /// Where the last line ended in the library's memory.
+    private var end: UInt
+
+    /// - Parameter version: The version at the end of the request line, in the library's memory.
+    private init(after version: UnsafePointer<CChar>) {
+        end = UInt(bitPattern: version) + UInt(strlen(version))
+    }
 
     /// All header lines of a connection's present request.
-    static func collect(from connection: OpaquePointer) -> HeaderCollection {
-        var collection = HeaderCollection()
+    static func collect(from connection: OpaquePointer, after version: UnsafePointer<CChar>) -> HeaderCollection {
+        var collection = HeaderCollection(after: version)
         withUnsafeMutablePointer(to: &collection) { pointer in
             _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerCallback, pointer)
         }
+        collection.checkEnd()
         return collection
     }
 
+    /// Compares where a line lies with where the one before it ended. The library reads the lines where they were
+    /// received and puts NUL bytes for the colon and the line end:
+    ///
+    ///     H o s t 0   x 0 0 A c c e p t 0 …      CR LF: two bytes between the lines; LF alone: one
+    ///
+    /// It stops reading a value at a NUL byte that was sent, and puts folded lines together elsewhere: then there is
+    /// another distance, and the library may understand another framing than the client meant.
+    private mutating func checkPlace(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let start = UInt(bitPattern: name.baseAddress)
+        switch start &- end {
+        case 2: break
+        case 1: hasBareLineFeed = true
+        default: isMalformed = true
+        }
+        let nameEnd = start &+ UInt(name.count)
+        let valueStart = UInt(bitPattern: value.baseAddress)
+        end = valueStart &+ UInt(value.count)
+        guard let base = name.baseAddress, valueStart > nameEnd, valueStart - nameEnd < 1 << 20 else {
+            isMalformed = true
+            return
+        }
+        let between = UnsafeRawBufferPointer(start: base + name.count + 1, count: Int(valueStart - nameEnd) - 1)
+        if !between.allSatisfy(\.isBlank) { isMalformed = true }
+    }
+
+    /// After the last line there is its own end and then that of the empty line, so two bytes can be read.
+    private mutating func checkEnd() {
+        guard !fields.lines.isEmpty, !isMalformed, let last = UnsafePointer<UInt8>(bitPattern: end) else { return }
+        if last[0] != 0 || (last[1] != 0 && last[1] != 0x0A && last[1] != 0x0D) { isMalformed = true }
+    }
+
     mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        checkPlace(name: name, value: value)
         byteCount += name.count + value.count + 4
         let end = value.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? 0
         let field = HTTPField(String(decoding: name, as: UTF8.self), String(decoding: value[..<end], as: UTF8.self))

@@ -15,6 +15,9 @@ struct RequestHead {
     var version: HTTPVersion
     var headers: HTTPFields
     var body: Body
+    /// True if the request has to be the last one on its connection: its end depends on a transfer coding, or its lines
+    /// were not ended as they should be, so that the library may find it elsewhere than a proxy did.
+    var isLastOnConnection: Bool
 
     /// True if the client waits for a word before it sends its body.
     var expectsContinue: Bool {
@@ -47,6 +50,7 @@ struct RequestHead {
 
         body = try Self.body(headers.fields, version)
         (rawPath, rawQuery) = (path, query)
+        isLastOnConnection = body == .chunked || headers.hasBareLineFeed
         self.method = method
         self.version = version
         self.headers = headers.fields

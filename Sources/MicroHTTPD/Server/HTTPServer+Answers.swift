@@ -7,7 +7,11 @@ extension HTTPServer {
     /// Queues a response in the library; inside the access callback only.
     func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
         exchange.phase = .over
-        guard let made = response.makeLibraryResponse(closing: driver.isWindingDown) else { return .NO }
+        guard
+            let made = response.makeLibraryResponse(
+                closing: driver.isWindingDown || exchange.isLastOnConnection
+            )
+        else { return .NO }
         defer { MHD_destroy_response(made) }
         return MHD_queue_response(exchange.connection, response.sendableStatus, made)
     }

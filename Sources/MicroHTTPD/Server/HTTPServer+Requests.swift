@@ -17,7 +17,7 @@ extension HTTPServer {
                 exchange,
                 method: String(cString: method),
                 target: isWhole ? exchange.target?.text : nil,
-                isOld: strcmp(version, "HTTP/1.0") == 0
+                version: version
             )
         case .body:
             return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
@@ -35,7 +35,10 @@ extension HTTPServer {
     }
 
     /// The head is there; the target is nil if the request line holds what it must not.
-    private func headArrived(_ exchange: Exchange, method: String, target: String?, isOld: Bool) -> MHD_Result {
+    private func headArrived(_ exchange: Exchange, method: String, target: String?, version: UnsafePointer<CChar>)
+        -> MHD_Result
+    {
+        let isOld = strcmp(version, "HTTP/1.0") == 0
         exchange.wantsOnlyHead = method == "HEAD"
         exchange.isOldVersion = isOld
         exchange.target = nil
@@ -45,13 +48,14 @@ extension HTTPServer {
                 method: method,
                 target: target,
                 version: isOld ? .http10 : .http11,
-                headers: HeaderCollection.collect(from: exchange.connection),
+                headers: HeaderCollection.collect(from: exchange.connection, after: version),
                 limits: driver.configuration
             )
         } catch {
             return refuse(exchange, error)
         }
         exchange.head = head
+        exchange.isLastOnConnection = head.isLastOnConnection
         exchange.phase = .body
         if case .length(let length) = head.body {
             guard length <= driver.configuration.bodyLimit else { return bodyTooLong(exchange, length, head) }

@@ -23,6 +23,11 @@ internal import Testing
         ("GET /a\0/b HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
         ("GET /a?b\0c HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
         ("GET\0X /a HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\nD: e\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\0 1\r\nA: b\r\n\r\nabc", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\nD: e\r\n\r\n", .malformedHead),
         ("GET   /a HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
     ])
     func badHeadIsRefusedInTheHandlersWordsAndTheConnectionCloses(request: String, refusal: RequestRefusal) throws {
@@ -42,6 +47,34 @@ internal import Testing
         let client = try server.client()
         try client.send(Array("GET /".utf8) + [0xFF, 0xC0] + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
         #expect(try client.readResponse().status == 400)
+    }
+
+    @Test(arguments: [
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\na\n0\n\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a\nb\r\na\r\n0\r\n\r\n",
+        "GET / HTTP/1.1\nHost: x\n\n", "GET / HTTP/1.1\r\nHost: x\r\nA: b\nC: d\r\n\r\n",
+    ])
+    func aRequestOfDoubtfulFramingIsTheLastOnItsConnection(request: String) throws {
+        let server = try TestServer()
+        let client = try server.client()
+        try client.send(request + "GET /second HTTP/1.1\r\nHost: x\r\n\r\n")
+        let response = try client.readResponse()
+        #expect(response.header("Connection")?.lowercased() == "close")
+        #expect(!response.text.contains("/second"))
+        #expect(client.isClosedByServer())
+        #expect(server.daemon.figures.requests <= 1)
+    }
+
+    @Test func ordinaryRequestsKeepTheirConnection() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        let lines = "Host: x\r\nEmpty:\r\nBlank:   \r\nTab:\ta \t\r\nContent-Length: 1\r\n"
+        for _ in 0..<3 {
+            let response = try client.exchange("POST / HTTP/1.1\r\n\(lines)\r\na")
+            #expect(response.status == 200)
+            #expect(response.header("Connection") == nil)
+        }
     }
 
     @Test func requestBehindARefusedOneIsNotTakenUp() throws {
