@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Gateway
+internal import Glibc
 
 /// The program: its commands, and nothing else.
 @main
@@ -14,4 +15,10 @@ struct GatewayCommand: AsyncParsableCommand {
             HealthCommand.self, KeyCommand.self,
         ]
     )
+
+    /// Ignores SIGPIPE before anything is written: a reader of the log that goes away must not end the process.
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        await main(nil)
+    }
 }

@@ -40,6 +40,8 @@ final class Exchange {
     var head: RequestHead?
     /// The body so far, until the handler has it.
     var body: [UInt8] = []
+    /// Bytes reserved for the body in the ledger, until the request is over.
+    var reservedBytes = 0
     /// Bytes of an overlong body thrown away so far.
     var discarded = 0
     /// True for a request with `HEAD`.

@@ -18,6 +18,8 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
     case headersTooLarge
     /// The body is longer than configured.
     case bodyTooLarge
+    /// The bodies of all present requests together are larger than configured.
+    case bodyBudgetExceeded
 
     /// The status of the answer.
     package var status: Int {
@@ -27,6 +29,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
             400
         case .bodyTooLarge: 413
         case .targetTooLong: 414
+        case .bodyBudgetExceeded: 503
         case .headersTooLarge: 431
         }
     }
@@ -43,6 +46,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         case .targetTooLong: "The request target is too long."
         case .headersTooLarge: "The header lines are too large."
         case .bodyTooLarge: "The body is too large."
+        case .bodyBudgetExceeded: "The server holds too many request bodies at present."
         }
     }
 }

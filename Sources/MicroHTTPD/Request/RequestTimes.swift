@@ -6,6 +6,9 @@ internal import StreamIO
 final class RequestTimes {
     private let idleTimeout: Duration
     private let requestTimeout: Duration
+    private let responseTimeout: Duration
+    /// A client that takes fewer bytes in a second is too slow.
+    static let leastBytesPerSecond = 64 * 1024
     private var records: [ConnectionRecord?] = []
     private var free: [Int] = []
     private var wheel: TimerWheel
@@ -15,6 +18,7 @@ final class RequestTimes {
     init(configuration: DaemonConfiguration, now: Moment) {
         idleTimeout = configuration.idleTimeout
         requestTimeout = configuration.requestTimeout
+        responseTimeout = configuration.responseTimeout
         self.now = now
         wheel = TimerWheel(granularity: .milliseconds(100), now: now)
     }
@@ -48,6 +52,11 @@ final class RequestTimes {
     /// The request is complete: no limit while it is being answered.
     func requestArrived(_ record: ConnectionRecord) {
         wheel.cancel(record.slot)
+    }
+
+    /// The response is ready: its client has to take it in time.
+    func responseBegan(_ record: ConnectionRecord, size: Int) {
+        wheel.schedule(record.slot, at: now + (responseTimeout + .seconds(size / Self.leastBytesPerSecond)))
     }
 
     /// The request is answered: the connection may be idle, then bring another.

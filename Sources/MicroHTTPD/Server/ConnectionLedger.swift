@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts the connections of all shards, in all and by address, against their limits.
+/// Counts the connections of all shards, in all and by address, and the bytes of request bodies, against their limits.
 final class ConnectionLedger: Sendable {
     private struct Counts {
         var limit: Int
@@ -12,10 +12,16 @@ final class ConnectionLedger: Sendable {
 
     private let limitPerAddress: Int
     private let counts: Mutex<Counts>
+    private let bodyBudget: Int
+    private let bodyBytes = Atomic(0)
 
-    /// - Parameter limitPerAddress: 0 for none.
-    init(limit: Int, limitPerAddress: Int) {
+    /// - Parameters:
+    ///   - limit: Connections at a time.
+    ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
+    ///   - bodyBudget: Bytes of all request bodies at a time.
+    init(limit: Int, limitPerAddress: Int, bodyBudget: Int) {
         self.limitPerAddress = limitPerAddress
+        self.bodyBudget = bodyBudget
         counts = Mutex(Counts(limit: limit))
     }
 
@@ -52,6 +58,19 @@ final class ConnectionLedger: Sendable {
             guard limitPerAddress > 0, let count = counts.byAddress[peer.host] else { return }
             counts.byAddress[peer.host] = count > 1 ? count - 1 : nil
         }
+    }
+
+    /// Reserves memory for a part of a body; false if the budget is used up.
+    func reserveBody(_ count: Int) -> Bool {
+        let total = bodyBytes.wrappingAdd(count, ordering: .relaxed).newValue
+        if total <= bodyBudget { return true }
+        bodyBytes.wrappingSubtract(count, ordering: .relaxed)
+        return false
+    }
+
+    /// Returns memory that was reserved for bodies.
+    func releaseBody(_ count: Int) {
+        if count > 0 { bodyBytes.wrappingSubtract(count, ordering: .relaxed) }
     }
 
     /// The counts, written into the figures.

@@ -41,12 +41,17 @@ package struct DaemonConfiguration: Sendable {
     /// An overlong body is read and thrown away up to this many bytes, so that its sender gets to read the refusal;
     /// beyond it the connection is cut. Default 8 MiB.
     package var bodyDiscardLimit = 8 * 1024 * 1024
+    /// Bytes of all request bodies in memory at a time; a request beyond it gets 503. Default 64 MiB.
+    package var bodyBudget = 64 * 1024 * 1024
     /// After this time without a byte in either direction a connection is closed; streams excepted. Whole seconds.
     /// Default 30 s.
     package var idleTimeout = Duration.seconds(30)
     /// A request whose head and body have not arrived this long after its connection became ready for it, idle time not
     /// counted, is cut off. Default 30 s.
     package var requestTimeout = Duration.seconds(30)
+
+    /// A response has to be taken by its client within this time, and a second more for every 64 KiB of it. Default 60 s.
+    package var responseTimeout = Duration.seconds(60)
 
     /// A stream whose client takes nothing for this long is cut off. Default 30 s.
     package var blockedStreamTimeout = Duration.seconds(30)
@@ -72,6 +77,8 @@ package struct DaemonConfiguration: Sendable {
         corrected.connectionMemory = min(max(heads, connectionMemory), 4 * 1024 * 1024)
         corrected.bodyLimit = max(0, bodyLimit)
         corrected.bodyDiscardLimit = max(0, bodyDiscardLimit)
+        corrected.bodyBudget = max(0, bodyBudget)
+        corrected.responseTimeout = max(.milliseconds(100), responseTimeout)
         corrected.idleTimeout = max(.seconds(1), idleTimeout)
         corrected.requestTimeout = max(.milliseconds(100), requestTimeout)
         corrected.blockedStreamTimeout = max(.milliseconds(10), blockedStreamTimeout)

@@ -8,6 +8,8 @@ package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
     case cannotListen(String)
     /// A resource of the system was refused: an epoll set, a thread.
     case systemRefused(String)
+    /// The process may open fewer descriptors than the daemon needs.
+    case tooFewDescriptors(limit: Int, needed: Int)
     /// libmicrohttpd refused to start; with TLS, mostly for a certificate and key that are unreadable or do not match.
     case startRefused
     /// The daemon runs already, or was closed.
@@ -23,6 +25,8 @@ package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
         case .badAddress(let address): "cannot listen on \"\(address)\": no such address here"
         case .cannotListen(let reason): "cannot listen: \(reason)"
         case .systemRefused(let reason): "the system refused: \(reason)"
+        case .tooFewDescriptors(let limit, let needed):
+            "the process may open \(limit) descriptors; at least \(needed) are needed (ulimit -n)"
         case .startRefused:
             "libmicrohttpd refused to start (with TLS: is the certificate readable, is the key its own?)"
         case .notStartable: "the daemon was started before"

@@ -59,6 +59,7 @@ extension HTTPServer {
         exchange.phase = .body
         if case .length(let length) = head.body {
             guard length <= driver.configuration.bodyLimit else { return bodyTooLong(exchange, length, head) }
+            guard reserve(length, for: exchange) else { return refuse(exchange, .bodyBudgetExceeded) }
             exchange.body.reserveCapacity(length)
         }
         return .YES
@@ -78,8 +79,16 @@ extension HTTPServer {
             exchange.body = []
             return discard(exchange, part.count)
         }
+        let missing = exchange.body.count + part.count - exchange.reservedBytes
+        guard missing <= 0 || reserve(missing, for: exchange) else { return .NO }
         exchange.body.append(contentsOf: part)
         return .YES
+    }
+
+    private func reserve(_ count: Int, for exchange: Exchange) -> Bool {
+        guard driver.ledger.reserveBody(count) else { return false }
+        exchange.reservedBytes += count
+        return true
     }
 
     private func discard(_ exchange: Exchange, _ count: Int) -> MHD_Result {

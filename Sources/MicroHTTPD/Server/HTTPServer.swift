@@ -167,6 +167,7 @@ extension HTTPServer {
             let isTimeout = reason == .REQUEST_TERMINATED_TIMEOUT_REACHED
             driver.scheduler.closed(stream, isTimeout ? .blockedTooLong : .peerClosed)
         }
+        driver.ledger.releaseBody(exchange.reservedBytes)
         driver.requestTimes.requestEnded(exchange.record)
         driver.endExchange(exchange)
     }

@@ -1,11 +1,56 @@
-internal import MicroHTTPD
 internal import Testing
+
+@testable internal import MicroHTTPD
 
 @Suite struct LimitTests {
     private func configuration(_ change: (inout DaemonConfiguration) -> Void) -> DaemonConfiguration {
         var configuration = DaemonConfiguration()
         change(&configuration)
         return configuration
+    }
+
+    @Test func bodiesOfAllRequestsShareABudget() throws {
+        let server = try TestServer(configuration { $0.bodyBudget = 1000 })
+        let (first, second) = (try server.client(), try server.client())
+        func head(_ length: Int) -> String { "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n" }
+        try first.send(head(600) + "a")
+        // An answer on another connection shows that the head before it was read.
+        _ = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        try second.send(head(600))
+        #expect(try second.readResponse().text == "{\"code\":\"bodyBudgetExceeded\"}")
+        try first.send(String(repeating: "a", count: 599))
+        #expect(try first.readResponse().status == 200)
+        let again = try server.client().exchange(head(600) + String(repeating: "b", count: 600))
+        #expect(again.status == 200)
+    }
+
+    @Test func aResponseThatIsNotTakenInTimeIsCutOff() throws {
+        // More than the buffers between server and client hold, less than what a second more is granted for.
+        let size = RequestTimes.leastBytesPerSecond - 1
+        let server = try TestServer(
+            configuration {
+                $0.responseTimeout = .milliseconds(100)
+                $0.sendBufferSize = 4096
+            },
+            handler: TestHandler { _, _ in
+                .respond(HTTPResponse(status: 200, body: .bytes([UInt8](repeating: 97, count: size))))
+            }
+        )
+        let client = try server.client(receiveBuffer: 2048)
+        try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = try client.readHead()
+        while server.daemon.figures.connections > 0 {
+            // Every answer comes from a later pass of the loop than the one before.
+            _ = try server.client().exchange("HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        }
+        #expect(try client.readToEnd().count < size)
+    }
+
+    @Test func aLimitOfDescriptorsThatIsTooLowIsRefused() throws {
+        #expect(throws: DaemonError.tooFewDescriptors(limit: 100, needed: 192)) {
+            try Daemon.connectionLimit(descriptors: 100)
+        }
+        #expect(try Daemon.connectionLimit(descriptors: 1024) == 896)
     }
 
     @Test func longTargetIsRefused() throws {
