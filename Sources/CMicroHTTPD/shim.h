@@ -37,7 +37,7 @@ static const char cmhd_tls_priorities[] =
   "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:"
   "-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM";
 
-/* `MHD_start_daemon` is variadic, which Swift cannot call. The daemon has no thread of its own: whoever starts it waits
+/* `MHD_start_daemon` is variadic, which Swift cannot call. The daemon has no thread of its own: its owner waits
    for its epoll descriptor and calls `MHD_run`. */
 static inline struct MHD_Daemon *
 cmhd_start (const struct cmhd_settings *settings)

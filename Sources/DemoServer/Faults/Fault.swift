@@ -14,7 +14,7 @@ package struct Fault: Sendable, Hashable {
     /// How many times it strikes before it is used up; `Int.max` stands for always.
     package var times: Int
 
-    /// Puts a fault together.
+    /// A fault from its parts.
     ///
     /// - Parameters:
     ///   - effect: What goes wrong.

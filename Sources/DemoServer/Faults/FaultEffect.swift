@@ -59,7 +59,7 @@ package enum FaultEffect: Sendable, Hashable {
 }
 
 extension FaultEffect {
-    /// Time after which a half-open connection is cut, for nobody else will ever do it.
+    /// Time after which a half-open connection is cut.
     static let longestHalfOpen = Duration.seconds(120)
 
     /// The moment at which the effect strikes if none is named.

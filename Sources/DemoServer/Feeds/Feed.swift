@@ -23,7 +23,7 @@ protocol Feed: Sendable {
     /// A test, or the application around the server, asks for something.
     mutating func ordered(_ order: FeedRequest) -> [FeedEvent]
 
-    /// A client said something to everybody.
+    /// A client published a message to all.
     mutating func said(_ text: String, from address: String, at now: Duration) -> [FeedEvent]
 }
 
@@ -109,7 +109,7 @@ package enum FeedRequest: Sendable, Hashable {
     case publish(item: String, values: [String?])
     /// The item's list or table is emptied (`CS`); a MERGE row becomes all null.
     case clear(item: String)
-    /// The given number of events of the item got lost (`OV`, for subscriptions that are told of losses).
+    /// The given number of events of the item got lost (`OV`, for subscriptions that report losses).
     case lose(item: String, count: Int)
     /// The snapshot of the item is complete; only for feeds that hold their snapshots.
     case endSnapshot(item: String)

@@ -59,7 +59,7 @@ struct FeedDirectory: Sendable {
         }
     }
 
-    /// Somebody publishes to everybody: the chat.
+    /// Publishes a message to all subscribers of the chat.
     mutating func said(_ text: String, from address: String, at now: Duration) -> [(feed: Index, event: FeedEvent)] {
         feeds.indices.flatMap { index in
             feeds[index].said(text, from: address, at: now).map { (index, $0) }

@@ -51,7 +51,7 @@ struct ManualFeed: Feed {
 
     mutating func advance(to now: Duration) -> [FeedEvent] { [] }
 
-    /// Does as it is told; orders that make no sense for the feed do nothing.
+    /// Performs an order; orders that do not apply to the feed do nothing.
     mutating func ordered(_ order: FeedRequest) -> [FeedEvent] {
         switch order {
         case .publish(let item, let values): publish(values, to: item)
@@ -131,7 +131,7 @@ struct ManualFeed: Feed {
     }
 }
 
-/// A data adapter whose items change only when a test says so.
+/// A data adapter whose items change only by orders of a test.
 package struct ManualFeedConfiguration: Sendable, Hashable {
     /// Item names; empty accepts any name.
     package var items: [String]

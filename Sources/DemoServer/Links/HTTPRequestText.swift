@@ -2,14 +2,14 @@
 package struct HTTPRequestText: Sendable, Hashable {
     /// `POST`, `GET`, …; `OPTIONS` is answered by the listeners.
     package var method: String
-    /// The path as it came, without the query.
+    /// The path as received, without the query.
     package var path: String
     /// What follows the `?`; empty if nothing does.
     package var query: String
     /// The body.
     package var body: [UInt8]
 
-    /// Puts a request together.
+    /// A request from its parts.
     package init(method: String = "POST", path: String, query: String = "", body: [UInt8] = []) {
         self.method = method
         self.path = path
@@ -27,7 +27,7 @@ package struct HTTPAnswer: Sendable, Equatable {
     /// Whether the connection ends after it.
     package var closesSocket: Bool
 
-    /// Puts an answer together.
+    /// An answer from its parts.
     package init(status: Int = 200, body: [UInt8] = [], closesSocket: Bool = false) {
         self.status = status
         self.body = body

@@ -20,7 +20,7 @@ struct Link: Sendable {
     let openedAt: Duration
     /// The TLCP version that the client speaks.
     var version = ProtocolVersion.current
-    /// What is wrong with the TLCP version, to be told to a create or bind; nil if nothing is.
+    /// The error of the TLCP version, for the response to a create or bind; nil if it is supported.
     var versionProblem: String?
 
     /// The session whose stream runs here.

@@ -4,7 +4,7 @@ internal import TLCP
 struct LinkTable: Sendable {
     /// Connections by number.
     private(set) var links: [LinkID: Link] = [:]
-    /// Sessions whose stream connection was cut on purpose, until they are told.
+    /// Sessions whose stream connection was cut by a fault, until they are notified.
     private(set) var lostStreams: [(link: LinkID, session: SessionHandle)] = []
     private var dirty: [LinkID] = []
     private var actions: [ServerAction] = []

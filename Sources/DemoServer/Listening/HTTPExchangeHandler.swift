@@ -85,7 +85,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
     }
 
-    /// Some clients send a body only when they were told that it is accepted.
+    /// Some clients send a body only after `100 Continue`.
     private func encourage(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard head.version == .http1_1, head.headers[canonicalForm: "Expect"].contains("100-continue") else { return }
         write(HTTPResponseHead(version: head.version, status: .continue), context)
@@ -197,7 +197,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
 
 /// What an HTTP request is for.
 struct RequestTarget: Sendable, Hashable {
-    /// The path as it came.
+    /// The path as received.
     let path: String
     /// What follows the `?`; empty if nothing does.
     let query: String

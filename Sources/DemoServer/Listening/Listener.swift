@@ -19,7 +19,7 @@ struct Listener: Sendable {
     /// Listens and serves until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - runtime: Is told when the server listens.
+    ///   - runtime: Notified when the server listens.
     func run(on runtime: ServerRuntime) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {

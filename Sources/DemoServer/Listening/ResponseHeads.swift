@@ -5,7 +5,7 @@ enum ResponseHeads {
     /// The head of a response that streams.
     ///
     /// - Parameters:
-    ///   - date: What the header `Date` says.
+    ///   - date: The value of the header `Date`.
     static func stream(for request: HTTPRequestHead, date: String) -> HTTPResponseHead {
         var headers = common(for: request, date)
         // Not text/plain: some clients hold the beginning of that back to guess what it is.

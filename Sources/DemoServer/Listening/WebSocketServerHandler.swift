@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOWebSocket
 
-/// One WebSocket: puts messages together and writes what the conversation says.
+/// One WebSocket: joins fragments to messages and writes the lines of the session.
 final class WebSocketServerHandler: ChannelInboundHandler, LinkOutlet {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame

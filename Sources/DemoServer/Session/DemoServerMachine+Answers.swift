@@ -98,7 +98,7 @@ extension [UInt8] {
     }
 }
 
-/// How one request is answered, where faults have a say.
+/// The effects of installed faults on the response to one request.
 struct ResponseFaults: Sendable {
     /// The request is refused.
     var refusal: ServerNotification?

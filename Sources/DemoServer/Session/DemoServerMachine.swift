@@ -2,13 +2,13 @@ internal import TLCP
 
 /// The whole server but for its sockets and its clock: requests and the passing of time in, orders for listeners out.
 ///
-/// Every method is one event; it is told the time since the server's start and returns what the listeners have to do, in
+/// Every method is one event; it gets the time since the server's start and returns what the listeners have to do, in
 /// that order. After each event `nextDeadline` tells when `timePassed` has to be called at the latest.
 package struct DemoServerMachine: ~Copyable {
     var context: ServerContext
     var sessions: [SessionHandle: DemoSession] = [:]
     var handles: [SessionID: SessionHandle] = [:]
-    /// Sessions closed a short while ago, with what a late bind is told.
+    /// Sessions closed a short while ago, with the error for a late bind.
     var tombstones: [SessionHandle: Tombstone] = [:]
     /// The closed sessions by the number that clients know.
     var buried: [SessionID: SessionHandle] = [:]
@@ -41,7 +41,7 @@ package struct DemoServerMachine: ~Copyable {
         var line: [UInt8]
     }
 
-    /// A server to which nobody is connected.
+    /// A server without connections.
     ///
     /// - Parameters:
     ///   - configuration: What it serves.
@@ -157,7 +157,7 @@ struct ServerContext: Sendable {
     var faults = FaultPlan()
     /// Data notifications committed so far.
     var notifications = 0
-    /// Sessions that ended in the present event, and what a late bind is told.
+    /// Sessions that ended in the present event, and the error for a late bind.
     var ended: [(session: SessionHandle, farewell: SessionEnd?)] = []
 
     /// An empty context.

@@ -56,9 +56,9 @@ extension DemoSession {
 
     /// Leaves the connection that the session is still bound to.
     ///
-    /// A plain bind on a connection opened later is somebody else's, and the client of the old one is told so. One on
+    /// A plain bind on a connection opened later belongs to another client, and the old one gets an error. One on
     /// a connection that was there before the present binding may be the client's own, overtaken by its next one: that
-    /// client must not be told to stop. Its connection breaks, and whatever it has missed can be recovered.
+    /// client must not get an error. Its connection breaks, and whatever it has missed can be recovered.
     private mutating func supersede(isRecovery: Bool, isLate: Bool, _ context: inout ServerContext) {
         guard let old = stream else { return }
         if !isRecovery, isLate {

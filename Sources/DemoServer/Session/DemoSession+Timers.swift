@@ -65,7 +65,7 @@ enum SessionTimer: Sendable, Hashable {
     case poll
     /// Some item may send again, or the bandwidth allows more.
     case pump
-    /// Nobody bound the session in time.
+    /// The session was not bound in time.
     case expiry
     /// A message waited long enough for earlier ones of this sequence.
     case skip(sequence: String)

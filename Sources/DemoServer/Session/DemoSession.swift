@@ -91,7 +91,7 @@ package struct SessionEnd: Sendable, Hashable {
     /// A text for people.
     package var message: String
 
-    /// Puts the arguments together.
+    /// The end from its arguments.
     package init(code: Int, message: String) {
         self.code = code
         self.message = message

@@ -158,7 +158,7 @@ struct SubscriptionPlan: Sendable, Hashable {
     struct NamedItem: Sendable, Hashable {
         /// Its name.
         var name: String
-        /// What the feed says about it.
+        /// The feed's description of it.
         var item: FeedItem
     }
 }

@@ -4,7 +4,7 @@ internal import TLCP
 struct ItemChannel: Sendable {
     /// The item's name.
     let name: String
-    /// What the feed says about it.
+    /// The feed's description of it.
     let item: FeedItem
     /// What waits to be sent.
     var queue: ItemQueue

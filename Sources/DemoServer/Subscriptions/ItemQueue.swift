@@ -80,7 +80,7 @@ struct QueuePolicy: Sendable, Hashable {
     /// Pending events that an item may have; the oldest goes when there is one more.
     var capacity: Int
 
-    /// Whether everything is to be forwarded as it came, and what is lost all the same is told by `OV`.
+    /// Whether every event is forwarded unchanged; lost ones are reported by `OV`.
     var isUnfiltered: Bool
 
     /// Least time between two updates of an item, or of a key in COMMAND mode; nil for no limit.

@@ -1,6 +1,6 @@
 internal import StreamIO
 
-/// A reference that C code holds to one of our objects. The name of each box below says who holds it, where it is
+/// A reference that C code holds to one of our objects. The comment of each box below names the holder, where it is
 /// retained, and which one call releases it.
 enum Box<Object: AnyObject> {
     /// Retains the object for the C side.

@@ -43,7 +43,7 @@ func requestLineCallback(
 }
 
 /// Called on the loop's thread for every part of a request target. Leaves it as it is: the raw target is kept from the
-/// request line, and decoding is the business of whoever knows where segments end.
+/// request line, and decoding needs to know where segments end.
 func unescapeCallback(
     context: UnsafeMutableRawPointer?,
     connection: OpaquePointer?,

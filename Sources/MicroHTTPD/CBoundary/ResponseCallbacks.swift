@@ -17,7 +17,7 @@ func contentFreeCallback(context: UnsafeMutableRawPointer?) {
     StreamBox.release(context)
 }
 
-/// Called for a response that never has a body, and so never in earnest.
+/// The content reader of a response to `HEAD`, which has no body: the library requires one and never calls it.
 func noContentCallback(
     context: UnsafeMutableRawPointer?,
     position: UInt64,

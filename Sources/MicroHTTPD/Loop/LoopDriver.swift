@@ -13,7 +13,7 @@ final class LoopDriver {
     var date = HTTPDate()
     /// What this shard counted.
     var figures = DaemonFigures()
-    /// Responses close their connections: nobody new is accepted.
+    /// Responses close their connections, and no new ones are accepted.
     private(set) var isWindingDown = false
     /// Handlers are not asked any more.
     private(set) var isClosing = false
@@ -74,7 +74,7 @@ final class LoopDriver {
         }
     }
 
-    /// Serves until a message says `close`.
+    /// Serves until the message `close`.
     func run() {
         scheduler.feed = makeFeed(loop)
         while !isClosing {

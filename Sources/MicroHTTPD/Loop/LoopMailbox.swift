@@ -3,7 +3,7 @@ internal import Glibc
 internal import StreamIO
 internal import Synchronization
 
-/// The way into a loop from other threads: messages in order, and a bell. It stands for as long as anybody holds it, so
+/// The way into a loop from other threads: messages in order, and a bell. It lives for as long as it is referenced, so
 /// a late call after the end of the loop is harmless.
 final class LoopMailbox: Sendable {
     /// The bell: an eventfd in the loop's epoll set.
@@ -57,7 +57,7 @@ final class LoopMailbox: Sendable {
     /// Whether the feed was made due, and `takeFeed` did not see it yet.
     var isFeedWaiting: Bool { isFeedDue.load(ordering: .acquiring) }
 
-    /// Refuses all messages from now on, and those that nobody took.
+    /// Refuses all messages from now on, and those that were not taken.
     func close() {
         let left = messages.withLock { messages in
             defer { messages = nil }
@@ -75,13 +75,13 @@ final class LoopMailbox: Sendable {
     private func silence() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)
-        // An exchange, not a store: it has to see what whoever found the bell rung wrote before.
+        // An exchange, not a store: it has to see the writes of threads that found the bell already rung.
         _ = isRung.exchange(false, ordering: .acquiringAndReleasing)
     }
 }
 
 extension LoopMessage {
-    /// Nobody will act on the message.
+    /// Completes the message without acting on it: the loop has ended.
     func refuse() {
         switch self {
         case .answer(_, .stream(_, let stream)): stream.onEnd(.neverOpened)
@@ -102,11 +102,11 @@ enum LoopMessage: Sendable {
 
     /// The answer to a waiting exchange.
     case answer(UInt64, Answer)
-    /// Serve new connections with this certificate; tell what went wrong, if anything.
+    /// Serve new connections with this certificate, and report the error, if any.
     case replaceCertificate(DaemonConfiguration.Certificate, told: @Sendable (DaemonError?) -> Void)
     /// Stop listening.
     case stopAccepting
-    /// Tell when nothing goes on any more, or the moment has come.
+    /// Report when no request and no stream is open, or when the moment has come.
     case drain(until: Moment, told: @Sendable (Bool) -> Void)
     /// End everything, and the thread.
     case close

@@ -18,7 +18,7 @@ final class StreamScheduler {
     /// Streams visited in a row before the loop looks at its other duties.
     private static let sliceLength = 512
 
-    /// Says which streams have something due; set before the first stream.
+    /// Opens streams and names those that have something due; set before the first stream.
     var feed: (any StreamFeed)?
     /// The time of the present pass.
     private(set) var now: Moment
@@ -88,14 +88,14 @@ final class StreamScheduler {
         return writer
     }
 
-    /// Asks the feed, and queues what it names, each time from another one on, so that nobody is always last.
+    /// Collects what is due and queues the streams, each pass from another one on, so that no stream is always last.
     func askFeed() {
         guard let feed, !isSharing else { return }
         news.removeAll()
         feed.collect(into: &news, now: now)
         shared.begin(news.shared)
         news.shared.removeAll(keepingCapacity: true)
-        rotation = (rotation &+ 7919) & 0xFFFF_FFFF
+        rotation = TurnRotation.next(rotation)
         guard !news.ready.isEmpty else { return }
         let start = rotation % news.ready.count
         for index in 0..<news.ready.count {

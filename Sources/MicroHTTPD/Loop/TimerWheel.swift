@@ -2,7 +2,7 @@ internal import StreamIO
 
 /// Deadlines of many things, coarse and cheap: a ring of ticks, each with a list of the things that are due then.
 ///
-/// Things are small numbers (places in somebody's table). A thing has at most one deadline. Moving a deadline further
+/// Things are small numbers (indices of a table). A thing has at most one deadline. Moving a deadline further
 /// away, as every event does with a heartbeat, only stores it: the thing is looked at when the old one comes, and put
 /// where it belongs then. Nothing is allocated while the numbers stay below the highest one so far.
 ///

@@ -61,7 +61,7 @@ final class Exchange {
         self.target = target
     }
 
-    /// Lets the library go on with the suspended connection. Whoever calls this must not touch the connection or its
+    /// Lets the library go on with the suspended connection. The caller must not touch the connection or its
     /// descriptor afterwards.
     func resume() {
         server.resume(connection)

@@ -59,7 +59,7 @@ package final class HTTPResponder: Sendable {
         deliver = { mailbox.post(.answer(exchange, $0)) }
     }
 
-    /// A responder that hands its answer, `.respond` or `.stream`, to somebody else: to ask a handler without a daemon.
+    /// A responder that hands its answer, `.respond` or `.stream`, to a closure: to call a handler without a daemon.
     package init(deliver: @escaping @Sendable (HTTPDecision) -> Void) {
         self.deliver = { answer in
             switch answer {
@@ -92,7 +92,7 @@ package final class HTTPResponder: Sendable {
         }
     }
 
-    /// The handler said `.wait`: from now on somebody is owed an answer.
+    /// The handler returned `.wait`: from now on the request needs an answer.
     func expectAnswer() {
         state.withLock { if $0 == .unused { $0 = .awaited } }
     }

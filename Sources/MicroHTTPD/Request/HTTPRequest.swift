@@ -56,9 +56,9 @@ package enum HTTPVersion: Sendable, Hashable {
 
 /// The network address of a client.
 package struct PeerAddress: Sendable, Hashable {
-    /// The numeric address, IPv4-mapped IPv6 written as IPv4; empty if the system did not tell.
+    /// The numeric address, IPv4-mapped IPv6 written as IPv4; empty if unknown.
     package var host: String
-    /// The port; 0 if the system did not tell.
+    /// The port; 0 if unknown.
     package var port: UInt16
 
     /// An address from its parts.

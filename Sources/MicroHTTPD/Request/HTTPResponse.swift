@@ -26,8 +26,8 @@ package struct HTTPResponse: Sendable {
     /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the server end and ignored here;
     /// `Connection: close` is honoured.
     package var headers: HTTPFields
-    /// The body. To a `HEAD` its length is told and nothing is sent. With 304 likewise: give the body that it stands
-    /// for, or the client is told a length of 0. With 204 it is left out altogether.
+    /// The body. A `HEAD` request and a 304 get its length and no bytes: give the body of the full response, or the length
+    /// is sent as 0. With 204 the length is left out too.
     package var body: Body
 
     /// A response from its parts.

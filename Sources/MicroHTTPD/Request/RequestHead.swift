@@ -108,7 +108,7 @@ struct TargetText {
     /// Copies a target, then hides its query from the library.
     ///
     /// The library would go on and take the query apart, into the connection's memory: some hundred parts fill that, and
-    /// the request gets no answer at all. Nobody asks it for them, so the query is made to end where it begins. The
+    /// the request gets no answer at all. They are not needed, so the query is made to end where it begins. The
     /// memory is the connection's own, and the library writes into it as well.
     init(taking target: UnsafePointer<CChar>) {
         text = String(validatingCString: target)

@@ -26,7 +26,7 @@ final class RequestTimes {
     /// When `advance` has something to do next.
     var nextTick: Moment? { wheel.nextTick }
 
-    /// A connection stands; its first request is due.
+    /// A connection was accepted; its first request is due.
     func add(peer: PeerAddress, id: UInt64, descriptor: Int32) -> ConnectionRecord {
         let slot = free.popLast() ?? records.count
         let record = ConnectionRecord(id: id, peer: peer, descriptor: descriptor, slot: slot)

@@ -1,8 +1,8 @@
 package import StreamIO
 internal import Synchronization
 
-/// An HTTP server: libmicrohttpd accepts, parses and answers; open responses are written by our own loops, which run the
-/// library as well. Each loop is a shard with a thread, connections and streams of its own; all of them accept from one
+/// An HTTP server: libmicrohttpd accepts, parses and answers; the loops of this module run the library and write the open
+/// responses. Each loop is a shard with a thread, connections and streams of its own; all of them accept from one
 /// listening socket.
 package final class Daemon: Sendable {
     /// The way in which a loop gets its feed: called once for each shard, on the shard's thread.

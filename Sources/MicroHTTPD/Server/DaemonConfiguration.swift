@@ -32,7 +32,7 @@ package struct DaemonConfiguration: Sendable {
     /// Never less than the limits of target and headers need together. Default 32 KiB.
     package var connectionMemory = 32 * 1024
     /// The longest request target, bytes. Default 16 KiB. One beyond the connection's memory gets the library's own
-    /// words instead of the handler's.
+    /// response instead of the handler's.
     package var targetLimit = 16 * 1024
     /// The longest header section, bytes. Default 12 KiB.
     package var headerLimit = 12 * 1024

@@ -36,7 +36,7 @@ package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The system's words for its last error on this thread.
+/// The system's text for the last error on this thread.
 enum SystemText {
     static func last() -> String {
         text(for: errno)

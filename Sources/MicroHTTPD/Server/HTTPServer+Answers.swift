@@ -17,7 +17,7 @@ extension HTTPServer {
         return MHD_queue_response(exchange.connection, response.sendableStatus, made)
     }
 
-    /// Refuses a request with the handler's words; inside the access callback only.
+    /// Refuses a request with the handler's response; inside the access callback only.
     func refuse(_ exchange: Exchange, _ refusal: RequestRefusal) -> MHD_Result {
         driver.figures.refusedRequests &+= 1
         exchange.head = nil
@@ -52,7 +52,7 @@ extension HTTPServer {
         return .YES
     }
 
-    /// Opens a stream that the library reads, or tells its head alone; inside the access callback only.
+    /// Opens a stream that the library reads, or sends its head alone; inside the access callback only.
     func openThroughLibrary(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) -> MHD_Result {
         if exchange.wantsOnlyHead {
             stream.onEnd(.neverOpened)
@@ -90,7 +90,7 @@ extension HTTPServer {
         return MHD_queue_response(exchange.connection, status, made)
     }
 
-    /// Takes the socket of a suspended connection for a stream of our own writing, and lets the library clear away
+    /// Takes the socket of a suspended connection for a stream that the loop writes itself, and lets the library free
     /// the rest. If the system refuses, the library closes the connection.
     private func takeOver(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) {
         defer {
@@ -121,7 +121,7 @@ extension HTTPServer {
 }
 
 extension LoopMessage.Answer {
-    /// Nobody waits for the answer any more.
+    /// Drops the answer: its request is over.
     func refuse() {
         if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) }
     }

@@ -14,9 +14,9 @@ final class HTTPServer {
     private(set) var descriptor: Int32 = -1
     /// Its open connections.
     var connections = 0
-    /// False once it left the listening socket to another, or nobody.
+    /// False once it stopped listening.
     private(set) var isAccepting = true
-    /// A connection was resumed, which the library's own timeout does not tell.
+    /// A connection was resumed, which the library's own timeout does not include.
     private var hasResumed = false
     private var daemon: OpaquePointer?
     // The library keeps the pointers, so the text must not move; freed in `stop`.

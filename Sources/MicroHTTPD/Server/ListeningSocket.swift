@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A TCP socket that listens. Whoever has the value has to close it, once.
+/// A TCP socket that listens. The owner of the value closes it, once.
 struct ListeningSocket {
     let descriptor: Int32
     let isIPv6: Bool

@@ -103,7 +103,7 @@ final class PlainStreamWriter: StreamWriter {
         ledger.closed(peer)
     }
 
-    /// Goes on with what was left; when that is gone the content gets its turn again.
+    /// Writes the bytes that were left; after the last of them the content is visited again.
     private func unblocked(_ output: SocketOutput, _ poller: Poller, _ now: Moment) -> WriteOutcome {
         guard case .written(let count) = output.write(rest[...], to: descriptor) else { return .over(.peerClosed) }
         rest = Self.rest(of: rest[...], after: count)

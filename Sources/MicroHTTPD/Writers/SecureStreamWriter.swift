@@ -86,7 +86,7 @@ final class SecureStreamWriter: StreamWriter {
         exchange.secureStream = nil
     }
 
-    /// The content said that nothing follows.
+    /// The content has no more bytes.
     func willFinish() {
         isFinishing = true
     }

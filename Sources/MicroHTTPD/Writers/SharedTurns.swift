@@ -6,7 +6,7 @@ struct SharedTurns {
     struct Slice {
         /// What is written.
         let write: SharedWrite
-        /// The turns; `stream` tells whose they are.
+        /// The turns; `stream` returns the stream of each.
         let turns: Range<Int>
         fileprivate let start: Int
 
@@ -27,10 +27,10 @@ struct SharedTurns {
     /// Whether nothing is under way.
     var isEmpty: Bool { writes.isEmpty }
 
-    /// Takes in new writes; each time they begin with another stream, so that nobody is always last.
+    /// Takes in new writes; each pass begins with another stream, so that no stream is always last.
     mutating func begin(_ new: [SharedWrite]) {
         writes += new
-        rotation = (rotation &+ 7919) & 0xFFFF_FFFF
+        rotation = TurnRotation.next(rotation)
     }
 
     /// Takes out the next turns, all of one write; nil if nothing is left.
@@ -50,4 +50,13 @@ struct SharedTurns {
         }
         return Slice(write: write, turns: turns, start: count == 0 ? 0 : rotation % count)
     }
+}
+
+/// The stream that a pass begins with: another one in each pass, so that no stream is always last.
+enum TurnRotation {
+    /// A prime, so that all places of a list have their turn whatever its length (a multiple of the prime excepted).
+    private static let step = 7919
+
+    /// The rotation of the next pass; never negative.
+    static func next(_ rotation: Int) -> Int { (rotation &+ step) & 0xFFFF_FFFF }
 }
