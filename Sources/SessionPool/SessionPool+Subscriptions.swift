@@ -28,13 +28,15 @@ extension SessionPool {
 
     /// Returns the implicit resource of these properties, created on first use, and adds a reader to it. Each call needs
     /// one call of `leaveImplicit`.
-    package func joinImplicit(_ key: SharedKey) throws(PoolError) -> SubscriptionResource {
+    ///
+    /// - Parameter id: The id of the resource if it is created; nil: a new one.
+    package func joinImplicit(_ key: SharedKey, as id: ResourceID? = nil) throws(PoolError) -> SubscriptionResource {
         let (resource, isLingering) = try state.withLock { state throws(PoolError) in
             let resource: SubscriptionResource
             if let present = state.implicit[key] {
                 resource = present
             } else {
-                resource = try insert(home: .pooled(key.session), isImplicit: true, key.properties, into: &state)
+                resource = try insert(id, home: .pooled(key.session), isImplicit: true, key.properties, into: &state)
                 state.implicit[key] = resource
             }
             let holders = (state.holders[resource.id] ?? 0) + 1
@@ -65,6 +67,18 @@ extension SessionPool {
             return false
         }
         if isOver { deleteResource(resource) }
+    }
+
+    /// Removes an implicit resource at once, with all of its readers. Its upstream subscription lingers.
+    package func discardImplicit(_ resource: SubscriptionResource) { deleteResource(resource) }
+
+    /// Reports all resources that are not implicit to the sink again, as if they were created and joined now.
+    package func reportAgain() {
+        for resource in resources() where !resource.isImplicit {
+            sink.subscriptionAdded(resource)
+            sink.subscription(resource.id, becameActive: resource.status.isActive)
+            resource.carrier?.reportAgain(resource)
+        }
     }
 
     /// Subscribes. Throws `lifecycle` if the resource is active, and over quota.
@@ -154,13 +168,14 @@ extension SessionPool {
         properties: SubscriptionProperties
     ) throws(PoolError) -> SubscriptionResource {
         try state.withLock { state throws(PoolError) in
-            try insert(home: home, isImplicit: false, properties, into: &state)
+            try insert(nil, home: home, isImplicit: false, properties, into: &state)
         }
     }
 
     /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is known to the
     /// sink as well.
     private func insert(
+        _ id: ResourceID?,
         home: SubscriptionHome,
         isImplicit: Bool,
         _ properties: SubscriptionProperties,
@@ -170,7 +185,7 @@ extension SessionPool {
         let limit = configuration.maxSubscriptionResources
         if state.resources.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
         let resource = SubscriptionResource(
-            id: ResourceID(RandomID.make(prefix: "s")),
+            id: id ?? ResourceID(RandomID.make(prefix: "s")),
             home: home,
             isImplicit: isImplicit,
             ordinal: state.nextResource,

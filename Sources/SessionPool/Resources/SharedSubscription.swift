@@ -71,6 +71,14 @@ final class SharedSubscription: Sendable {
         subscription.removeObserver(self)
     }
 
+    /// Reports to the sink that a resource joins now, if it is one of those served.
+    func reportAgain(_ resource: SubscriptionResource) {
+        state.withLock { state in
+            guard state.resources.contains(where: { $0 === resource }) else { return }
+            sink.subscription(resource.id, joined: client.id, present: table)
+        }
+    }
+
     /// The resources that it serves now.
     var resources: [SubscriptionResource] { state.withLock { $0.resources } }
 
