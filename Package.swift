@@ -68,10 +68,17 @@ let package = Package(
         ),
         .target(name: "StreamIO", swiftSettings: strict),
         .target(
+            name: "Replication",
+            dependencies: ["SessionCore", "StreamIO", "JSONText", "EventHub"],
+            swiftSettings: strict
+        ),
+        .target(name: "NATSLink", dependencies: ["CNATS", "Replication", "JSONText"], swiftSettings: strict),
+        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+        .target(
             name: "Gateway",
             dependencies: [
-                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
-                "MicroHTTPD", "CGatewayFiles", logging,
+                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Replication",
+                "NATSLink", "MicroHTTPD", "CGatewayFiles", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 crypto,
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -137,6 +144,11 @@ let package = Package(
         ),
         .testTarget(name: "StreamIOTests", dependencies: ["StreamIO"], swiftSettings: strict),
         .testTarget(name: "MicroHTTPDTests", dependencies: ["MicroHTTPD", "StreamIO"], swiftSettings: strict),
+        .testTarget(
+            name: "ReplicationTests",
+            dependencies: ["Replication", "EventHub", "JSONText", "SessionCore", "StreamIO"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

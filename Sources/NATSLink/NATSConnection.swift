@@ -1,0 +1,313 @@
+internal import CNATS
+internal import Dispatch
+internal import Glibc
+package import Replication
+internal import Synchronization
+
+/// One connection to a NATS server. It is never repaired by the library: a new connection begins with a look at the log,
+/// before anything arrives.
+///
+/// `@unchecked`: the library's handles are set by `open`, before another thread has the object, and destroyed by
+/// `deinit`; its calls may be made from any thread. Everything else is behind the mutex.
+package final class NATSConnection: EngineConnection, @unchecked Sendable {
+    private struct State {
+        var requests = RequestTable()
+        var isClosed = false
+    }
+
+    let configuration: NATSConfiguration
+    private let process: UInt64
+    private let receive: @Sendable (EngineInput) -> Void
+    private let inbox = "_INBOX.\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    private let state = Mutex(State())
+    private var handle: OpaquePointer?
+    private var subscriptions: [OpaquePointer] = []
+
+    init(configuration: NATSConfiguration, process: UInt64, receive: @escaping @Sendable (EngineInput) -> Void) {
+        self.configuration = configuration
+        self.process = process
+        self.receive = receive
+    }
+
+    deinit {
+        // The last reference may go on a thread of the library, which the destruction would wait for.
+        let subscriptions = subscriptions.map { UInt(bitPattern: $0) }
+        let handle = UInt(bitPattern: handle)
+        DispatchQueue.global().async {
+            for subscription in subscriptions { natsSubscription_Destroy(OpaquePointer(bitPattern: subscription)) }
+            natsConnection_Destroy(OpaquePointer(bitPattern: handle))
+        }
+    }
+
+    // MARK: - Opening
+
+    /// Connects and subscribes; waits for the server.
+    func open() throws {
+        var options: OpaquePointer?
+        try check(natsOptions_Create(&options), "options")
+        defer { natsOptions_Destroy(options) }
+        try apply(configuration, to: options)
+        // Released by `natsClosed`, which the library calls once for a connection that was made.
+        let context = Unmanaged.passRetained(self)
+        natsOptions_SetClosedCB(options, natsClosed, context.toOpaque())
+        let status = natsConnection_Connect(&handle, options)
+        guard status == NATS_OK else {
+            context.release()
+            throw EngineError.notConnected(String(cString: natsStatus_GetText(status)))
+        }
+        do {
+            try subscribe("\(inbox).*", natsReplied)
+            try subscribe(configuration.frames, natsFrameArrived)
+            try subscribe(configuration.broadcasts, natsBroadcastArrived)
+            try subscribe(configuration.questions, natsQuestionArrived)
+            try subscribe(configuration.calls(of: process), natsCallArrived)
+            try check(natsConnection_FlushTimeout(handle, 2000), "flush")
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    private func apply(_ configuration: NATSConfiguration, to options: OpaquePointer?) throws {
+        let copies = configuration.servers.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        var servers = copies.map { UnsafePointer<CChar>($0) }
+        try check(natsOptions_SetServers(options, &servers, Int32(servers.count)), "servers")
+        try check(natsOptions_SetName(options, configuration.name), "name")
+        try check(natsOptions_SetAllowReconnect(options, false), "options")
+        try check(natsOptions_SetTimeout(options, 2000), "options")
+        try check(natsOptions_SetPingInterval(options, 1000), "options")
+        try check(natsOptions_SetMaxPingsOut(options, 3), "options")
+        if let user = configuration.user {
+            try check(natsOptions_SetUserInfo(options, user, configuration.password ?? ""), "user")
+        }
+        if let file = configuration.credentialsFile {
+            try check(natsOptions_SetUserCredentialsFromFiles(options, file, nil), "credentials file")
+        }
+        if let file = configuration.authoritiesFile {
+            try check(natsOptions_LoadCATrustedCertificates(options, file), "authorities file")
+        }
+        if let certificate = configuration.certificateFile, let key = configuration.keyFile {
+            try check(natsOptions_LoadCertificatesChain(options, certificate, key), "certificate")
+        }
+    }
+
+    private func subscribe(_ subject: String, _ handler: natsMsgHandler) throws {
+        var subscription: OpaquePointer?
+        // Released by `natsCompleted`, which the library calls behind the last message.
+        let context = Unmanaged.passRetained(self)
+        let status = natsConnection_Subscribe(&subscription, handle, subject, handler, context.toOpaque())
+        guard status == NATS_OK, let subscription else {
+            context.release()
+            throw EngineError.refused("\(subject): \(String(cString: natsStatus_GetText(status)))")
+        }
+        natsSubscription_SetOnCompleteCB(subscription, natsCompleted, context.toOpaque())
+        subscriptions.append(subscription)
+    }
+
+    private func check(_ status: natsStatus, _ subject: String) throws {
+        guard status == NATS_OK else {
+            throw EngineError.refused("\(subject): \(String(cString: natsStatus_GetText(status)))")
+        }
+    }
+
+    package func close() {
+        if let handle { natsConnection_Close(handle) }
+    }
+
+    /// The library closed the connection, by order or because it broke.
+    fileprivate func closed() {
+        let requests = state.withLock { state in
+            state.isClosed = true
+            return state.requests.removeAll()
+        }
+        for request in requests { request.resume(throwing: EngineError.notConnected("closed")) }
+        receive(.closed)
+    }
+
+    // MARK: - Sending
+
+    package func append(_ frame: [UInt8]) { publish(frame, to: configuration.appends) }
+
+    package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }
+
+    package func reply(_ bytes: [UInt8], to address: String) {
+        let number = UInt32.random(in: .min ... .max)
+        for message in ReplyPiece.messages(of: bytes, reply: number) { publish(message, to: address) }
+    }
+
+    private func publish(_ bytes: [UInt8], to subject: String, replyTo: String? = nil) {
+        guard let handle else { return }
+        // What cannot be sent is lost, as on the network; frames are sent again.
+        _ = bytes.withUnsafeBytes { bytes in
+            if let replyTo {
+                natsConnection_PublishRequest(handle, subject, replyTo, bytes.baseAddress, Int32(bytes.count))
+            } else {
+                natsConnection_Publish(handle, subject, bytes.baseAddress, Int32(bytes.count))
+            }
+        }
+    }
+
+    // MARK: - Requests
+
+    package func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
+        let bodies = range.map { Array("{\"seq\":\($0)}".utf8) }
+        let subject = "$JS.API.DIRECT.GET.\(configuration.stream)"
+        let replies = try await request(subject, bodies, collecting: .messages(range.count), within: .seconds(3))
+        let frames = replies.map { StoredFrame(position: $0.sequence ?? 0, bytes: $0.bytes) }
+        return frames.sorted { $0.position < $1.position }
+    }
+
+    package func askMembers(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
+        try await request(configuration.questions, [bytes], collecting: .pieces, within: time)[0].bytes
+    }
+
+    package func call(_ process: UInt64, _ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
+        try await request(configuration.calls(of: process), [bytes], collecting: .pieces, within: time)[0].bytes
+    }
+
+    /// Sends messages whose replies go to one address, and waits for all replies.
+    func request(
+        _ subject: String,
+        _ bodies: [[UInt8]],
+        collecting: RequestTable.Collection,
+        within time: Duration
+    ) async throws -> [NATSReply] {
+        let token = state.withLock { $0.requests.makeToken() }
+        return try await withThrowingTaskGroup(of: [NATSReply]?.self) { group in
+            group.addTask {
+                try await withCheckedThrowingContinuation { continuation in
+                    let isClosed = self.state.withLock { state in
+                        if !state.isClosed { state.requests.add(token, collecting, continuation) }
+                        return state.isClosed
+                    }
+                    guard !isClosed else {
+                        return continuation.resume(throwing: EngineError.notConnected("closed"))
+                    }
+                    for body in bodies { self.publish(body, to: subject, replyTo: "\(self.inbox).\(token)") }
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: time)
+                self.state.withLock { $0.requests.remove(token) }?.resume(throwing: EngineError.timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let reply = try await group.next() ?? nil else { throw EngineError.timeout }
+            return reply
+        }
+    }
+
+    // MARK: - Arriving
+
+    fileprivate func replied(_ message: OpaquePointer) {
+        let token = String(cString: natsMsg_GetSubject(message)).split(separator: ".").last.flatMap { UInt64($0) }
+        guard let token else { return }
+        let reply = NATSReply(
+            bytes: Self.bytes(of: message),
+            sequence: Self.header("Nats-Sequence", of: message).flatMap { UInt64($0) },
+            failure: Self.header("Status", of: message).map { $0 == "503" ? .noResponder : .missing }
+        )
+        guard let done = state.withLock({ $0.requests.arrived(reply, for: token) }) else { return }
+        done.continuation.resume(with: done.result)
+    }
+
+    fileprivate func frameArrived(_ message: OpaquePointer) {
+        guard let position = Self.header("Nats-Sequence", of: message).flatMap({ UInt64($0) }) else { return }
+        receive(.frame(StoredFrame(position: position, bytes: Self.bytes(of: message))))
+    }
+
+    fileprivate func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
+
+    fileprivate func questionArrived(_ message: OpaquePointer) {
+        guard let address = natsMsg_GetReply(message) else { return }
+        receive(.question(Self.bytes(of: message), replyTo: String(cString: address)))
+    }
+
+    fileprivate func callArrived(_ message: OpaquePointer) {
+        guard let address = natsMsg_GetReply(message) else { return }
+        receive(.call(Self.bytes(of: message), replyTo: String(cString: address)))
+    }
+
+    private static func bytes(of message: OpaquePointer) -> [UInt8] {
+        let count = Int(natsMsg_GetDataLength(message))
+        guard count > 0, let data = natsMsg_GetData(message) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: data, count: count))
+    }
+
+    private static func header(_ name: String, of message: OpaquePointer) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard natsMsgHeader_Get(message, name, &value) == NATS_OK, let value else { return nil }
+        return String(cString: value)
+    }
+}
+
+// MARK: - Callbacks
+
+// Free functions, called on the library's threads. Each turns the context into its connection and calls one method; the
+// message belongs to the callback, which destroys it.
+
+private func connection(_ context: UnsafeMutableRawPointer?) -> NATSConnection? {
+    context.map { Unmanaged<NATSConnection>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func natsFrameArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    message: OpaquePointer?,
+    context: UnsafeMutableRawPointer?
+) {
+    if let message { connection(context)?.frameArrived(message) }
+    natsMsg_Destroy(message)
+}
+
+private func natsReplied(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    message: OpaquePointer?,
+    context: UnsafeMutableRawPointer?
+) {
+    if let message { connection(context)?.replied(message) }
+    natsMsg_Destroy(message)
+}
+
+private func natsBroadcastArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    message: OpaquePointer?,
+    context: UnsafeMutableRawPointer?
+) {
+    if let message { connection(context)?.broadcastArrived(message) }
+    natsMsg_Destroy(message)
+}
+
+private func natsQuestionArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    message: OpaquePointer?,
+    context: UnsafeMutableRawPointer?
+) {
+    if let message { connection(context)?.questionArrived(message) }
+    natsMsg_Destroy(message)
+}
+
+private func natsCallArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    message: OpaquePointer?,
+    context: UnsafeMutableRawPointer?
+) {
+    if let message { connection(context)?.callArrived(message) }
+    natsMsg_Destroy(message)
+}
+
+/// The last message of a subscription was handed over: releases what `subscribe` retained.
+private func natsCompleted(context: UnsafeMutableRawPointer?) {
+    if let context { Unmanaged<NATSConnection>.fromOpaque(context).release() }
+}
+
+/// The connection is closed: releases what `open` retained.
+private func natsClosed(_: OpaquePointer?, context: UnsafeMutableRawPointer?) {
+    guard let context else { return }
+    Unmanaged<NATSConnection>.fromOpaque(context).takeRetainedValue().closed()
+}

@@ -1,0 +1,73 @@
+internal import Dispatch
+internal import JSONText
+package import Replication
+
+/// NATS with JetStream as the engine of a cluster.
+package struct NATSEngine: ClusterEngine {
+    private let configuration: NATSConfiguration
+    private let process: UInt64
+
+    /// An engine that is not connected.
+    ///
+    /// - Parameter process: Names this process towards other members (see `EngineConnection.call`).
+    package init(configuration: NATSConfiguration, process: UInt64) {
+        self.configuration = configuration
+        self.process = process
+    }
+
+    package func connect(
+        _ receive: @escaping @Sendable (EngineInput) -> Void
+    ) async throws -> any EngineConnection {
+        let connection = NATSConnection(configuration: configuration, process: process, receive: receive)
+        // The library waits in the calling thread.
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try connection.open() })
+            }
+        }
+        do {
+            try await connection.makeLog()
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+}
+
+extension NATSConnection {
+    private static let notFound: UInt64 = 404
+
+    /// Makes the log unless it is there.
+    func makeLog() async throws {
+        do {
+            _ = try await api("STREAM.INFO", "")
+        } catch EngineError.missing {
+            _ = try await api("STREAM.CREATE", configuration.streamJSON)
+        }
+    }
+
+    package func inspectLog() async throws -> LogGeneration {
+        let info = try await api("STREAM.INFO", "")
+        guard let created = info["created"]?.string, let state = info["state"]?.object,
+            let last = state["last_seq"]?.unsigned, let first = state["first_seq"]?.unsigned
+        else { throw EngineError.refused("stream info without state") }
+        return LogGeneration(created: created, first: first, last: last)
+    }
+
+    /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream.
+    private func api(_ operation: String, _ body: String) async throws -> JSONObject {
+        let subject = "$JS.API.\(operation).\(configuration.stream)"
+        let reply = try await request(subject, [Array(body.utf8)], collecting: .message, within: .seconds(5))
+        guard case .object(let object)? = try? JSONValue(parsing: reply[0].bytes) else {
+            throw EngineError.refused("\(operation): no JSON")
+        }
+        guard let error = object["error"]?.object else { return object }
+        if error["code"]?.unsigned == Self.notFound { throw EngineError.missing }
+        throw EngineError.refused("\(operation): \(error["description"]?.string ?? "unknown error")")
+    }
+}
+
+extension JSONValue {
+    fileprivate var unsigned: UInt64? { number.flatMap { UInt64($0.text) } }
+}

@@ -1,0 +1,122 @@
+internal import Replication
+
+/// A reply to a request.
+struct NATSReply: Sendable {
+    /// The body.
+    let bytes: [UInt8]
+    /// The position of the frame that the body is; nil for anything else.
+    let sequence: UInt64?
+    /// Why there is no body.
+    let failure: EngineError?
+}
+
+/// A reply that takes several messages: each begins with a number that all of them share, its index, and their count.
+///
+///     reply u32 · index u16 · count u16 · bytes
+struct ReplyPiece {
+    /// NATS limits a message to 1 MiB.
+    private static let size = 512 << 10
+    private static let header = 8
+
+    let reply: UInt32
+    let index: Int
+    let count: Int
+    let bytes: ArraySlice<UInt8>
+
+    /// Reads a piece; nil for anything else.
+    init?(_ message: [UInt8]) {
+        guard message.count >= Self.header else { return nil }
+        reply = message[0..<4].reduce(0) { $0 << 8 | UInt32($1) }
+        index = Int(message[4]) << 8 | Int(message[5])
+        count = Int(message[6]) << 8 | Int(message[7])
+        bytes = message[Self.header...]
+    }
+
+    /// The messages of a reply.
+    static func messages(of bytes: [UInt8], reply: UInt32) -> [[UInt8]] {
+        let count = max(1, (bytes.count + size - 1) / size)
+        return (0..<count).map { index in
+            let numbers = [reply >> 16, reply & 0xFFFF, UInt32(index), UInt32(count)]
+            let header = numbers.flatMap { [UInt8($0 >> 8 & 0xFF), UInt8($0 & 0xFF)] }
+            return header + bytes[index * size..<min(bytes.count, (index + 1) * size)]
+        }
+    }
+}
+
+/// Requests that wait for their replies, by the tokens that end the replies' subjects.
+struct RequestTable: Sendable {
+    typealias Continuation = CheckedContinuation<[NATSReply]?, any Error>
+
+    /// What completes a request.
+    enum Collection: Sendable, Equatable {
+        /// One message.
+        case message
+        /// So many messages.
+        case messages(Int)
+        /// All pieces of one reply, of whichever responder completes it first.
+        case pieces
+    }
+
+    /// A request that is complete.
+    struct Completed: Sendable {
+        let continuation: Continuation
+        let result: Result<[NATSReply]?, any Error>
+    }
+
+    private struct Pending: Sendable {
+        let collection: Collection
+        let continuation: Continuation
+        var replies: [NATSReply] = []
+        var pieces: [UInt32: [UInt8]] = [:]
+        var pieceCounts: [UInt32: Int] = [:]
+    }
+
+    private var nextToken: UInt64 = 1
+    private var pending: [UInt64: Pending] = [:]
+
+    mutating func makeToken() -> UInt64 {
+        defer { nextToken += 1 }
+        return nextToken
+    }
+
+    mutating func add(_ token: UInt64, _ collection: Collection, _ continuation: Continuation) {
+        pending[token] = Pending(collection: collection, continuation: continuation)
+    }
+
+    mutating func remove(_ token: UInt64) -> Continuation? { pending.removeValue(forKey: token)?.continuation }
+
+    mutating func removeAll() -> [Continuation] {
+        defer { pending = [:] }
+        return pending.values.map(\.continuation)
+    }
+
+    /// Takes in a reply; what it completes.
+    mutating func arrived(_ reply: NATSReply, for token: UInt64) -> Completed? {
+        guard let collection = pending[token]?.collection else { return nil }
+        if let failure = reply.failure { return complete(token, .failure(failure)) }
+        switch collection {
+        case .message:
+            return complete(token, .success([reply]))
+        case .messages(let count):
+            pending[token]?.replies.append(reply)
+            guard let replies = pending[token]?.replies, replies.count == count else { return nil }
+            return complete(token, .success(replies))
+        case .pieces:
+            guard let piece = ReplyPiece(reply.bytes), let bytes = add(piece, to: token) else { return nil }
+            return complete(token, .success([NATSReply(bytes: bytes, sequence: nil, failure: nil)]))
+        }
+    }
+
+    /// Takes in a piece, which come in order from each responder; the whole reply with the last one.
+    private mutating func add(_ piece: ReplyPiece, to token: UInt64) -> [UInt8]? {
+        let received = pending[token]?.pieceCounts[piece.reply] ?? 0
+        guard piece.index == received else { return nil }
+        pending[token]?.pieces[piece.reply, default: []] += piece.bytes
+        pending[token]?.pieceCounts[piece.reply] = received + 1
+        return received + 1 == piece.count ? pending[token]?.pieces[piece.reply] : nil
+    }
+
+    private mutating func complete(_ token: UInt64, _ result: Result<[NATSReply]?, any Error>) -> Completed? {
+        remove(token).map { Completed(continuation: $0, result: result) }
+    }
+}

@@ -1,0 +1,192 @@
+internal import EventHub
+package import StreamIO
+
+/// Reading the log, and writing to it.
+extension MemberMachine {
+    // MARK: - Reading
+
+    /// A frame arrived.
+    package mutating func arrived(_ frame: StoredFrame, at now: Moment) -> [MemberAction] {
+        reader.arrived(frame)
+        return drain(at: now) + fetchIfBehind(at: now)
+    }
+
+    /// Frames that were missing came, in any order and perhaps not all.
+    package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
+        isFetching = false
+        for frame in frames { reader.arrived(frame) }
+        figures.holesFilled += UInt64(frames.count)
+        return drain(at: now) + fetchIfBehind(at: now, always: !frames.isEmpty)
+    }
+
+    /// Frames that were missing could not be read: perhaps they are not kept any more.
+    package mutating func fetchFailed(at now: Moment) -> [MemberAction] {
+        isFetching = false
+        behindSince = now
+        return phase == .offline ? [] : [.inspectLog]
+    }
+
+    /// Applies what is there, in order.
+    mutating func drain(at now: Moment) -> [MemberAction] {
+        var actions: [MemberAction] = []
+        while phase != .inspecting, phase != .offline, let frame = reader.next() { actions += apply(frame, at: now) }
+        if reader.position >= reader.known { behindSince = nil }
+        return actions
+    }
+
+    private mutating func apply(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
+        if case .newcomer(let newcomer) = phase { return look(at: stored, newcomer, now) }
+        guard let verdict = ledger?.apply(stored) else { return [] }
+        switch verdict {
+        case .taken(let effects):
+            figures.framesApplied += 1
+            landed(stored)
+            return perform(effects, at: stored.position, now)
+        case .again:
+            figures.framesIgnored += 1
+            landed(stored)
+            return [.apply([], at: stored.position)]
+        case .stale:
+            figures.framesIgnored += 1
+            return [.apply([], at: stored.position)]
+        case .lost:
+            figures.framesIgnored += 1
+            return enter(from: stored.position, at: now)
+        case .epochStarted:
+            return restarted(at: stored.position)
+        }
+    }
+
+    /// A newcomer can begin at the beginning of an epoch, if no other began behind it that it does not know of.
+    private mutating func look(at stored: StoredFrame, _ newcomer: Newcomer, _ now: Moment) -> [MemberAction] {
+        guard let frame = ClusterFrame(stored.bytes), frame.kind == .epoch, frame.previous >= newcomer.base
+        else { return [] }
+        ledger = ClusterLedger(beginning: frame, at: stored.position)
+        phase = .following
+        return restarted(at: stored.position)
+    }
+
+    private mutating func restarted(at position: UInt64) -> [MemberAction] {
+        guard let epoch = ledger?.epoch else { return [] }
+        figures.epochsSeen += 1
+        let actions = dropOut()
+        join()
+        return actions + [.restart(epoch: epoch, at: position, keeping: Set(holds.keys), loading: nil)]
+    }
+
+    /// A frame of this member is in the log: the next one may follow.
+    private mutating func landed(_ stored: StoredFrame) {
+        guard let flight, let frame = ClusterFrame(stored.bytes), frame.member == member,
+            frame.counter == flight.counter
+        else { return }
+        self.flight = nil
+    }
+
+    mutating func fetchIfBehind(at now: Moment, always: Bool = false) -> [MemberAction] {
+        guard phase != .offline, phase != .inspecting, !isFetching, let hole = reader.hole else { return [] }
+        let since = behindSince ?? now
+        behindSince = since
+        guard always || hole.upperBound < reader.known || now - since >= timings.patience else { return [] }
+        isFetching = true
+        return [.fetch(hole.lowerBound...min(hole.upperBound, hole.lowerBound + Self.fetchLimit - 1))]
+    }
+
+    // MARK: - Effects
+
+    private mutating func perform(_ effects: [LedgerEffect], at position: UInt64, _ now: Moment) -> [MemberAction] {
+        var changes: [HubChange] = []
+        var actions: [MemberAction] = []
+        for effect in effects {
+            switch effect {
+            case .hub(let change): changes.append(change)
+            case .joined(let joined): actions += memberJoined(joined, now)
+            case .removed(let gone): actions += memberRemoved(gone, now)
+            case .assigned(let id): actions += assigned(id, now)
+            case .wanted(let id, let wanter): actions += wanted(id, by: wanter)
+            case .unwanted(let id): noteVacancy(id, now)
+            case .retired(let id, _):
+                vacantSince[id] = nil
+                retiring.remove(id)
+                if carried.remove(id) != nil { actions.append(.drop(id)) }
+            }
+        }
+        return [.apply(changes, at: position)] + actions
+    }
+
+    private mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {
+        joinSeen[joined] = now
+        figures.joins += 1
+        guard joined == member else { return [] }
+        isMember = true
+        return [.openOutbox]
+    }
+
+    private mutating func memberRemoved(_ gone: UInt64, _ now: Moment) -> [MemberAction] {
+        figures.removals += 1
+        monitor.forget(gone)
+        joinSeen[gone] = nil
+        removing.remove(gone)
+        for id in carried { noteVacancy(id, now) }
+        guard gone == member else { return [] }
+        let actions = dropOut()
+        if isLeaving { return actions + [.left] }
+        join()
+        return actions
+    }
+
+    private mutating func assigned(_ id: String, _ now: Moment) -> [MemberAction] {
+        guard let topic = ledger?.topics[id] else { return [] }
+        guard topic.owner == member else { return carried.remove(id) != nil ? [.drop(id)] : [] }
+        carried.insert(id)
+        noteVacancy(id, now)
+        return [.carry(id, topic.key, tenure: topic.tenure)]
+    }
+
+    private mutating func wanted(_ id: String, by wanter: UInt64) -> [MemberAction] {
+        vacantSince[id] = nil
+        retiring.remove(id)
+        if wanter == member, holds[id]?.stage == .wanting { holds[id]?.stage = .wanted }
+        let isRefused = carried.contains(id) && ledger?.subscriptions[id]?.isActive == false
+        return isRefused ? [.reactivate(id)] : []
+    }
+
+    private mutating func noteVacancy(_ id: String, _ now: Moment) {
+        guard carried.contains(id), ledger?.topics[id]?.wanters.isEmpty == true, vacantSince[id] == nil else { return }
+        vacantSince[id] = now
+    }
+
+    // MARK: - Writing
+
+    /// The next frame to append, if there is something to write and the one before it was seen in the log.
+    package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
+        guard isFollowing, flight == nil, let epoch = ledger?.epoch else { return nil }
+        if outbox.hasOverflowed, isMember {
+            // What was dropped cannot be made good record by record: the member starts anew.
+            control = [.remove(member)]
+        }
+        var payload = control.flatMap(\.encoded)[...]
+        if isMember, control.isEmpty { payload = outbox.cut(records: Self.frameRecords, bytes: Self.frameBytes) }
+        guard !payload.isEmpty else { return nil }
+        control = []
+        counter += 1
+        let frame = ClusterFrame(
+            member: member,
+            epoch: epoch,
+            previous: reader.position,
+            counter: counter,
+            payload: payload
+        )
+        let bytes = frame.bytes
+        flight = Flight(counter: counter, bytes: bytes, sentAt: now)
+        figures.framesWritten += 1
+        return bytes
+    }
+
+    mutating func resend(at now: Moment) -> [MemberAction] {
+        guard var flight else { return [] }
+        flight.sentAt = now
+        self.flight = flight
+        figures.framesResent += 1
+        return [.append(flight.bytes)]
+    }
+}

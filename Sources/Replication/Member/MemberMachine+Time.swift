@@ -1,0 +1,122 @@
+package import StreamIO
+
+/// Heartbeats, local readers, and what follows from time alone.
+extension MemberMachine {
+    // MARK: - Heartbeats
+
+    /// A heartbeat came, perhaps the member's own one.
+    package mutating func heard(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction] {
+        if heartbeat.process == process {
+            monitor.echoed(sentAt: heartbeat.sentAt, at: now)
+            return []
+        }
+        if heartbeat.member != 0 { monitor.heard(heartbeat.member, at: now) }
+        if heartbeat.configuration != configuration { figures.configurationDiffers = true }
+        if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
+        return fetchIfBehind(at: now)
+    }
+
+    private mutating func beat(at now: Moment) -> [MemberAction] {
+        guard phase != .offline, now >= nextHeartbeat else { return [] }
+        nextHeartbeat = now + timings.heartbeat
+        let isFollowing = isFollowing
+        return [
+            .broadcast(
+                Heartbeat(
+                    process: process,
+                    member: isFollowing ? member : 0,
+                    epoch: ledger?.epoch ?? 0,
+                    position: isFollowing ? reader.position : 0,
+                    sentAt: now,
+                    configuration: configuration
+                )
+            )
+        ]
+    }
+
+    // MARK: - Time
+
+    /// Time has passed; called a few times within the shortest of the timings.
+    package mutating func timePassed(at now: Moment) -> [MemberAction] {
+        monitor.timePassed(at: now)
+        var actions = beat(at: now)
+        if case .newcomer(let newcomer) = phase { return actions + newcomerTimePassed(newcomer, at: now) }
+        guard isFollowing else { return actions }
+        declareHolds()
+        removeSilent(at: now)
+        retireVacant(at: now)
+        releaseIdle(at: now)
+        if let flight, now - flight.sentAt >= timings.resend { actions += resend(at: now) }
+        return actions + fetchIfBehind(at: now)
+    }
+
+    private mutating func removeSilent(at now: Moment) {
+        guard isMember, let ledger else { return }
+        let members = ledger.members.keys.map { (key: $0, value: joinSeen[$0] ?? .zero) }
+        for silent in monitor.suspects(among: members, me: member, at: now) where removing.insert(silent).inserted {
+            control.append(.remove(silent))
+        }
+    }
+
+    /// The owner of a shared subscription ends it once no member has wanted it for a while.
+    private mutating func retireVacant(at now: Moment) {
+        for (id, since) in vacantSince.sorted(by: { $0.key < $1.key }) where now - since >= timings.linger {
+            guard let topic = ledger?.topics[id], topic.wanters.isEmpty, carried.contains(id) else {
+                vacantSince[id] = nil
+                continue
+            }
+            if retiring.insert(id).inserted { control.append(.retire(id: id, tenure: topic.tenure)) }
+        }
+    }
+
+    // MARK: - Local readers
+
+    /// A local reader of a shared subscription comes; `isReady` tells when streams may be opened on it.
+    package mutating func hold(_ id: String, _ key: SharedTopicKey) {
+        var hold = holds[id] ?? Hold(key: key, stage: .unknown, readers: 0)
+        hold.readers += 1
+        hold.idleSince = nil
+        if hold.stage == .wanted, ledger?.subscriptions[id]?.isActive == false {
+            // The server refused or ended it: the owner tries again.
+            control.append(.want(id: id, key))
+        }
+        holds[id] = hold
+        if hold.stage == .unknown { newHolds.append(id) }
+    }
+
+    /// Whether all members know of a shared subscription with local readers.
+    package func isReady(_ id: String) -> Bool { holds[id]?.stage == .wanted }
+
+    mutating func declareHolds() {
+        for id in newHolds {
+            guard let hold = holds[id], hold.stage == .unknown else { continue }
+            control.append(.want(id: id, hold.key))
+            holds[id]?.stage = .wanting
+        }
+        newHolds = []
+    }
+
+    /// A local reader of a shared subscription goes.
+    package mutating func release(_ id: String, at now: Moment) {
+        guard var hold = holds[id] else { return }
+        hold.readers -= 1
+        if hold.readers <= 0 { hold.idleSince = now }
+        holds[id] = hold
+    }
+
+    private mutating func releaseIdle(at now: Moment) {
+        for (id, hold) in holds.sorted(by: { $0.key < $1.key }) {
+            guard let since = hold.idleSince, now - since >= timings.linger, hold.stage != .wanting else { continue }
+            if hold.stage == .wanted { control.append(.unwant(id: id)) }
+            holds[id] = nil
+        }
+    }
+
+    /// Leaves the cluster: what this member owns goes to others at once.
+    package mutating func leave() -> [MemberAction] {
+        isLeaving = true
+        guard isMember, isFollowing else { return [.left] }
+        control.append(.remove(member))
+        return []
+    }
+}

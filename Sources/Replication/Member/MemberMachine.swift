@@ -1,0 +1,291 @@
+package import StreamIO
+
+/// Decides what one gateway process does as a member of a cluster.
+///
+/// ```text
+/// offline ──connected──▶ inspecting ──looked──▶ newcomer ──stateArrived, or an epoch begins──▶ following
+///                            └──────looked, and the log goes on where this member stopped─────────▲
+/// ```
+///
+/// Every state leaves to `offline` by `disconnected`. A member that follows the log may belong to the cluster or not:
+/// it belongs from its own `join` to a `remove` of it, and then joins anew under another number.
+package struct MemberMachine: ~Copyable, Sendable {
+    enum Phase: Equatable {
+        /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
+        case offline
+        /// Connected; whether the log is still the same one is not known yet. *Leaves to* `newcomer`, `following`.
+        case inspecting
+        /// Without state. *Entered* by `looked`; *leaves to* `following`.
+        case newcomer(Newcomer)
+        /// Applies the log in order. *Leaves to* `inspecting`, `newcomer`.
+        case following
+    }
+
+    struct Newcomer: Equatable {
+        let since: Moment
+        var asks = 0
+        var nextAsk: Moment
+        /// Epochs that began before this position are not known.
+        let base: UInt64
+        /// The beginning of an epoch that was appended.
+        var beginning: [UInt8]?
+    }
+
+    struct Flight: Equatable {
+        let counter: UInt64
+        let bytes: [UInt8]
+        var sentAt: Moment
+    }
+
+    /// A shared subscription with local readers.
+    struct Hold: Equatable {
+        enum Stage: Equatable {
+            /// No member knows of it.
+            case unknown
+            /// `want` is under way.
+            case wanting
+            /// All members know of it.
+            case wanted
+        }
+
+        let key: SharedTopicKey
+        var stage: Stage
+        var readers: Int
+        var idleSince: Moment?
+    }
+
+    /// The most that one frame holds.
+    static let frameRecords = 256
+    static let frameBytes = 64 << 10
+    /// The most that is fetched at once.
+    static let fetchLimit: UInt64 = 512
+
+    let timings: ClusterTimings
+    let info: MemberInfo
+    /// Names the process.
+    package let process: UInt64
+    let groups: Int
+    let configuration: UInt64
+    private var seed: UInt64
+
+    var phase = Phase.offline
+    var created: String?
+    var firstKept: UInt64 = 0
+    var reader = LogReader(position: 0)
+    package internal(set) var ledger: ClusterLedger?
+    package internal(set) var member: UInt64
+    var counter: UInt64 = 0
+    package internal(set) var isMember = false
+    var isLeaving = false
+    var flight: Flight?
+    var control: [ClusterRecord] = []
+    var holds: [String: Hold] = [:]
+    /// Those of them that no record tells of.
+    var newHolds: [String] = []
+    var carried: Set<String> = []
+    var vacantSince: [String: Moment] = [:]
+    var retiring: Set<String> = []
+    var removing: Set<UInt64> = []
+    var monitor: HeartbeatMonitor
+    var joinSeen: [UInt64: Moment] = [:]
+    var nextHeartbeat = Moment.zero
+    var behindSince: Moment?
+    var isFetching = false
+    package internal(set) var figures = ClusterFigures()
+
+    /// A member that is not connected.
+    ///
+    /// - Parameters:
+    ///   - info: What it tells others of itself.
+    ///   - seed: A random number that no other process has.
+    ///   - groups: The number of groups of an upstream's subscriptions, where this member begins an epoch.
+    ///   - configuration: A digest of what members should have in common.
+    package init(
+        info: MemberInfo,
+        seed: UInt64,
+        groups: Int,
+        configuration: UInt64 = 0,
+        timings: ClusterTimings = ClusterTimings()
+    ) {
+        self.info = info
+        self.groups = groups
+        self.configuration = configuration
+        self.timings = timings
+        process = Rendezvous.mixed(seed)
+        member = Rendezvous.mixed(seed &+ 1)
+        self.seed = seed &+ 2
+        monitor = HeartbeatMonitor(timings: timings)
+    }
+
+    mutating func fresh() -> UInt64 {
+        defer { seed &+= 1 }
+        // 0 means "no member".
+        return max(1, Rendezvous.mixed(seed))
+    }
+
+    /// The position up to which the log is applied.
+    package var position: UInt64 { reader.position }
+
+    /// The position up to which the log is known to reach.
+    package var known: UInt64 { reader.known }
+
+    /// Whether streams may be opened from what this member knows.
+    package func isServing(at now: Moment) -> Bool { isFollowing && monitor.isInTouch(at: now) }
+
+    var isFollowing: Bool { phase == .following && ledger != nil }
+
+    // MARK: - Connection
+
+    /// A connection to the engine stands, and frames arrive from now on.
+    package mutating func connected(at now: Moment) -> [MemberAction] {
+        phase = .inspecting
+        nextHeartbeat = now
+        isFetching = false
+        return [.inspectLog]
+    }
+
+    /// The connection is gone.
+    package mutating func disconnected() {
+        phase = .offline
+        monitor.disconnected()
+        isFetching = false
+        behindSince = nil
+    }
+
+    /// The log was looked at.
+    package mutating func looked(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
+        guard phase != .offline else { return [] }
+        firstKept = generation.first
+        isFetching = false
+        guard ledger != nil, created == generation.created else {
+            created = generation.created
+            return enter(from: generation.last, at: now)
+        }
+        if generation.last < reader.position {
+            // Readers may know events that the log does not: nothing can be continued from, here or elsewhere.
+            return enter(from: generation.last, beginning: true, at: now)
+        }
+        if generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
+        phase = .following
+        reader.reaches(generation.last)
+        var actions = drain(at: now)
+        if flight != nil, phase == .following { actions += resend(at: now) }
+        return actions + fetchIfBehind(at: now, always: true)
+    }
+
+    /// Starts as a newcomer: asks the members, or begins an epoch at once.
+    mutating func enter(from base: UInt64, beginning: Bool = false, at now: Moment) -> [MemberAction] {
+        ledger = nil
+        reader = LogReader(position: base)
+        let actions = dropOut()
+        phase = .newcomer(Newcomer(since: now, nextAsk: now, base: base))
+        return actions + (beginning ? beginEpoch(at: now) : ask(at: now))
+    }
+
+    /// Stops being a member; the next number is a new one.
+    mutating func dropOut() -> [MemberAction] {
+        member = fresh()
+        counter = 0
+        isMember = false
+        flight = nil
+        control = []
+        carried = []
+        vacantSince = [:]
+        retiring = []
+        removing = []
+        for id in holds.keys { holds[id]?.stage = .unknown }
+        return [.closeOutbox, .dropAll]
+    }
+
+    // MARK: - Newcomer
+
+    private mutating func ask(at now: Moment) -> [MemberAction] {
+        guard case .newcomer(var newcomer) = phase else { return [] }
+        newcomer.asks += 1
+        newcomer.nextAsk = now + timings.ask
+        phase = .newcomer(newcomer)
+        return [.askForState]
+    }
+
+    mutating func newcomerTimePassed(_ newcomer: Newcomer, at now: Moment) -> [MemberAction] {
+        guard now >= newcomer.nextAsk else { return [] }
+        if newcomer.beginning != nil { return beginEpoch(at: now) }
+        let waits = monitor.hearsOthers(at: now) && now - newcomer.since < timings.newcomer
+        return newcomer.asks < timings.asks || waits ? ask(at: now) : beginEpoch(at: now)
+    }
+
+    private mutating func beginEpoch(at now: Moment) -> [MemberAction] {
+        guard case .newcomer(var newcomer) = phase else { return [] }
+        let bytes = newcomer.beginning ?? epochFrame()
+        newcomer.beginning = bytes
+        newcomer.nextAsk = now + timings.resend
+        phase = .newcomer(newcomer)
+        return [.append(bytes)]
+    }
+
+    private mutating func epochFrame() -> [UInt8] {
+        figures.epochsBegun += 1
+        var writer = ByteWriter()
+        writer.varint(UInt64(groups))
+        let frame = ClusterFrame(
+            kind: .epoch,
+            member: member,
+            epoch: fresh(),
+            previous: reader.position,
+            counter: 0,
+            payload: writer.bytes[...]
+        )
+        return frame.bytes
+    }
+
+    /// A member answered. Its state is taken if it belongs to this log, and the log still has what follows it.
+    package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
+        guard case .newcomer = phase, snapshot.created == created, snapshot.ledger.position + 1 >= firstKept,
+            snapshot.ledger.position <= reader.known
+        else { return [] }
+        let known = reader.known
+        ledger = snapshot.ledger
+        reader = LogReader(position: snapshot.ledger.position)
+        reader.reaches(known)
+        for member in snapshot.ledger.members.keys { joinSeen[member] = now }
+        let restart = MemberAction.restart(
+            epoch: snapshot.ledger.epoch,
+            at: reader.position,
+            keeping: Set(holds.keys),
+            loading: snapshot
+        )
+        phase = .following
+        join()
+        return [restart] + fetchIfBehind(at: now, always: true)
+    }
+
+    /// Joins, and declares what local readers need.
+    mutating func join() {
+        control = isLeaving ? [] : [.join(info)]
+        newHolds = []
+        for (id, hold) in holds.sorted(by: { $0.key < $1.key }) {
+            control.append(.want(id: id, hold.key))
+            holds[id]?.stage = .wanting
+        }
+    }
+
+    /// What this member answers a newcomer, without the values; nil while it may not answer.
+    package func state(at now: Moment) -> (created: String, ledger: ClusterLedger)? {
+        guard isServing(at: now), isMember, let ledger, let created else { return nil }
+        return (created, ledger)
+    }
+}
+
+/// What a member counts.
+package struct ClusterFigures: Sendable, Equatable {
+    package var framesWritten: UInt64 = 0
+    package var framesApplied: UInt64 = 0
+    package var framesIgnored: UInt64 = 0
+    package var framesResent: UInt64 = 0
+    package var holesFilled: UInt64 = 0
+    package var epochsBegun: UInt64 = 0
+    package var epochsSeen: UInt64 = 0
+    package var removals: UInt64 = 0
+    package var joins: UInt64 = 0
+    package var configurationDiffers = false
+}

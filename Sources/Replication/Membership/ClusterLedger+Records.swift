@@ -1,0 +1,198 @@
+internal import EventHub
+internal import SessionCore
+
+extension ClusterLedger {
+    mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        switch record {
+        case .join:
+            // The member is known since its frame was looked at.
+            effects.append(.joined(member))
+            for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
+        case .remove(let gone):
+            remove(gone, &effects)
+        case .want(let id, let key):
+            want(id, key, by: member, &effects)
+        case .unwant(let id):
+            guard topics[id]?.wanters.remove(member) != nil else { return }
+            effects.append(.unwanted(id))
+        case .retire(let id, let tenure):
+            guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wanters.isEmpty
+            else { return }
+            forget(topic, id)
+            effects += [.hub(.subscriptionRemoved(id)), .retired(id, owner: member)]
+        case .change(let change, let tenure):
+            guard isValid(change, tenure: tenure, by: member) else { return }
+            note(change, by: member)
+            effects.append(.hub(change))
+        case .part:
+            break
+        }
+    }
+
+    // MARK: - Shared subscriptions
+
+    private mutating func want(
+        _ id: String,
+        _ key: SharedTopicKey,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        if topics[id] == nil {
+            guard subscriptions[id] == nil else { return }
+            topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
+            var view = SubscriptionView(properties: key.properties, owner: nil)
+            view.isActive = true
+            subscriptions[id] = view
+            effects += [
+                .hub(.subscriptionAdded(id, key.properties)), .hub(.activity(subscription: id, isActive: true)),
+            ]
+            assign(id, &effects)
+        }
+        topics[id]?.wanters.insert(member)
+        effects.append(.wanted(id, by: member))
+    }
+
+    /// Gives a shared subscription to the member that has others of its group, or else to the one that ranks first
+    /// among those that know its upstream.
+    private mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
+        guard let topic = topics[id] else { return }
+        let group = group(of: id, topic.key)
+        let able = members.filter { $0.value.info.upstreams.contains(topic.key.upstream) }.keys
+        guard let owner = ownedGroups[group]?.owner ?? Rendezvous.ranking(of: able, for: group).first else { return }
+        ownedGroups[group, default: OwnedGroup(owner: owner, count: 0)].count += 1
+        topics[id]?.owner = owner
+        topics[id]?.tenure = position
+        effects.append(.assigned(id))
+    }
+
+    /// Takes in a topic of a ledger that another member sent.
+    mutating func restore(_ topic: SharedTopic, _ id: String) {
+        topics[id] = topic
+        guard let owner = topic.owner else { return }
+        ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
+    }
+
+    private mutating func forget(_ topic: SharedTopic, _ id: String) {
+        topics[id] = nil
+        subscriptions[id] = nil
+        let group = group(of: id, topic.key)
+        ownedGroups[group]?.count -= 1
+        if ownedGroups[group]?.count == 0 { ownedGroups[group] = nil }
+    }
+
+    private func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
+        Rendezvous.hash(key.upstream) &+ Rendezvous.hash(id) % UInt64(groups)
+    }
+
+    // MARK: - Members
+
+    private mutating func remove(_ gone: UInt64, _ effects: inout [LedgerEffect]) {
+        guard members.removeValue(forKey: gone) != nil else { return }
+        removed = (removed + [gone]).suffix(64)
+        let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
+        var changes: [HubChange] = []
+        for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.owner == gone {
+            if client.status.isConnected { changes.append(.event(.status(.disconnectedWillRetry), .client(id))) }
+        }
+        for (id, view) in subscriptions.sorted(by: { $0.key < $1.key })
+        where view.owner == gone || topics[id]?.owner == gone {
+            if view.isSubscribed {
+                changes.append(.event(.subscription(.unsubscribed(isFinal: view.owner != nil)), .subscription(id)))
+            }
+            if view.carrier != nil { changes.append(.carried(subscription: id, by: nil)) }
+            if view.owner != nil { changes.append(.subscriptionRemoved(id)) }
+        }
+        for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.owner == gone {
+            changes.append(.clientRemoved(id))
+        }
+        for change in changes {
+            note(change, by: gone)
+            effects.append(.hub(change))
+        }
+        for id in topics.keys { topics[id]?.wanters.remove(gone) }
+        for id in orphans { topics[id]?.owner = nil }
+        ownedGroups = ownedGroups.filter { $0.value.owner != gone }
+        effects.append(.removed(gone))
+        for id in orphans { assign(id, &effects) }
+    }
+
+    // MARK: - Changes of the hubs
+
+    private func isValid(_ change: HubChange, tenure: UInt64, by member: UInt64) -> Bool {
+        switch change {
+        case .clientAdded(let id, _): return clients[id] == nil
+        case .clientRemoved(let id), .event(_, .client(let id)): return clients[id]?.owner == member
+        case .subscriptionAdded(let id, _): return subscriptions[id] == nil
+        case .subscriptionRemoved(let id): return subscriptions[id]?.owner == member
+        case .carried(let id, let client):
+            if let client, clients[client]?.owner != member { return false }
+            return owns(id, tenure, member)
+        case .activity(let id, _), .event(_, .subscription(let id)): return owns(id, tenure, member)
+        }
+    }
+
+    private func owns(_ id: String, _ tenure: UInt64, _ member: UInt64) -> Bool {
+        if let topic = topics[id] { return topic.owner == member && topic.tenure == tenure }
+        return subscriptions[id]?.owner == member
+    }
+
+    private mutating func note(_ change: HubChange, by member: UInt64) {
+        switch change {
+        case .clientAdded(let id, let status): clients[id] = ClientView(owner: member, status: status)
+        case .clientRemoved(let id): clients[id] = nil
+        case .subscriptionAdded(let id, let properties):
+            subscriptions[id] = SubscriptionView(properties: properties, owner: member)
+        case .subscriptionRemoved(let id): subscriptions[id] = nil
+        case .carried(let id, let client):
+            subscriptions[id]?.carrier = client
+            if client != nil { subscriptions[id]?.isActive = true }
+        case .activity(let id, let isActive): subscriptions[id]?.isActive = isActive
+        case .event(.status(let status), .client(let id)): clients[id]?.status = status
+        case .event(.subscription(let event), .subscription(let id)): subscriptions[id]?.note(event)
+        case .event: break
+        }
+    }
+}
+
+extension ClusterLedger.SubscriptionView {
+    /// The layout of the updates of a subscription that the server confirmed with these figures.
+    static func layout(
+        _ properties: SubscriptionProperties,
+        fieldCount: Int,
+        keyPosition: Int?,
+        commandPosition: Int?
+    ) -> SubscriptionLayout {
+        SubscriptionLayout(
+            itemNames: properties.items.names,
+            fieldNames: properties.fields.names,
+            fieldCount: fieldCount,
+            keyPosition: keyPosition,
+            commandPosition: commandPosition,
+            secondLevelFieldNames: properties.secondLevelFields?.names,
+            hasSecondLevel: properties.secondLevelFields != nil
+        )
+    }
+
+    fileprivate mutating func note(_ event: SubscriptionEvent) {
+        switch event {
+        case .subscribed(_, let fieldCount, let keyPosition, let commandPosition):
+            isSubscribed = true
+            isActive = true
+            layout = Self.layout(
+                properties,
+                fieldCount: fieldCount,
+                keyPosition: keyPosition,
+                commandPosition: commandPosition
+            )
+        case .unsubscribed(let isFinal):
+            isSubscribed = false
+            layout = nil
+            if isFinal { isActive = false }
+        case .failed:
+            isSubscribed = false
+            layout = nil
+            isActive = false
+        default: break
+        }
+    }
+}

@@ -1,0 +1,189 @@
+package import EventHub
+package import SessionCore
+
+/// What the log says at a position: who belongs to the cluster, which shared subscriptions exist, who owns them, and
+/// who wants them. A function of the frames alone, so that it is the same on every member at the same position.
+package struct ClusterLedger: Sendable, Equatable {
+    /// A running gateway process.
+    package struct Member: Sendable, Equatable {
+        /// What it said when it joined.
+        package var info: MemberInfo
+        /// The position of its first frame.
+        package var joinedAt: UInt64
+        /// The number of its last frame.
+        package var counter: UInt64
+        /// The pieces of a record that is not complete.
+        var partial: [UInt8] = []
+    }
+
+    /// A subscription that streams share, on whichever member they are.
+    package struct SharedTopic: Sendable, Equatable {
+        /// What is subscribed.
+        package let key: SharedTopicKey
+        /// The member that holds the upstream subscription; nil while no member can.
+        package var owner: UInt64?
+        /// The position at which the owner became the owner.
+        package var tenure: UInt64
+        /// The members that have readers.
+        package var wanters: Set<UInt64> = []
+    }
+
+    /// What the hubs know of a subscription, as far as the ledger decides by it.
+    package struct SubscriptionView: Sendable, Equatable {
+        package let properties: SubscriptionProperties
+        /// The member that it belongs to; nil for a shared one.
+        package let owner: UInt64?
+        package var isActive = false
+        package var isSubscribed = false
+        package var carrier: String?
+        /// The layout of its updates; nil while not subscribed.
+        package var layout: SubscriptionLayout?
+    }
+
+    /// The shared subscriptions of one upstream that have the same owner.
+    struct OwnedGroup: Sendable, Equatable {
+        let owner: UInt64
+        var count: Int
+    }
+
+    /// A client of a member.
+    package struct ClientView: Sendable, Equatable {
+        package let owner: UInt64
+        package var status: ClientStatus
+    }
+
+    /// The number of groups that the subscriptions of one upstream are divided into: one member owns a whole group.
+    package internal(set) var groups: Int
+    /// The present epoch's word, and the position at which it began.
+    package internal(set) var epoch: UInt64
+    package internal(set) var epochPosition: UInt64
+    /// The words of earlier epochs, newest last.
+    var earlierEpochs: [UInt64] = []
+    /// The position of the last frame that was applied.
+    package internal(set) var position: UInt64
+    package internal(set) var members: [UInt64: Member] = [:]
+    package internal(set) var topics: [String: SharedTopic] = [:]
+    /// Which member owns the subscriptions of a group, and how many there are; missing where there are none.
+    var ownedGroups: [UInt64: OwnedGroup] = [:]
+    package internal(set) var subscriptions: [String: SubscriptionView] = [:]
+    package internal(set) var clients: [String: ClientView] = [:]
+    /// Members that were removed, newest last: a late repetition of their first frame does not bring them back.
+    var removed: [UInt64] = []
+
+    /// A ledger at the beginning of an epoch.
+    init(epoch: UInt64, position: UInt64, groups: Int, earlierEpochs: [UInt64] = []) {
+        self.epoch = epoch
+        epochPosition = position
+        self.position = position
+        self.groups = groups
+        self.earlierEpochs = earlierEpochs
+    }
+
+    /// What became of a frame.
+    package enum Verdict: Sendable, Equatable {
+        /// It was applied, with these effects in order.
+        case taken([LedgerEffect])
+        /// A new epoch began; everything else is empty.
+        case epochStarted
+        /// A repetition of a frame that was applied.
+        case again
+        /// Its writer did not belong to the cluster, or wrote under an earlier epoch; or it is no frame.
+        case stale
+        /// A frame before it is missing from the log, or it belongs to an epoch whose beginning is missing.
+        case lost
+    }
+
+    private static let remembered = 64
+
+    /// Applies the frame at the position that follows the last one.
+    package mutating func apply(_ stored: StoredFrame) -> Verdict {
+        position = stored.position
+        guard let frame = ClusterFrame(stored.bytes) else { return .stale }
+        if frame.kind == .epoch { return begin(frame) }
+        guard frame.epoch == epoch else {
+            // A writer that had read beyond the beginning of this epoch, and writes under another one, has read another
+            // log: this one was put back, and went on, while this member was away.
+            let isLate = earlierEpochs.contains(frame.epoch) || frame.previous < epochPosition
+            return isLate ? .stale : .lost
+        }
+        guard frame.previous < position else { return .lost }
+        if members[frame.member] == nil, !join(frame) { return .stale }
+        guard let member = members[frame.member] else { return .stale }
+        if frame.counter <= member.counter { return .again }
+        guard frame.counter == member.counter + 1 else { return .lost }
+        members[frame.member]?.counter = frame.counter
+        return .taken(applyRecords(frame))
+    }
+
+    private mutating func begin(_ frame: ClusterFrame) -> Verdict {
+        if frame.epoch == epoch || earlierEpochs.contains(frame.epoch) { return .again }
+        guard frame.previous >= epochPosition else { return .stale }
+        let earlier = (earlierEpochs + [epoch]).suffix(Self.remembered)
+        self = ClusterLedger(beginning: frame, at: position, earlierEpochs: Array(earlier))
+        return .epochStarted
+    }
+
+    /// The empty ledger behind a beginning.
+    init(beginning frame: ClusterFrame, at position: UInt64, earlierEpochs: [UInt64] = []) {
+        var reader = ByteReader(frame.payload)
+        let groups = (try? reader.varint()) ?? 1
+        self.init(
+            epoch: frame.epoch,
+            position: position,
+            groups: Int(clamping: max(1, groups)),
+            earlierEpochs: earlierEpochs
+        )
+    }
+
+    /// Takes in an unknown writer whose frame begins with `join`.
+    private mutating func join(_ frame: ClusterFrame) -> Bool {
+        var reader = ByteReader(frame.payload)
+        guard frame.counter == 1, !removed.contains(frame.member), let body = try? reader.blob(),
+            case .join(let info)? = try? ClusterRecord.read(body, layout: { _ in nil })
+        else { return false }
+        members[frame.member] = Member(info: info, joinedAt: position, counter: 0)
+        return true
+    }
+
+    private mutating func applyRecords(_ frame: ClusterFrame) -> [LedgerEffect] {
+        var effects: [LedgerEffect] = []
+        var reader = ByteReader(frame.payload)
+        // What cannot be read is passed over, by every member alike: records carry their length.
+        while reader.remaining > 0, members[frame.member] != nil, let body = try? reader.blob() {
+            applyRecord(body, by: frame.member, &effects)
+        }
+        return effects
+    }
+
+    private mutating func applyRecord(_ body: ArraySlice<UInt8>, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        guard let record = try? ClusterRecord.read(body, layout: { subscriptions[$0]?.layout }) else { return }
+        if case .part(let bytes, let isLast) = record {
+            members[member]?.partial += bytes
+            guard isLast, let whole = members[member]?.partial else { return }
+            members[member]?.partial = []
+            guard let record = try? ClusterRecord.read(whole[...], layout: { subscriptions[$0]?.layout }) else {
+                return
+            }
+            return apply(record, by: member, &effects)
+        }
+        apply(record, by: member, &effects)
+    }
+}
+
+/// What a frame does beside changing the ledger.
+package enum LedgerEffect: Sendable, Equatable {
+    /// The hubs change.
+    case hub(HubChange)
+    /// A member joined.
+    case joined(UInt64)
+    /// A member was removed.
+    case removed(UInt64)
+    /// A shared subscription has the owner that the ledger names, from now on.
+    case assigned(String)
+    /// A member wants a shared subscription.
+    case wanted(String, by: UInt64)
+    /// A member does not want a shared subscription any more.
+    case unwanted(String)
+    /// A shared subscription ended; it belonged to this member.
+    case retired(String, owner: UInt64)
+}

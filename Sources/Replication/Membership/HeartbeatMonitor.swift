@@ -1,0 +1,144 @@
+package import StreamIO
+
+/// What a member sends to all others, itself included, twice a second.
+package struct Heartbeat: Sendable, Equatable {
+    /// The process; it stays the same when the member joins anew.
+    package var process: UInt64
+    /// The member; 0 while it does not belong to the cluster.
+    package var member: UInt64
+    /// The epoch and the position up to which it has applied the log.
+    package var epoch: UInt64
+    package var position: UInt64
+    /// When it was sent, by the sender's own clock.
+    package var sentAt: Moment
+    /// A digest of the configuration that members should have in common.
+    package var configuration: UInt64
+
+    /// A heartbeat.
+    package init(
+        process: UInt64,
+        member: UInt64,
+        epoch: UInt64,
+        position: UInt64,
+        sentAt: Moment,
+        configuration: UInt64
+    ) {
+        self.process = process
+        self.member = member
+        self.epoch = epoch
+        self.position = position
+        self.sentAt = sentAt
+        self.configuration = configuration
+    }
+
+    /// The bytes that are sent.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(ClusterFrame.version)
+        for value in [process, member, epoch, position, UInt64(bitPattern: sentAt.nanoseconds), configuration] {
+            writer.fixed64(value)
+        }
+        return writer.bytes
+    }
+
+    /// Reads a heartbeat; nil for anything else.
+    package init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes[...])
+        do throws(CodingError) {
+            guard try reader.byte() == ClusterFrame.version else { return nil }
+            process = try reader.fixed64()
+            member = try reader.fixed64()
+            epoch = try reader.fixed64()
+            position = try reader.fixed64()
+            sentAt = Moment(nanoseconds: Int64(bitPattern: try reader.fixed64()))
+            configuration = try reader.fixed64()
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// Who was heard when, and whether the own heartbeats come back.
+package struct HeartbeatMonitor: Sendable {
+    private let timings: ClusterTimings
+    private var heard: [UInt64: Moment] = [:]
+    /// When the newest of the own heartbeats that came back was sent.
+    private var echoSentAt: Moment?
+    /// Since when all own heartbeats came back in time; nil while they do not.
+    private var inTouchSince: Moment?
+
+    init(timings: ClusterTimings) { self.timings = timings }
+
+    /// A heartbeat of another member came.
+    mutating func heard(_ member: UInt64, at now: Moment) { heard[member] = now }
+
+    /// An own heartbeat came back.
+    mutating func echoed(sentAt: Moment, at now: Moment) {
+        echoSentAt = max(echoSentAt ?? sentAt, sentAt)
+        timePassed(at: now)
+        if inTouchSince == nil, isFresh(at: now) { inTouchSince = now }
+    }
+
+    /// The connection is gone.
+    mutating func disconnected() {
+        echoSentAt = nil
+        inTouchSince = nil
+    }
+
+    /// Time has passed.
+    mutating func timePassed(at now: Moment) {
+        if !isFresh(at: now) { inTouchSince = nil }
+    }
+
+    private func isFresh(at now: Moment) -> Bool { echoSentAt.map { now - $0 < timings.touch } ?? false }
+
+    /// Whether the engine carries what this member sends, and what is sent to it.
+    func isInTouch(at now: Moment) -> Bool { inTouchSince != nil && isFresh(at: now) }
+
+    /// Members that were silent for too long, as far as this one can tell. One that ranks lower among those that remain
+    /// waits longer, so that mostly one of them acts.
+    func suspects(among members: some Collection<(key: UInt64, value: Moment)>, me: UInt64, at now: Moment) -> [UInt64]
+    {
+        guard isInTouch(at: now), let inTouchSince else { return [] }
+        let ids = members.map(\.key)
+        return members.compactMap { member, seenAt in
+            guard member != me else { return nil }
+            let since = max(heard[member] ?? seenAt, seenAt, inTouchSince)
+            let others = ids.filter { $0 != member }
+            let rank = Rendezvous.ranking(of: others, for: member).firstIndex(of: me) ?? 0
+            return now - since > timings.suspect + timings.rankDelay * rank ? member : nil
+        }
+    }
+
+    /// Whether a member, any but this process, was heard lately.
+    func hearsOthers(at now: Moment) -> Bool { heard.values.contains { now - $0 < timings.suspect } }
+
+    /// A member is gone.
+    mutating func forget(_ member: UInt64) { heard[member] = nil }
+}
+
+/// The times by which a member acts. None of them decides about order or ownership.
+package struct ClusterTimings: Sendable, Equatable {
+    /// The time between heartbeats.
+    package var heartbeat = Duration.milliseconds(500)
+    /// How old the newest returned heartbeat may be while the member counts as in touch with the engine.
+    package var touch = Duration.seconds(1)
+    /// After how much silence a member is removed.
+    package var suspect = Duration.milliseconds(1500)
+    /// How much longer each further member waits before it removes a silent one.
+    package var rankDelay = Duration.milliseconds(500)
+    /// After how long a frame that was not seen in the log is sent again.
+    package var resend = Duration.seconds(1)
+    /// How long a position that was heard of may be missing before it is fetched.
+    package var patience = Duration.milliseconds(50)
+    /// How long a newcomer waits for an answer, and how often it asks before it begins an epoch.
+    package var ask = Duration.milliseconds(500)
+    package var asks = 3
+    /// How long a newcomer goes on asking while it hears members.
+    package var newcomer = Duration.seconds(10)
+    /// How long a shared subscription outlives the last local reader, and then the last member that wants it.
+    package var linger = Duration.seconds(5)
+
+    /// The defaults.
+    package init() {}
+}

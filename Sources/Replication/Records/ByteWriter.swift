@@ -1,0 +1,145 @@
+/// Appends values to a growing array of bytes. Integers are little-endian or varints (LEB128, seven bits a byte).
+struct ByteWriter: Sendable {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func byte(_ value: UInt8) { bytes.append(value) }
+
+    mutating func fixed64(_ value: UInt64) {
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    }
+
+    mutating func varint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// A signed number, zigzag coded: small absolute values take few bytes.
+    mutating func signed(_ value: Int) {
+        varint(UInt64(bitPattern: Int64(value << 1) ^ Int64(value >> (Int.bitWidth - 1))))
+    }
+
+    mutating func double(_ value: Double) { fixed64(value.bitPattern) }
+
+    mutating func bool(_ value: Bool) { byte(value ? 1 : 0) }
+
+    mutating func blob(_ value: some Collection<UInt8>) {
+        varint(UInt64(value.count))
+        bytes.append(contentsOf: value)
+    }
+
+    mutating func string(_ value: String) { blob(value.utf8) }
+
+    /// The bytes alone; their number is known to the reader.
+    mutating func raw(_ value: String) { bytes.append(contentsOf: value.utf8) }
+
+    mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
+        bool(value != nil)
+        if let value { write(&self, value) }
+    }
+
+    mutating func list<Values: Collection>(_ values: Values, _ write: (inout ByteWriter, Values.Element) -> Void) {
+        varint(UInt64(values.count))
+        for value in values { write(&self, value) }
+    }
+}
+
+/// Bytes that are not what the format says.
+package enum CodingError: Error, Equatable {
+    /// The bytes end inside a value.
+    case truncated
+    /// A value is out of range, a kind is unknown, or bytes are left over.
+    case malformed
+}
+
+/// Reads what `ByteWriter` wrote. Never traps, whatever the bytes are.
+struct ByteReader: Sendable {
+    private let bytes: ArraySlice<UInt8>
+    private var index: Int
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        index = bytes.startIndex
+    }
+
+    /// The number of bytes not yet read.
+    var remaining: Int { bytes.endIndex - index }
+
+    mutating func byte() throws(CodingError) -> UInt8 {
+        guard index < bytes.endIndex else { throw .truncated }
+        defer { index += 1 }
+        return bytes[index]
+    }
+
+    mutating func fixed64() throws(CodingError) -> UInt64 {
+        guard remaining >= 8 else { throw .truncated }
+        var value: UInt64 = 0
+        for offset in 0..<8 { value |= UInt64(bytes[index + offset]) << UInt64(8 * offset) }
+        index += 8
+        return value
+    }
+
+    mutating func varint() throws(CodingError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try byte()
+            if shift == 63, byte > 1 { throw .malformed }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte & 0x80 == 0 { return value }
+            shift += 7
+            if shift > 63 { throw .malformed }
+        }
+    }
+
+    mutating func signed() throws(CodingError) -> Int {
+        let value = try varint()
+        return Int(Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1))
+    }
+
+    mutating func double() throws(CodingError) -> Double { Double(bitPattern: try fixed64()) }
+
+    mutating func bool() throws(CodingError) -> Bool {
+        switch try byte() {
+        case 0: false
+        case 1: true
+        default: throw .malformed
+        }
+    }
+
+    mutating func blob() throws(CodingError) -> ArraySlice<UInt8> { try raw(try varint()) }
+
+    /// So many bytes.
+    mutating func raw(_ count: UInt64) throws(CodingError) -> ArraySlice<UInt8> {
+        guard count <= UInt64(remaining) else { throw .truncated }
+        defer { index += Int(count) }
+        return bytes[index..<index + Int(count)]
+    }
+
+    mutating func string() throws(CodingError) -> String { String(decoding: try blob(), as: UTF8.self) }
+
+    mutating func optional<Value>(
+        _ read: (inout ByteReader) throws(CodingError) -> Value
+    ) throws(CodingError) -> Value? {
+        try bool() ? try read(&self) : nil
+    }
+
+    mutating func list<Value>(
+        _ read: (inout ByteReader) throws(CodingError) -> Value
+    ) throws(CodingError) -> [Value] {
+        let count = try varint()
+        // Each value takes at least a byte, so a count beyond that is no reason to reserve memory.
+        guard count <= UInt64(remaining) else { throw .truncated }
+        var values: [Value] = []
+        values.reserveCapacity(Int(count))
+        for _ in 0..<count { values.append(try read(&self)) }
+        return values
+    }
+
+    func finish() throws(CodingError) {
+        guard remaining == 0 else { throw .malformed }
+    }
+}

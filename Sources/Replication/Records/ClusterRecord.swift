@@ -1,0 +1,167 @@
+package import EventHub
+package import SessionCore
+
+/// What makes streams share one upstream subscription.
+package struct SharedTopicKey: Sendable, Hashable {
+    /// The configured upstream.
+    package let upstream: String
+    /// All that the subscription asks for.
+    package let properties: SubscriptionProperties
+
+    /// A key.
+    package init(upstream: String, properties: SubscriptionProperties) {
+        self.upstream = upstream
+        self.properties = properties
+    }
+
+    /// The key as bytes: equal only for equal keys.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.key(self)
+        return writer.bytes
+    }
+}
+
+/// What a member tells the others when it joins.
+package struct MemberInfo: Sendable, Equatable {
+    /// The name by which operators know the process: its host name and port, for instance.
+    package var name: String
+    /// The version of the program.
+    package var version: String
+    /// The upstreams that it can connect to.
+    package var upstreams: [String]
+
+    /// A member's own words about itself.
+    package init(name: String, version: String, upstreams: [String]) {
+        self.name = name
+        self.version = version
+        self.upstreams = upstreams
+    }
+}
+
+/// One entry of a frame.
+package enum ClusterRecord: Sendable, Equatable {
+    /// The writer belongs to the cluster from now on.
+    case join(MemberInfo)
+    /// A member does not belong to the cluster any more: itself, or one that is silent.
+    case remove(UInt64)
+    /// The writer has readers of a shared subscription.
+    case want(id: String, SharedTopicKey)
+    /// The writer has no readers of a shared subscription any more.
+    case unwant(id: String)
+    /// The owner ends a shared subscription that no member wants. Void when one wants it meanwhile, or when the tenure
+    /// is not the present one.
+    case retire(id: String, tenure: UInt64)
+    /// A change of what the hubs know. Of a shared subscription it is valid in the owner's present tenure only.
+    case change(HubChange, tenure: UInt64)
+    /// A piece of a record that is too large for one frame; it is complete with the last one.
+    case part(ArraySlice<UInt8>, isLast: Bool)
+}
+
+/// One byte for each case of a `ClusterRecord`; a number is never given to another meaning.
+enum RecordTag {
+    static let join: UInt8 = 1
+    static let remove: UInt8 = 2
+    static let want: UInt8 = 3
+    static let unwant: UInt8 = 4
+    static let retire: UInt8 = 5
+    static let change: UInt8 = 6
+    static let part: UInt8 = 7
+}
+
+extension ClusterRecord {
+    /// The record without its length.
+    var body: [UInt8] {
+        var writer = ByteWriter()
+        switch self {
+        case .join(let info):
+            writer.byte(RecordTag.join)
+            writer.info(info)
+        case .remove(let member):
+            writer.byte(RecordTag.remove)
+            writer.fixed64(member)
+        case .want(let id, let key):
+            writer.byte(RecordTag.want)
+            writer.string(id)
+            writer.key(key)
+        case .unwant(let id):
+            writer.byte(RecordTag.unwant)
+            writer.string(id)
+        case .retire(let id, let tenure):
+            writer.byte(RecordTag.retire)
+            writer.string(id)
+            writer.varint(tenure)
+        case .change(let change, let tenure):
+            writer.byte(RecordTag.change)
+            writer.varint(tenure)
+            writer.change(change)
+        case .part(let bytes, let isLast):
+            writer.byte(RecordTag.part)
+            writer.bool(isLast)
+            writer.blob(bytes)
+        }
+        return writer.bytes
+    }
+
+    /// The record with its length before it, as it stands in a frame.
+    package var encoded: [UInt8] { Self.framed(body[...]) }
+
+    /// A record's bytes with their length before them.
+    static func framed(_ body: ArraySlice<UInt8>) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.blob(body)
+        return writer.bytes
+    }
+
+    /// Reads a record; nil for one of a kind that this build does not know.
+    static func read(
+        _ body: ArraySlice<UInt8>,
+        layout: (String) -> SubscriptionLayout?
+    ) throws(CodingError) -> ClusterRecord? {
+        var reader = ByteReader(body)
+        let record: ClusterRecord
+        switch try reader.byte() {
+        case RecordTag.join: record = .join(try reader.info())
+        case RecordTag.remove: record = .remove(try reader.fixed64())
+        case RecordTag.want: record = .want(id: try reader.string(), try reader.key())
+        case RecordTag.unwant: record = .unwant(id: try reader.string())
+        case RecordTag.retire: record = .retire(id: try reader.string(), tenure: try reader.varint())
+        case RecordTag.change:
+            let tenure = try reader.varint()
+            record = .change(try reader.change(layout: layout), tenure: tenure)
+        case RecordTag.part:
+            let isLast = try reader.bool()
+            record = .part(try reader.blob(), isLast: isLast)
+        default: return nil
+        }
+        try reader.finish()
+        return record
+    }
+}
+
+extension ByteWriter {
+    mutating func info(_ info: MemberInfo) {
+        string(info.name)
+        string(info.version)
+        list(info.upstreams) { $0.string($1) }
+    }
+
+    mutating func key(_ key: SharedTopicKey) {
+        string(key.upstream)
+        properties(key.properties)
+    }
+}
+
+extension ByteReader {
+    mutating func info() throws(CodingError) -> MemberInfo {
+        MemberInfo(
+            name: try string(),
+            version: try string(),
+            upstreams: try list { reader throws(CodingError) in try reader.string() }
+        )
+    }
+
+    mutating func key() throws(CodingError) -> SharedTopicKey {
+        SharedTopicKey(upstream: try string(), properties: try properties())
+    }
+}

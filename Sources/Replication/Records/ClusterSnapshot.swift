@@ -1,0 +1,166 @@
+package import EventHub
+package import SessionCore
+
+/// What a newcomer needs to go on from a position: the ledger, and the values of all subscriptions.
+package struct ClusterSnapshot: Sendable, Equatable {
+    /// The log that the position belongs to.
+    package let created: String
+    /// The ledger as of its position.
+    package let ledger: ClusterLedger
+    /// For each subscribed subscription the events that bring an empty table to its present state.
+    package let tables: [String: [SubscriptionEvent]]
+
+    /// A snapshot.
+    package init(created: String, ledger: ClusterLedger, tables: [String: [SubscriptionEvent]]) {
+        self.created = created
+        self.ledger = ledger
+        self.tables = tables
+    }
+
+    /// The changes that bring an empty hub to the ledger's state, without the tables.
+    package var changes: [HubChange] {
+        let clients = ledger.clients.sorted { $0.key < $1.key }.map { HubChange.clientAdded($0.key, $0.value.status) }
+        let subscriptions = ledger.subscriptions.sorted { $0.key < $1.key }.flatMap { id, view in
+            [
+                HubChange.subscriptionAdded(id, view.properties), .carried(subscription: id, by: view.carrier),
+                .activity(subscription: id, isActive: view.isActive),
+            ]
+        }
+        return clients + subscriptions
+    }
+
+    /// The bytes that a member sends to a newcomer.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(ClusterFrame.version)
+        writer.string(created)
+        writer.ledger(ledger)
+        writer.list(tables.sorted { $0.key < $1.key }) { writer, table in
+            writer.string(table.key)
+            writer.list(table.value) { $0.subscriptionEvent($1) }
+        }
+        return writer.bytes
+    }
+
+    /// Reads a snapshot.
+    package init(_ bytes: [UInt8]) throws(CodingError) {
+        var reader = ByteReader(bytes[...])
+        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        created = try reader.string()
+        let ledger = try reader.ledger()
+        self.ledger = ledger
+        let tables = try reader.list { reader throws(CodingError) in
+            let id = try reader.string()
+            let layout = ledger.subscriptions[id]?.layout
+            return (
+                id,
+                try reader.list { reader throws(CodingError) in try reader.subscriptionEvent(layout: layout) }
+            )
+        }
+        self.tables = Dictionary(tables, uniquingKeysWith: { first, _ in first })
+        try reader.finish()
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func ledger(_ ledger: ClusterLedger) {
+        varint(UInt64(ledger.groups))
+        for value in [ledger.epoch, ledger.epochPosition, ledger.position] { fixed64(value) }
+        list(ledger.earlierEpochs) { $0.fixed64($1) }
+        list(ledger.removed) { $0.fixed64($1) }
+        list(ledger.members.sorted { $0.key < $1.key }) { writer, member in
+            writer.fixed64(member.key)
+            writer.info(member.value.info)
+            writer.varint(member.value.joinedAt)
+            writer.varint(member.value.counter)
+            writer.blob(member.value.partial)
+        }
+        list(ledger.clients.sorted { $0.key < $1.key }) { writer, client in
+            writer.string(client.key)
+            writer.fixed64(client.value.owner)
+            writer.string(client.value.status.rawValue)
+        }
+        list(ledger.subscriptions.sorted { $0.key < $1.key }) { $0.subscription($1.key, $1.value) }
+        list(ledger.topics.sorted { $0.key < $1.key }) { writer, topic in
+            writer.string(topic.key)
+            writer.string(topic.value.key.upstream)
+            writer.optional(topic.value.owner) { $0.fixed64($1) }
+            writer.varint(topic.value.tenure)
+            writer.list(topic.value.wanters.sorted()) { $0.fixed64($1) }
+        }
+    }
+
+    private mutating func subscription(_ id: String, _ view: ClusterLedger.SubscriptionView) {
+        string(id)
+        properties(view.properties)
+        optional(view.owner) { $0.fixed64($1) }
+        bool(view.isActive)
+        optional(view.carrier) { $0.string($1) }
+        optional(view.isSubscribed ? view.layout : nil) { writer, layout in
+            writer.signed(layout.fieldCount)
+            writer.optional(layout.keyPosition) { $0.signed($1) }
+            writer.optional(layout.commandPosition) { $0.signed($1) }
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func ledger() throws(CodingError) -> ClusterLedger {
+        let groups = try varint()
+        let (epoch, epochPosition, position) = (try fixed64(), try fixed64(), try fixed64())
+        var ledger = ClusterLedger(epoch: epoch, position: position, groups: Int(clamping: max(1, groups)))
+        ledger.epochPosition = epochPosition
+        ledger.earlierEpochs = try list { reader throws(CodingError) in try reader.fixed64() }
+        ledger.removed = try list { reader throws(CodingError) in try reader.fixed64() }
+        for _ in 0..<(try varint()) {
+            let id = try fixed64()
+            var member = ClusterLedger.Member(info: try info(), joinedAt: try varint(), counter: try varint())
+            member.partial = Array(try blob())
+            ledger.members[id] = member
+        }
+        for _ in 0..<(try varint()) {
+            let id = try string()
+            let owner = try fixed64()
+            guard let status = ClientStatus(rawValue: try string()) else { throw .malformed }
+            ledger.clients[id] = ClusterLedger.ClientView(owner: owner, status: status)
+        }
+        for _ in 0..<(try varint()) {
+            let id = try string()
+            ledger.subscriptions[id] = try subscription()
+        }
+        for _ in 0..<(try varint()) { try topic(into: &ledger) }
+        return ledger
+    }
+
+    private mutating func subscription() throws(CodingError) -> ClusterLedger.SubscriptionView {
+        var view = ClusterLedger.SubscriptionView(
+            properties: try properties(),
+            owner: try optional { reader throws(CodingError) in try reader.fixed64() }
+        )
+        view.isActive = try bool()
+        view.carrier = try optional { reader throws(CodingError) in try reader.string() }
+        view.isSubscribed = try bool()
+        guard view.isSubscribed else { return view }
+        let fieldCount = try signed()
+        view.layout = ClusterLedger.SubscriptionView.layout(
+            view.properties,
+            fieldCount: fieldCount,
+            keyPosition: try optional { reader throws(CodingError) in try reader.signed() },
+            commandPosition: try optional { reader throws(CodingError) in try reader.signed() }
+        )
+        return view
+    }
+
+    private mutating func topic(into ledger: inout ClusterLedger) throws(CodingError) {
+        let id = try string()
+        let upstream = try string()
+        guard let properties = ledger.subscriptions[id]?.properties else { throw .malformed }
+        var topic = ClusterLedger.SharedTopic(
+            key: SharedTopicKey(upstream: upstream, properties: properties),
+            owner: try optional { reader throws(CodingError) in try reader.fixed64() },
+            tenure: try varint()
+        )
+        topic.wanters = Set(try list { reader throws(CodingError) in try reader.fixed64() })
+        ledger.restore(topic, id)
+    }
+}

@@ -1,0 +1,123 @@
+import EventHub
+import Replication
+import SessionCore
+import Testing
+
+struct ClusterLedgerTests {
+    private static let epoch: UInt64 = 77
+    private static let (a, b): (UInt64, UInt64) = (1, 2)
+
+    private static func frame(
+        _ member: UInt64,
+        _ counter: UInt64,
+        _ records: [ClusterRecord],
+        epoch: UInt64 = epoch,
+        previous: UInt64 = 1
+    ) -> [UInt8] {
+        ClusterFrame(
+            member: member,
+            epoch: epoch,
+            previous: previous,
+            counter: counter,
+            payload: records.flatMap(\.encoded)[...]
+        ).bytes
+    }
+
+    private static func join(_ name: String) -> ClusterRecord {
+        .join(MemberInfo(name: name, version: "1", upstreams: ["demo"]))
+    }
+
+    private static func beginning(_ epoch: UInt64, previous: UInt64) -> [UInt8] {
+        ClusterFrame(kind: .epoch, member: 9, epoch: epoch, previous: previous, counter: 0, payload: [1]).bytes
+    }
+
+    private static func ledger() throws -> ClusterLedger {
+        let cluster = SimulatedCluster(nodes: 1, seed: 1, loss: 0)
+        cluster.run(.seconds(4))
+        let ledger = cluster.nodes[0].machine.ledger
+        return try #require(ledger)
+    }
+
+    /// All logs of five entries: every order, with repetitions, of what two members may write.
+    @Test
+    func everyShortLogLeavesOneOwnerOrNone() throws {
+        let entries: [[UInt8]] = [
+            Self.frame(Self.a, 1, [Self.join("a")]),
+            Self.frame(Self.a, 2, [.want(id: "s1", SimulatedNode.key("s1"))]),
+            Self.frame(Self.b, 1, [Self.join("b"), .want(id: "s1", SimulatedNode.key("s1"))]),
+            Self.frame(Self.b, 2, [.remove(Self.a)]),
+            Self.frame(Self.a, 3, [.unwant(id: "s1"), .retire(id: "s1", tenure: 3)]),
+            Self.beginning(78, previous: 3),
+        ]
+        let start = try Self.ledger()
+        var logs = 0
+        func extend(_ ledger: ClusterLedger, _ length: Int) {
+            logs += 1
+            guard length < 5 else { return }
+            for entry in entries {
+                var next = ledger
+                _ = next.apply(StoredFrame(position: ledger.position + 1, bytes: entry))
+                for topic in next.topics.values {
+                    let isOwned = topic.owner.map { next.members[$0] != nil } ?? next.members.isEmpty
+                    if !isOwned { Issue.record("a subscription without a living owner") }
+                    if !topic.wanters.isSubset(of: next.members.keys) { Issue.record("a wanter that is gone") }
+                }
+                let snapshot = ClusterSnapshot(created: "g", ledger: next, tables: [:])
+                let copy = try? ClusterSnapshot(snapshot.bytes)
+                if copy != snapshot { Issue.record("a snapshot is not what it was made of") }
+                extend(next, length + 1)
+            }
+        }
+        extend(start, 0)
+        #expect(logs == 1 + 6 + 36 + 216 + 1296 + 7776)
+    }
+
+    @Test
+    func changesAreAppliedInTheOwnersPresentTenureOnly() throws {
+        let cluster = SimulatedCluster(nodes: 2, seed: 5, loss: 0)
+        for node in cluster.nodes { node.machine.hold("a", SimulatedNode.key("a")) }
+        cluster.run(.seconds(4))
+        let applied = cluster.nodes[0].machine.ledger
+        var ledger = try #require(applied)
+        let topic = try #require(ledger.topics["a"])
+        let owner = try #require(topic.owner)
+        let counter = try #require(ledger.members[owner]?.counter)
+        let change = HubChange.activity(subscription: "a", isActive: false)
+        let records: [ClusterRecord] = [
+            .change(change, tenure: topic.tenure - 1), .change(change, tenure: topic.tenure),
+        ]
+        for (offset, record) in records.enumerated() {
+            let bytes = Self.frame(
+                owner,
+                counter + UInt64(offset) + 1,
+                [record],
+                epoch: ledger.epoch,
+                previous: ledger.epochPosition
+            )
+            let verdict = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
+            #expect(verdict == .taken(offset == 0 ? [] : [.hub(change)]))
+        }
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func bytesOfAnyKindNeverTrap(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var ledger = try Self.ledger()
+        let valid = Self.frame(
+            Self.a,
+            1,
+            [Self.join("a"), .want(id: "s", SimulatedNode.key("s"))],
+            epoch: ledger.epoch
+        )
+        for _ in 0..<20 {
+            var bytes = valid
+            for _ in 0..<Int.random(in: 1...8, using: &generator) {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            bytes.removeLast(Int.random(in: 0..<bytes.count, using: &generator))
+            _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
+            _ = try? ClusterSnapshot(bytes)
+            _ = Heartbeat(bytes)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Replication
+import SessionCore
+import Testing
+
+struct RandomScheduleTests {
+    private let topics = ["a", "b", "c", "d"]
+
+    private func want(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) {
+        for id in topics {
+            for node in cluster.alive where generator.happens(700) || node === cluster.alive.first {
+                node.machine.hold(id, SimulatedNode.key(id))
+            }
+        }
+    }
+
+    @Test
+    func calmClusterHasOneOwnerForEachSubscription() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
+        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(8))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+        for node in cluster.nodes {
+            let ready = topics.filter { node.machine.isReady($0) }
+            #expect(ready == topics)
+        }
+    }
+
+    @Test(arguments: 0..<24 as Range<UInt64>)
+    func faultsLeaveNeitherHolesNorRepetitions(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ 1000)
+        let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: Int.random(in: 0...60, using: &generator))
+        cluster.run(.seconds(4))
+        want(cluster, &generator)
+        for _ in 0..<8 {
+            cluster.run(.milliseconds(Int.random(in: 100...3000, using: &generator)))
+            disturb(cluster, &generator)
+            cluster.check()
+        }
+        for node in cluster.nodes { node.isPaused = false }
+        cluster.startEngine()
+        if cluster.alive.isEmpty { cluster.start() }
+        for id in topics { cluster.alive[0].machine.hold(id, SimulatedNode.key(id)) }
+        cluster.run(.seconds(25))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+    }
+
+    private func disturb(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) {
+        guard let node = cluster.alive.randomElement(using: &generator) else { return }
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0:
+            cluster.kill(node)
+            _ = cluster.start()
+        case 1: node.isPaused = true
+        case 2: for node in cluster.nodes { node.isPaused = false }
+        case 3: cluster.disconnect(node)
+        case 4:
+            cluster.stopEngine()
+            cluster.run(.milliseconds(Int.random(in: 10...5000, using: &generator)))
+            cluster.startEngine()
+        case 5:
+            cluster.stopEngine()
+            cluster.rollBack(by: Int.random(in: 1...40, using: &generator))
+            cluster.startEngine()
+        case 6:
+            cluster.stopEngine()
+            cluster.empty()
+            cluster.startEngine()
+        default: _ = cluster.start()
+        }
+    }
+
+    @Test
+    func leavingMemberHandsOverAtOnce() throws {
+        let cluster = SimulatedCluster(nodes: 3, seed: 7, loss: 0)
+        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(4))
+        let owner = try #require(cluster.nodes.first { !$0.carried.isEmpty })
+        cluster.perform(owner.machine.leave(), owner)
+        cluster.run(.milliseconds(300))
+        #expect(owner.hasLeft && owner.carried.isEmpty)
+        cluster.kill(owner)
+        cluster.run(.milliseconds(300))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+    }
+
+    @Test
+    func subscriptionWithoutReadersEnds() {
+        let cluster = SimulatedCluster(nodes: 2, seed: 3, loss: 0)
+        for node in cluster.nodes { node.machine.hold("a", SimulatedNode.key("a")) }
+        cluster.run(.seconds(4))
+        for node in cluster.nodes { node.machine.release("a", at: cluster.now) }
+        cluster.run(.seconds(12))
+        #expect(cluster.nodes.allSatisfy { $0.carried.isEmpty && $0.machine.ledger?.topics.isEmpty == true })
+        cluster.nodes[1].machine.hold("a", SimulatedNode.key("a"))
+        cluster.run(.seconds(2))
+        cluster.checkSettled(topics: ["a"])
+        #expect(cluster.problems.isEmpty)
+    }
+}

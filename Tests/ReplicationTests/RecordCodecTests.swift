@@ -1,0 +1,70 @@
+import EventHub
+import JSONText
+import SessionCore
+import Testing
+
+@testable import Replication
+
+struct RecordCodecTests {
+    private static let layout = SubscriptionLayout(itemNames: ["i"], fieldNames: ["a", "b"], fieldCount: 2)
+
+    private static var changes: [HubChange] {
+        var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["key", "command"]))
+        properties.dataAdapter = "A"
+        properties.selector = "s"
+        properties.requestedSnapshot = .length(7)
+        properties.requestedMaxFrequency = .limited(2.5)
+        properties.requestedBufferSize = .limited(3)
+        properties.secondLevelFields = .group("x")
+        properties.secondLevelDataAdapter = ""
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: 1,
+            isSnapshot: true,
+            values: ["", nil],
+            changed: FieldSet(all: 1),
+            patches: [2: "[]"]
+        )
+        let events: [SubscriptionEvent] = [
+            .subscribed(itemCount: 1, fieldCount: 2, keyPosition: 1, commandPosition: nil),
+            .unsubscribed(isFinal: true), .failed(code: -3, message: "é"), .update(update), .endOfSnapshot(itemPos: 2),
+            .clearSnapshot(itemPos: 1), .lostUpdates(count: 9, itemPos: 1),
+            .secondLevelFailed(code: 1, message: "m", key: "k"), .secondLevelLostUpdates(count: 2, key: ""),
+            .realMaxFrequency(nil), .realMaxFrequency(.unlimited), .realMaxFrequency(.limited(0.5)),
+        ]
+        let clientEvents: [HubEvent] = [
+            .status(.stalled), .serverError(code: 1, message: "m"), .property(name: "p", value: nil),
+            .property(name: "p", value: ["a": [1, nil, true]]), .message(id: "m", .processed(response: "r")),
+            .message(id: "m", .denied(code: -1, message: "")), .message(id: "m", .discarded),
+            .message(id: "m", .failed), .message(id: "m", .aborted(sentOnNetwork: true)),
+            .legacy(.connectionEstablished), .legacy(.sessionStarted(polling: true)), .legacy(.bytesReceived(3)),
+            .legacy(.activityWarning(false)), .legacy(.connectionClosed), .legacy(.connectionEnded(cause: -7)),
+            .legacy(.connectionFailure(reason: "r")), .legacy(.serverFailure(code: 2, message: "m")),
+            .legacy(.dataError(reason: "d")), .legacy(.deviceTokenChange(deviceID: "d", code: nil, message: nil)),
+            .legacy(.badgeReset(code: 4, message: "m")),
+        ]
+        let topics: [HubChange] = [
+            .clientAdded("c", .connecting), .clientRemoved("c"), .subscriptionAdded("s", properties),
+            .subscriptionRemoved("s"), .carried(subscription: "s", by: nil), .carried(subscription: "s", by: "c"),
+            .activity(subscription: "s", isActive: true),
+        ]
+        return topics + events.map { .event(.subscription($0), .subscription("s")) }
+            + clientEvents.map { .event($0, .client("c")) }
+    }
+
+    @Test(arguments: changes)
+    func changeIsReadAsItWasWritten(change: HubChange) throws {
+        let record = ClusterRecord.change(change, tenure: 300)
+        let read = try ClusterRecord.read(record.body[...]) { _ in Self.layout }
+        #expect(read == record)
+    }
+
+    @Test(arguments: changes)
+    func everyShorterRecordIsRejected(change: HubChange) {
+        let body = ClusterRecord.change(change, tenure: 1).body
+        for count in body.indices {
+            let read = try? ClusterRecord.read(body[..<count]) { _ in Self.layout }
+            #expect(read == nil)
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import EventHub
+import Replication
+import SessionCore
+import StreamIO
+
+/// Several members over a log in memory, under a schedule that a seed decides: appends are late, lost and repeated,
+/// deliveries are late or lost, nodes die, pause and lose their connection, the log goes back or is emptied.
+final class SimulatedCluster {
+    private enum Step {
+        case frame(StoredFrame)
+        case heartbeat(Heartbeat)
+        case looked(LogGeneration)
+        case fetched([StoredFrame]?)
+        case state(ClusterSnapshot)
+    }
+
+    private struct Scheduled {
+        let at: Moment
+        let order: Int
+        let node: Int
+        let connection: Int
+        let step: Step
+    }
+
+    private var generator: SeededGenerator
+    private(set) var now = Moment(nanoseconds: 1_000_000_000)
+    private(set) var nodes: [SimulatedNode] = []
+    private var log: [[UInt8]] = []
+    private var created = 1
+    private var isEngineUp = true
+    private var appends: [(at: Moment, bytes: [UInt8])] = []
+    private var scheduled: [Scheduled] = []
+    private var order = 0
+    private var number = 0
+    /// What is wrong, found so far.
+    private(set) var problems: [String] = []
+    /// In thousandths: how often an append or a delivery is lost or repeated.
+    let loss: Int
+
+    init(nodes count: Int, seed: UInt64, loss: Int) {
+        generator = SeededGenerator(seed: seed)
+        self.loss = loss
+        for _ in 0..<count { start() }
+    }
+
+    @discardableResult
+    func start() -> SimulatedNode {
+        let node = SimulatedNode(number: nodes.count, seed: generator.next())
+        nodes.append(node)
+        connect(node)
+        return node
+    }
+
+    var alive: [SimulatedNode] { nodes.filter { $0.isAlive && !$0.isPaused } }
+
+    // MARK: - Faults
+
+    func kill(_ node: SimulatedNode) {
+        node.isAlive = false
+        node.isConnected = false
+    }
+
+    func disconnect(_ node: SimulatedNode) {
+        guard node.isConnected else { return }
+        node.isConnected = false
+        node.connection += 1
+        node.machine.disconnected()
+    }
+
+    func connect(_ node: SimulatedNode) {
+        guard node.isAlive, !node.isConnected, isEngineUp else { return }
+        node.isConnected = true
+        node.connection += 1
+        perform(node.machine.connected(at: now), node)
+    }
+
+    func stopEngine() {
+        isEngineUp = false
+        for node in nodes where node.isAlive { disconnect(node) }
+    }
+
+    func startEngine() { isEngineUp = true }
+
+    /// The log loses its newest frames.
+    func rollBack(by count: Int) { log.removeLast(min(count, log.count)) }
+
+    func empty() {
+        log = []
+        created += 1
+        appends = []
+    }
+
+    // MARK: - Time
+
+    /// Runs for a while; the server sends a number every ten milliseconds.
+    func run(_ duration: Duration) {
+        let end = now + duration
+        while now < end {
+            now = now + .milliseconds(10)
+            number += 1
+            for node in nodes where node.isAlive { node.feed(number) }
+            land()
+            deliver()
+            for node in alive {
+                if !node.isConnected { connect(node) }
+                perform(node.machine.timePassed(at: now), node)
+                write(node)
+            }
+        }
+    }
+
+    private func delay() -> Moment { now + .milliseconds(Int.random(in: 0...30, using: &generator)) }
+
+    private func schedule(_ step: Step, for node: SimulatedNode) {
+        order += 1
+        scheduled.append(
+            Scheduled(at: delay(), order: order, node: node.number, connection: node.connection, step: step)
+        )
+    }
+
+    private func land() {
+        guard isEngineUp else { return }
+        let due = appends.filter { $0.at <= now }
+        appends.removeAll { $0.at <= now }
+        for append in due {
+            log.append(append.bytes)
+            let stored = StoredFrame(position: UInt64(log.count), bytes: append.bytes)
+            for node in nodes where node.isConnected && !generator.happens(loss) { schedule(.frame(stored), for: node) }
+        }
+    }
+
+    private func deliver() {
+        let due = scheduled.filter { $0.at <= now && !nodes[$0.node].isPaused }.sorted { $0.order < $1.order }
+        scheduled.removeAll { $0.at <= now && !nodes[$0.node].isPaused }
+        for entry in due {
+            let node = nodes[entry.node]
+            guard node.isAlive, node.isConnected, node.connection == entry.connection else { continue }
+            switch entry.step {
+            case .frame(let frame): perform(node.machine.arrived(frame, at: now), node)
+            case .heartbeat(let heartbeat): perform(node.machine.heard(heartbeat, at: now), node)
+            case .looked(let generation): perform(node.machine.looked(generation, at: now), node)
+            case .fetched(let frames?): perform(node.machine.fetched(frames, at: now), node)
+            case .fetched(nil): perform(node.machine.fetchFailed(at: now), node)
+            case .state(let snapshot): perform(node.machine.stateArrived(snapshot, at: now), node)
+            }
+        }
+    }
+
+    private func write(_ node: SimulatedNode) {
+        guard let bytes = node.machine.nextFrame(from: &node.outbox, at: now) else { return }
+        append(bytes, by: node)
+    }
+
+    private func append(_ bytes: [UInt8], by node: SimulatedNode) {
+        guard node.isConnected, !generator.happens(loss) else { return }
+        appends.append((delay(), bytes))
+        // Much later, too: what a paused process had sent, or what the network kept.
+        if generator.happens(loss) {
+            appends.append((now + .milliseconds(Int.random(in: 0...4000, using: &generator)), bytes))
+        }
+    }
+
+    // MARK: - Actions
+
+    func perform(_ actions: [MemberAction], _ node: SimulatedNode) {
+        for action in actions {
+            switch action {
+            case .append(let bytes): append(bytes, by: node)
+            case .fetch(let range):
+                let isKept = range.upperBound <= UInt64(log.count)
+                let frames = range.map { StoredFrame(position: $0, bytes: isKept ? log[Int($0) - 1] : []) }
+                schedule(.fetched(isKept ? frames : nil), for: node)
+            case .inspectLog:
+                let generation = LogGeneration(created: "\(created)", first: 1, last: UInt64(log.count))
+                schedule(.looked(generation), for: node)
+            case .broadcast(let heartbeat):
+                guard let copy = Heartbeat(heartbeat.bytes) else { return problems.append("heartbeat not readable") }
+                for other in nodes where other.isConnected { schedule(.heartbeat(copy), for: other) }
+            case .askForState: answer(node)
+            case .apply(let changes, let position):
+                let found = node.hub.apply(changes, at: position)
+                problems += found.map { "\(now.nanoseconds / 1_000_000): node \(node.number): \($0)" }
+            case .restart(let epoch, let position, _, let snapshot):
+                node.hub.restart(epoch: epoch, at: position, loading: snapshot)
+            case .openOutbox: node.outbox.open()
+            case .closeOutbox: node.outbox.close()
+            case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
+            case .reactivate: break
+            case .drop(let id): node.drop(id)
+            case .dropAll: for id in node.carried.keys { node.drop(id) }
+            case .left: node.hasLeft = true
+            }
+        }
+    }
+
+    private func answer(_ node: SimulatedNode) {
+        for other in alive where other !== node && other.isConnected {
+            guard let (created, ledger) = other.machine.state(at: now) else { continue }
+            let tables = other.hub.events(of: ledger)
+            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)
+            guard let copy = try? ClusterSnapshot(snapshot.bytes) else {
+                problems.append("a snapshot cannot be read")
+                continue
+            }
+            if copy != snapshot { problems.append("a snapshot changes on its way") }
+            schedule(.state(copy), for: node)
+        }
+    }
+
+    // MARK: - Checks
+
+    /// Compares what all nodes, the dead ones too, told under the same epoch.
+    func check() {
+        for (index, left) in nodes.enumerated() {
+            for right in nodes[..<index] where left.hub.epoch == right.hub.epoch && left.hub.epoch != 0 {
+                let from = max(left.hub.base, right.hub.base)
+                let through = min(left.hub.position, right.hub.position)
+                let leftTold = left.hub.told.filter { $0.position > from && $0.position <= through }
+                let rightTold = right.hub.told.filter { $0.position > from && $0.position <= through }
+                if leftTold != rightTold {
+                    problems.append("nodes \(left.number) and \(right.number) differ in \(from)...\(through)")
+                }
+                if left.hub.position == right.hub.position, !hasSameLedger(left, right) {
+                    problems.append("the ledgers of \(left.number) and \(right.number) differ")
+                }
+            }
+        }
+    }
+
+    private var state: String {
+        let positions = alive.map { "\($0.number): \($0.machine.position)/\($0.machine.known) \($0.outbox.count)" }
+        return "log \(log.count), nodes \(positions)"
+    }
+
+    private func hasSameLedger(_ left: SimulatedNode, _ right: SimulatedNode) -> Bool {
+        guard let left = left.machine.ledger, let right = right.machine.ledger else { return true }
+        return left.epoch == right.epoch && left.members == right.members && left.topics == right.topics
+            && left.subscriptions == right.subscriptions && left.clients == right.clients
+    }
+
+    /// What is not as it should be once nothing has gone wrong for a while.
+    func checkSettled(topics: [String]) {
+        check()
+        guard let ledger = alive.first?.machine.ledger else { return problems.append("no state") }
+        for node in alive {
+            if !node.machine.isMember { problems.append("node \(node.number) is no member") }
+            if !node.machine.isServing(at: now) { problems.append("node \(node.number) does not serve") }
+        }
+        if ledger.members.count != alive.count {
+            problems.append("\(ledger.members.count) members of \(alive.count)")
+        }
+        for id in topics {
+            let owners = alive.filter { $0.carried[id] != nil }
+            if owners.count != 1 { problems.append("\(id) has \(owners.count) owners") }
+            if owners.first?.hub.lastNumbers[id] ?? 0 < number - 500 { problems.append("\(id) is stale: \(state)") }
+        }
+    }
+}

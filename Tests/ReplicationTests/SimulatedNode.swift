@@ -1,0 +1,170 @@
+import EventHub
+import Replication
+import SessionCore
+
+/// A generator whose numbers depend on its seed alone.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// True in so many of a thousand cases.
+    mutating func happens(_ perMille: Int) -> Bool { Int.random(in: 0..<1000, using: &self) < perMille }
+}
+
+/// What a hub would have told its readers.
+struct ModelHub {
+    struct Told: Equatable {
+        let position: UInt64
+        let change: HubChange
+    }
+
+    struct Table: Equatable {
+        var isSubscribed = false
+        var row: [String?]?
+    }
+
+    var epoch: UInt64 = 0
+    /// Everything up to here is not known event by event.
+    var base: UInt64 = 0
+    var position: UInt64 = 0
+    var told: [Told] = []
+    var tables: [String: Table] = [:]
+    var lastNumbers: [String: Int] = [:]
+
+    /// Applies a frame's changes; returns what is wrong with them.
+    mutating func apply(_ changes: [HubChange], at position: UInt64) -> [String] {
+        var problems: [String] = []
+        if position != self.position + 1 { problems.append("applied \(position) after \(self.position)") }
+        self.position = position
+        for change in changes {
+            told.append(Told(position: position, change: change))
+            guard case .event(.subscription(let event), .subscription(let id)) = change else { continue }
+            switch event {
+            case .subscribed:
+                tables[id] = Table(isSubscribed: true)
+                lastNumbers[id] = nil
+            case .unsubscribed, .failed: tables[id] = Table()
+            case .update(let update):
+                if tables[id]?.isSubscribed != true { problems.append("update of \(id) without a subscription") }
+                let number = Int(update.values[0] ?? "") ?? -1
+                if let last = lastNumbers[id], number != last + 1 {
+                    problems.append("\(id): \(number) follows \(last)")
+                }
+                lastNumbers[id] = number
+                tables[id]?.row = update.values
+            default: break
+            }
+        }
+        return problems
+    }
+
+    mutating func restart(epoch: UInt64, at position: UInt64, loading snapshot: ClusterSnapshot?) {
+        self = ModelHub(epoch: epoch, base: position, position: position)
+        for (id, events) in snapshot?.tables ?? [:] {
+            tables[id] = Table(isSubscribed: true)
+            for case .update(let update) in events {
+                tables[id]?.row = update.values
+                lastNumbers[id] = Int(update.values[0] ?? "")
+            }
+        }
+    }
+
+    func events(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
+        var events: [String: [SubscriptionEvent]] = [:]
+        for (id, view) in ledger.subscriptions {
+            guard view.isSubscribed, let layout = view.layout, let table = tables[id] else { continue }
+            let subscribed = SubscriptionEvent.subscribed(
+                itemCount: 1,
+                fieldCount: 1,
+                keyPosition: nil,
+                commandPosition: nil
+            )
+            events[id] = [subscribed]
+            if let row = table.row { events[id]?.append(.update(SimulatedNode.update(row[0] ?? "", layout))) }
+        }
+        return events
+    }
+}
+
+/// One gateway process of a simulated cluster: its machine, its outbox, its hub, and its upstream subscriptions.
+final class SimulatedNode {
+    let number: Int
+    var machine: MemberMachine
+    var outbox = Outbox(limit: 1 << 20)
+    var hub = ModelHub()
+    var isConnected = false
+    var isAlive = true
+    var isPaused = false
+    /// Counts connections: what was sent over an earlier one does not arrive.
+    var connection = 0
+    var carried: [String: SubscriptionLayout] = [:]
+    private var unread: [Int] = []
+    private var hasClient = false
+    var clientID: String { "c\(number)" }
+    var hasLeft = false
+
+    init(number: Int, seed: UInt64) {
+        self.number = number
+        let info = MemberInfo(name: "node-\(number)", version: "1", upstreams: ["demo"])
+        machine = MemberMachine(info: info, seed: seed, groups: 2)
+    }
+
+    static func key(_ id: String) -> SharedTopicKey {
+        SharedTopicKey(
+            upstream: "demo",
+            properties: SubscriptionProperties(mode: .raw, items: .list([id]), fields: .list(["number"]))
+        )
+    }
+
+    static func update(_ number: String, _ layout: SubscriptionLayout) -> SubscriptionEvent.Update {
+        ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: [number], changed: FieldSet(all: 1))
+    }
+
+    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
+        outbox.begin(id, tenure: tenure)
+        if !hasClient {
+            hasClient = true
+            _ = outbox.append(.clientAdded(clientID, .connectedWSStreaming))
+        }
+        let layout = SubscriptionLayout(itemNames: [id], fieldNames: ["number"], fieldCount: 1)
+        carried[id] = layout
+        _ = outbox.append(.subscriptionAdded(id, key.properties))
+        _ = outbox.append(.carried(subscription: id, by: clientID))
+        report(
+            .subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil),
+            of: id
+        )
+    }
+
+    func drop(_ id: String) {
+        outbox.end(id)
+        guard carried.removeValue(forKey: id) != nil else { return }
+        report(.unsubscribed(isFinal: true), of: id)
+        _ = outbox.append(.carried(subscription: id, by: nil))
+        _ = outbox.append(.subscriptionRemoved(id))
+    }
+
+    func report(_ event: SubscriptionEvent, of id: String) {
+        _ = outbox.append(.event(.subscription(event), .subscription(id)))
+    }
+
+    /// The server sends the next number to all subscriptions. A paused process reads it later.
+    func feed(_ number: Int) {
+        unread.append(number)
+        guard !isPaused else { return }
+        for number in unread {
+            for (id, layout) in carried { report(.update(Self.update(String(number), layout)), of: id) }
+        }
+        unread = []
+    }
+}
+
+extension SubscriptionEvent { typealias Update = ItemUpdate }
