@@ -4,6 +4,7 @@ package import Logging
 internal import MicroHTTPD
 internal import SessionCore
 package import SessionPool
+internal import StreamIO
 internal import Synchronization
 
 /// The product: joins the pool of upstream sessions, the event hub, the REST interface and the HTTP front end.
@@ -20,7 +21,11 @@ package final class Gateway: Sendable {
     private let access: AccessControl
     private let host: HTTPHost
     private let daemon: RunningDaemon
+    private let cluster: ClusterNode?
     private let stop = StopSignal()
+
+    /// How long a stop waits until the other members know of it.
+    private static let leaveTime = Duration.seconds(1)
 
     /// A gateway that is not running yet.
     package init(configuration: GatewayConfiguration, logger: Logger) {
@@ -31,12 +36,16 @@ package final class Gateway: Sendable {
         hub = EventHub(
             configuration: configuration.hub,
             epoch: RandomID.make(prefix: "e"),
+            numbering: configuration.cluster.engine == .none ? .counted : .given,
             clock: Moment.monotonic
         )
-        let sink = HubSink(hub: hub, owners: access.owners, upstreamMetrics: upstreamMetrics)
+        cluster = ClusterNode(configuration, hub: hub, logger: logger)
+        let changes: any ChangeSink = if let cluster { cluster } else { hub }
+        let sink = HubSink(hub: changes, owners: access.owners, upstreamMetrics: upstreamMetrics)
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
+        cluster?.attach(pool)
         streams = StreamRegistry(hub: hub)
         let exposition = MetricsReport(
             requests: requests,
@@ -53,6 +62,7 @@ package final class Gateway: Sendable {
             streams: streams,
             requests: requests,
             logger: logger,
+            cluster: cluster,
             metrics: { exposition.text }
         )
     }
@@ -63,11 +73,13 @@ package final class Gateway: Sendable {
     /// - Parameter listening: Called once with the port, as soon as connections are accepted.
     /// - Throws: `DaemonError` if it cannot listen; the mistake in a key for the verification of tokens.
     package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
-        let (streams, configuration) = (streams, configuration)
+        let (streams, configuration, cluster) = (streams, configuration, cluster)
         _ = try await access.load(configuration.access)
         configuration.pool.sessionLimit.apply()
-        let daemon = Daemon(configuration: configuration.http, handler: host) { loop in
-            streams.makeFeed(for: loop)
+        let daemon = Daemon(configuration: configuration.http, handler: host) { loop -> any StreamFeed in
+            let shard = streams.makeFeed(for: loop)
+            if let cluster { return ClusterFeed(shard: shard, node: cluster) }
+            return shard
         }
         let port = try daemon.start()
         self.daemon.set(daemon)
@@ -76,11 +88,13 @@ package final class Gateway: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.pool.run() }
             group.addTask { await self.host.run() }
+            if let cluster { group.addTask { await cluster.run() } }
             await listening(port)
             await stop.wait()
             logger.info("stopping", metadata: ["streams": "\(streams.count)"])
             host.stopAccepting()
             daemon.stopAccepting()
+            await cluster?.leave(within: Self.leaveTime)
             streams.closeAll(reason: "shutdown")
             let isQuiet = await daemon.drain(within: configuration.shutdownGrace)
             if !isQuiet { logger.warning("closed connections that were still busy at the end of the grace time") }

@@ -131,6 +131,7 @@ package struct ConfigurationReader {
             }
         }
         for mistake in AccessCheck.mistakes(in: configuration.access) { note(mistake.key, mistake.rule) }
+        for mistake in configuration.cluster.mistakes { note(mistake.key, mistake.rule) }
         if let rule = CertificateCheck.violation(of: configuration.http.certificate) {
             note("http.tls.certificate", rule)
         }

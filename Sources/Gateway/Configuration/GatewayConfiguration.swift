@@ -20,6 +20,8 @@ package struct GatewayConfiguration: Sendable {
     package var readiness = Readiness.serving
     /// The level and format of the log.
     package var log = LogConfiguration()
+    /// The cluster that the gateway belongs to.
+    package var cluster = ClusterConfiguration()
     /// The longest time that a stop may take; open requests and streams are cut off then. Default 10 s.
     package var shutdownGrace = Duration.seconds(10)
 
@@ -74,6 +76,7 @@ extension GatewayConfiguration {
         kept.http.certificate = http.certificate
         kept.hub = older.hub
         kept.log = older.log
+        kept.cluster = older.cluster
         return kept
     }
 

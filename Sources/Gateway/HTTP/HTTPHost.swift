@@ -25,6 +25,7 @@ package final class HTTPHost: HTTPHandler {
         streams: StreamRegistry,
         requests: RequestMetrics,
         logger: Logger,
+        cluster: ClusterNode? = nil,
         metrics: @escaping @Sendable () -> String = { "" }
     ) {
         let services = Services(
@@ -37,7 +38,8 @@ package final class HTTPHost: HTTPHandler {
             process: ProcessState(startedAt: Moment.monotonic()),
             docs: DocsPage(),
             metrics: metrics,
-            clock: Moment.monotonic
+            clock: Moment.monotonic,
+            cluster: cluster
         )
         self.init(services: services, middlewares: Self.guards(services), requests: requests, logger: logger)
     }

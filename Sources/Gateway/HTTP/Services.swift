@@ -30,6 +30,8 @@ struct Services: Sendable {
     let metrics: @Sendable () -> String
     /// The time.
     let clock: @Sendable () -> Moment
+    /// The cluster that the gateway belongs to; nil if it runs alone.
+    var cluster: ClusterNode?
 }
 
 extension Services {

@@ -13,6 +13,9 @@ struct HealthResource: Sendable {
     /// `GET /health/ready`.
     func ready(_ call: Call) throws -> OperationResult {
         if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
+        if let cluster = services.cluster, !cluster.isServing {
+            throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+        }
         let missing = unconnected
         guard missing.isEmpty else {
             let names = missing.joined(separator: ", ")
@@ -24,7 +27,7 @@ struct HealthResource: Sendable {
     /// `GET /health`.
     func all(_ call: Call) throws -> OperationResult {
         let clients = services.pool.clients()
-        let isReady = unconnected.isEmpty
+        let isReady = unconnected.isEmpty && services.cluster?.isServing != false
         return .response(
             .json { json in
                 json.beginObject()

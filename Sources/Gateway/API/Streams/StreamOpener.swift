@@ -16,7 +16,7 @@ struct StreamOpener: Sendable {
     /// Sources, and the resources to release when a stream no longer needs them.
     struct AcquiredSources {
         var sources: [StreamSource] = []
-        var joined: [String: SubscriptionResource] = [:]
+        var joined: [String: JoinedSubscription] = [:]
         var clients: [StreamSource: ClientID] = [:]
     }
 
@@ -34,8 +34,8 @@ struct StreamOpener: Sendable {
     }
 
     /// Releases the sources of a stream.
-    func release(_ joined: [String: SubscriptionResource], _ clients: [StreamSource: ClientID]) {
-        for resource in joined.values { services.pool.leaveImplicit(resource) }
+    func release(_ joined: [String: JoinedSubscription], _ clients: [StreamSource: ClientID]) {
+        for subscription in joined.values { services.leave(subscription) }
         for client in clients.values { services.pool.streamClosed(on: client) }
     }
 
@@ -65,7 +65,7 @@ struct StreamOpener: Sendable {
         var request = prepared
         request.format = settings.format
         request.lastEventID = settings.lastEventID
-        for source in prepared.sources { try check(.existing(source), call) }
+        for source in prepared.sources { try check(source, of: id, call) }
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         if let refusal = try refusal(call) { return .response(refusal) }
         let isFree = services.streamResources.change(id) { entry in
@@ -100,7 +100,12 @@ struct StreamOpener: Sendable {
         let leave: @Sendable () -> Void = {
             if let expiry { services.timers.cancel(expiry) }
             services.access.openStreams.remove(caller)
+            services.cluster?.forget(id)
             ended(id)
+        }
+        if let cluster = services.cluster {
+            let topics = services.streamResources.entry(id)?.joined.keys.map(\.self) ?? []
+            cluster.admit(id, topics: Set(topics), request: request)
         }
         do {
             let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
@@ -149,6 +154,17 @@ struct StreamOpener: Sendable {
             .with("Cache-Control", "no-store, no-transform")
     }
 
+    /// Checks the rights on a source of a prepared stream. One that another member of the cluster holds is not known to
+    /// the pool: its upstream and properties decide.
+    private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
+        if case .subscription(let subscription) = source,
+            case .clustered(_, let key)? = services.streamResources.entry(id)?.joined[subscription]
+        {
+            return try check(.join(upstream: key.upstream, key.properties), call)
+        }
+        try check(.existing(source), call)
+    }
+
     private func check(_ selector: SourceSelector, _ call: Call) throws {
         try services.permissions(call).check(selector)
         if case .join(let upstream, _) = selector { _ = try services.sessionKey(upstream: upstream) }
@@ -161,12 +177,10 @@ struct StreamOpener: Sendable {
             source = existing
             if let client = client(of: existing) { acquired.clients[existing] = client }
         case .join(let upstream, let properties):
-            let session = try services.sessionKey(upstream: upstream)
-            let resource = try services.pool.joinImplicit(SharedKey(session: session, properties: properties))
-            let id = resource.id.rawValue
+            let (id, subscription) = try services.join(upstream: upstream, properties)
             // A source that is named twice is joined once.
-            if acquired.joined[id] != nil { services.pool.leaveImplicit(resource) }
-            acquired.joined[id] = resource
+            if acquired.joined[id] != nil { services.leave(subscription) }
+            acquired.joined[id] = subscription
             source = .subscription(id)
         }
         if !acquired.sources.contains(source) { acquired.sources.append(source) }

@@ -1,7 +1,16 @@
 internal import EventHub
+internal import Replication
 internal import SessionCore
 internal import SessionPool
 internal import Synchronization
+
+/// A shared subscription that a stream joined.
+enum JoinedSubscription: Sendable {
+    /// It is held by the pool of this process.
+    case local(SubscriptionResource)
+    /// It is held by a member of the cluster.
+    case clustered(String, SharedTopicKey)
+}
 
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined, dedicated
 /// clients that they keep in use, and the requests of prepared streams.
@@ -9,7 +18,7 @@ final class StreamResources: Sendable {
     /// One stream.
     struct Entry: Sendable {
         /// The shared subscriptions that it joined, by id.
-        var joined: [String: SubscriptionResource] = [:]
+        var joined: [String: JoinedSubscription] = [:]
         /// The clients that it keeps in use, one entry for each source.
         var clients: [StreamSource: ClientID] = [:]
         /// The request of a prepared stream; nil for a stream that was opened directly.

@@ -151,7 +151,7 @@ struct StreamsResource: Sendable {
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         let freed = services.streamResources.change(id) { $0.exchange(adding: acquired, removing: topics) }
         if let freed {
-            for resource in freed.resources { services.pool.leaveImplicit(resource) }
+            for subscription in freed.subscriptions { services.leave(subscription) }
             for client in freed.clients { services.pool.streamClosed(on: client) }
         }
     }
@@ -207,20 +207,20 @@ extension StreamResources.Entry {
     fileprivate mutating func exchange(
         adding acquired: StreamOpener.AcquiredSources,
         removing topics: [TopicID]
-    ) -> (resources: [SubscriptionResource], clients: [ClientID]) {
-        var resources: [SubscriptionResource] = []
+    ) -> (subscriptions: [JoinedSubscription], clients: [ClientID]) {
+        var subscriptions: [JoinedSubscription] = []
         var clients: [ClientID] = []
         for topic in topics {
-            if case .subscription(let id) = topic, let resource = joined.removeValue(forKey: id) {
-                resources.append(resource)
+            if case .subscription(let id) = topic, let subscription = joined.removeValue(forKey: id) {
+                subscriptions.append(subscription)
             }
             for source in self.clients.keys where source.topic == topic {
                 if let client = self.clients.removeValue(forKey: source) { clients.append(client) }
             }
         }
-        for (id, resource) in acquired.joined {
+        for (id, subscription) in acquired.joined {
             // A source that the stream already has is released at once.
-            if joined.updateValue(resource, forKey: id) != nil { resources.append(resource) }
+            if joined.updateValue(subscription, forKey: id) != nil { subscriptions.append(subscription) }
         }
         for (source, client) in acquired.clients {
             if let present = self.clients.updateValue(client, forKey: source) { clients.append(present) }
@@ -229,6 +229,6 @@ extension StreamResources.Entry {
         for source in acquired.sources where !(prepared?.sources.contains(source) ?? true) {
             prepared?.sources.append(source)
         }
-        return (resources, clients)
+        return (subscriptions, clients)
     }
 }

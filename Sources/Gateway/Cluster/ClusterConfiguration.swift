@@ -1,0 +1,68 @@
+internal import Crypto
+package import NATSLink
+internal import Replication
+
+/// The cluster that a gateway belongs to.
+package struct ClusterConfiguration: Sendable, Equatable {
+    /// What orders and keeps the events of all members.
+    package enum Engine: String, Sendable, CaseIterable {
+        /// Nothing: the gateway runs alone.
+        case none
+        /// NATS with JetStream.
+        case nats
+    }
+
+    /// The engine. Default none.
+    package var engine = Engine.none
+    /// How it is reached, and what it keeps.
+    package var nats = NATSConfiguration(servers: ["nats://127.0.0.1:4222"], name: "gateway")
+    /// The secret that all members share: ids of shared subscriptions are derived from it. Never shown.
+    package var secret: String?
+    /// Over how many members the sessions of one upstream may be spread. Default 4.
+    package var owners = 4
+    /// How many bytes may wait for the engine. Default 64 MiB.
+    package var outboxBytes = 64 << 20
+    /// After how much silence a member is replaced. Default 1.5 s.
+    package var suspect = Duration.milliseconds(1500)
+    /// How long a stream waits for what it needs before it is closed. Default 2 s.
+    package var openWait = Duration.seconds(2)
+
+    /// A gateway that runs alone.
+    package init() {}
+
+    /// What is wrong with the settings together: a key and the rule that it breaks.
+    var mistakes: [(key: String, rule: String)] {
+        guard engine != .none else { return [] }
+        let length = secret?.utf8.count ?? 0
+        guard length >= Self.leastSecret else {
+            let rule =
+                secret == nil ? "is required with cluster.engine" : "must have \(Self.leastSecret) or more characters"
+            return [("cluster.secret", rule)]
+        }
+        return []
+    }
+
+    private static let leastSecret = 16
+
+    /// The times of a member; subscriptions linger as in a gateway that runs alone.
+    func timings(linger: Duration) -> ClusterTimings {
+        var timings = ClusterTimings()
+        timings.suspect = suspect
+        timings.linger = linger
+        return timings
+    }
+}
+
+/// The id of a shared subscription: the same on every member, and not to be guessed without the cluster's secret.
+struct SharedTopicIDs: Sendable {
+    private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
+    private static let length = 16
+    private let key: SymmetricKey
+
+    init(secret: String) { key = SymmetricKey(data: Array(secret.utf8)) }
+
+    func id(of topic: SharedTopicKey) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: topic.bytes, using: key)
+        return "s" + String(decoding: code.prefix(Self.length).map { Self.alphabet[Int($0 & 31)] }, as: UTF8.self)
+    }
+}

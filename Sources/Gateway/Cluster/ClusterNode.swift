@@ -1,0 +1,289 @@
+package import EventHub
+internal import Logging
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+internal import StreamIO
+internal import Synchronization
+
+/// This process as a member of a cluster: performs what `MemberMachine` decides.
+///
+/// What the own pool reports goes into the log of the engine; what comes out of the log, from this member and all others,
+/// goes into the hub. All inputs are handled by one task, so that the hub gets the log's order.
+package final class ClusterNode: ChangeSink {
+    struct State: ~Copyable, Sendable {
+        var machine: MemberMachine
+        var connection: (any EngineConnection)?
+        /// The number of the connection; what comes from an earlier one is ignored.
+        var number = 0
+    }
+
+    enum Input: Sendable {
+        case connected(any EngineConnection, Int)
+        case engine(EngineInput, Int)
+        case looked(LogGeneration, Int)
+        case fetched([StoredFrame]?, Int)
+        case state([UInt8])
+        case left
+    }
+
+    /// Inputs that may wait. Frames beyond it are dropped, and fetched later.
+    private static let inputLimit = 16_384
+    private static let tick = Duration.milliseconds(25)
+
+    let hub: EventHub
+    let logger: Logger
+    let configuration: ClusterConfiguration
+    let engine: any ClusterEngine
+    let clock: @Sendable () -> Moment
+    let ids: SharedTopicIDs
+    let state: Mutex<State>
+    let outbox: Mutex<Outbox>
+    let gates = Mutex<[String: StreamGate]>([:])
+    private let inputs = Mutex<[Input]>([])
+    private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
+    private let hasLeft = StopSignal()
+    private let worker: Mutex<ClusterWorker>
+
+    init(
+        configuration: ClusterConfiguration,
+        engine: any ClusterEngine,
+        machine: consuming sending MemberMachine,
+        hub: EventHub,
+        logger: Logger,
+        clock: @escaping @Sendable () -> Moment
+    ) {
+        self.configuration = configuration
+        self.engine = engine
+        self.hub = hub
+        self.logger = logger
+        self.clock = clock
+        ids = SharedTopicIDs(secret: configuration.secret ?? "")
+        state = Mutex(State(machine: machine))
+        outbox = Mutex(Outbox(limit: configuration.outboxBytes))
+        worker = Mutex(ClusterWorker(hub: hub))
+    }
+
+    /// Gives the node the pool that it holds subscriptions with; called once, before `run`.
+    func attach(_ pool: SessionPool) { worker.withLock { $0.pool = pool } }
+
+    // MARK: - What the pool reports
+
+    package func take(_ change: HubChange) { take([change]) }
+
+    package func take(_ changes: [HubChange]) {
+        let isFirst = outbox.withLock { outbox in
+            var isFirst = false
+            for change in changes {
+                // A resource can be read on this member as soon as it is made.
+                if outbox.concernsOwnTopic(change) { hub.take(change) }
+                if outbox.append(change) { isFirst = true }
+            }
+            return isFirst
+        }
+        if isFirst { wake() }
+    }
+
+    // MARK: - Running
+
+    /// Takes part until cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.stayConnected() }
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: Self.tick)
+                    self.wake()
+                }
+            }
+            group.addTask {
+                for await _ in self.wakeUps.stream { self.step() }
+            }
+            for await job in jobs.stream { group.addTask { await job() } }
+        }
+    }
+
+    /// Hands over what this member owns; returns when that is done, or after the time.
+    func leave(within time: Duration) async {
+        offer(.left)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.hasLeft.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func stayConnected() async {
+        var number = 0
+        while !Task.isCancelled {
+            number += 1
+            let (current, closed) = (number, StopSignal())
+            do {
+                let connection = try await engine.connect { [weak self] input in
+                    if case .closed = input { closed.set() }
+                    self?.offer(.engine(input, current))
+                }
+                logger.info("connected to the cluster's engine")
+                offer(.connected(connection, current))
+                await closed.wait()
+                connection.close()
+                logger.warning("the connection to the cluster's engine is closed")
+            } catch {
+                logger.warning("the cluster's engine cannot be used", metadata: ["error": "\(error)"])
+            }
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
+        }
+    }
+
+    func wake() { wakeUps.continuation.yield() }
+
+    private func offer(_ input: Input) {
+        inputs.withLock { inputs in
+            if inputs.count >= Self.inputLimit, case .engine(.frame, _) = input { return }
+            inputs.append(input)
+        }
+        wake()
+    }
+
+    private func step() {
+        let inputs = inputs.withLock { inputs in
+            let taken = inputs
+            inputs = []
+            return taken
+        }
+        let now = clock()
+        for input in inputs { perform(handle(input, at: now)) }
+        perform(state.withLock { $0.machine.timePassed(at: now) })
+        let (frame, connection) = state.withLock { state in
+            let frame = outbox.withLock { state.machine.nextFrame(from: &$0, at: now) }
+            return (frame, state.connection)
+        }
+        if let frame { connection?.append(frame) }
+    }
+
+    // MARK: - Inputs
+
+    private func handle(_ input: Input, at now: Moment) -> [MemberAction] {
+        switch input {
+        case .connected(let connection, let number):
+            return state.withLock { state in
+                (state.connection, state.number) = (connection, number)
+                return state.machine.connected(at: now)
+            }
+        case .engine(let input, let number):
+            guard state.withLock({ $0.number == number }) else { return [] }
+            return handle(input, at: now)
+        case .looked(let generation, let number):
+            return state.withLock { $0.number == number ? $0.machine.looked(generation, at: now) : [] }
+        case .fetched(let frames, let number):
+            return state.withLock { state in
+                guard state.number == number else { return [] }
+                return frames.map { state.machine.fetched($0, at: now) } ?? state.machine.fetchFailed(at: now)
+            }
+        case .state(let bytes):
+            guard let snapshot = try? ClusterSnapshot(bytes) else { return [] }
+            return state.withLock { $0.machine.stateArrived(snapshot, at: now) }
+        case .left:
+            return state.withLock { $0.machine.leave() }
+        }
+    }
+
+    private func handle(_ input: EngineInput, at now: Moment) -> [MemberAction] {
+        switch input {
+        case .frame(let frame):
+            return state.withLock { $0.machine.arrived(frame, at: now) }
+        case .broadcast(let bytes):
+            guard let heartbeat = Heartbeat(bytes) else { return [] }
+            return state.withLock { $0.machine.heard(heartbeat, at: now) }
+        case .question(_, let address):
+            let (answer, connection) = state.withLock { ($0.machine.state(at: now), $0.connection) }
+            guard let (created, ledger) = answer else { return [] }
+            let tables = worker.withLock { $0.tables(of: ledger) }
+            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)
+            connection?.reply(snapshot.bytes, to: address)
+        case .call: break
+        case .closed:
+            state.withLock { state in
+                state.connection = nil
+                state.machine.disconnected()
+            }
+        }
+        return []
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ actions: [MemberAction]) {
+        for action in actions {
+            switch action {
+            case .append(let frame): state.withLock { $0.connection }?.append(frame)
+            case .fetch(let range): start { try await $0.fetch(range) }
+            case .inspectLog: inspect()
+            case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(heartbeat.bytes)
+            case .askForState: ask()
+            case .apply(let changes, let position): worker.withLock { $0.apply(changes, at: position) }
+            case .restart(let epoch, let position, let kept, let snapshot):
+                logger.notice("the cluster's epoch begins or is joined", metadata: ["position": "\(position)"])
+                worker.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
+            case .openOutbox:
+                outbox.withLock { $0.open() }
+                worker.withLock { $0.pool }?.reportAgain()
+            case .closeOutbox: outbox.withLock { $0.close() }
+            case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
+            case .reactivate(let id):
+                if let error = worker.withLock({ $0.reactivate(id) }) { failed(id, error) }
+            case .drop(let id):
+                outbox.withLock { $0.end(id) }
+                worker.withLock { $0.drop(id) }
+            case .dropAll: worker.withLock { $0.dropAll() }
+            case .left: hasLeft.set()
+            }
+        }
+    }
+
+    private func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
+        outbox.withLock { $0.begin(id, tenure: tenure) }
+        if let error = worker.withLock({ $0.carry(id, key) }) { failed(id, error) }
+    }
+
+    /// The upstream subscription could not be made: streams are told as if the server had refused it.
+    private func failed(_ id: String, _ error: PoolError) {
+        logger.warning("a shared subscription cannot be made", metadata: ["error": "\(error)"])
+        let failure = SubscriptionEvent.failed(code: ClusterWorker.failureCode, message: "\(error)")
+        take(.event(.subscription(failure), .subscription(id)))
+    }
+
+    private func start(_ fetch: @escaping @Sendable (any EngineConnection) async throws -> [StoredFrame]) {
+        guard let (connection, number) = current else { return }
+        jobs.continuation.yield { [weak self] in
+            let frames = try? await fetch(connection)
+            self?.offer(.fetched(frames, number))
+        }
+    }
+
+    private func inspect() {
+        guard let (connection, number) = current else { return }
+        jobs.continuation.yield { [weak self] in
+            if let generation = try? await connection.inspectLog() {
+                self?.offer(.looked(generation, number))
+            } else {
+                // Without an answer nothing can be said about the log: a new connection looks again.
+                connection.close()
+            }
+        }
+    }
+
+    private func ask() {
+        guard let (connection, _) = current else { return }
+        jobs.continuation.yield { [weak self] in
+            guard let bytes = try? await connection.askMembers([], within: .milliseconds(450)) else { return }
+            self?.offer(.state(bytes))
+        }
+    }
+
+    private var current: (any EngineConnection, Int)? {
+        state.withLock { state in state.connection.map { ($0, state.number) } }
+    }
+}

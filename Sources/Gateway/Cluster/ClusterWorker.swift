@@ -1,0 +1,122 @@
+internal import EventHub
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// What a member does with its hub and its pool. Used by the node's one task.
+struct ClusterWorker: Sendable {
+    /// Lightstreamer's code for an internal error; the message has the reason.
+    static let failureCode = 68
+
+    private let hub: EventHub
+    var pool: SessionPool?
+    private var clients: Set<String> = []
+    private var subscriptions: Set<String> = []
+    private var carried: [String: (key: SharedTopicKey, resource: SubscriptionResource?)] = [:]
+
+    init(hub: EventHub) { self.hub = hub }
+
+    // MARK: - Hub
+
+    /// Brings the hub to a position.
+    mutating func apply(_ changes: [HubChange], at position: UInt64) {
+        for change in changes { note(change) }
+        let numbered = changes.enumerated().map { index, change in
+            // More than fit one position are removals of a large member; those behind the limit have no events.
+            NumberedChange(index: min(UInt16(clamping: index), EventNumber.lastIndex), change: change)
+        }
+        hub.apply(numbered, at: position)
+    }
+
+    private mutating func note(_ change: HubChange) {
+        switch change {
+        case .clientAdded(let id, _): clients.insert(id)
+        case .clientRemoved(let id): clients.remove(id)
+        case .subscriptionAdded(let id, _): subscriptions.insert(id)
+        case .subscriptionRemoved(let id): subscriptions.remove(id)
+        case .carried, .activity, .event: break
+        }
+    }
+
+    /// Empties the hub, but for the topics that are kept, and gives it the state of a snapshot. Each stream gets one
+    /// `stream` event with outcome `gap`, and then the state.
+    mutating func restart(epoch: UInt64, at position: UInt64, keeping kept: Set<String>, loading: ClusterSnapshot?) {
+        let loadedClients = loading?.ledger.clients ?? [:]
+        let loadedSubscriptions = loading?.ledger.subscriptions ?? [:]
+        for id in subscriptions.union(kept).sorted() where loadedSubscriptions[id] == nil {
+            if kept.contains(id) {
+                hub.adopt(.subscription(id), [])
+                hub.take([.carried(subscription: id, by: nil), .activity(subscription: id, isActive: true)])
+            } else {
+                hub.take(.subscriptionRemoved(id))
+                subscriptions.remove(id)
+            }
+        }
+        for (id, view) in loadedClients.sorted(by: { $0.key < $1.key }) {
+            hub.adopt(.client(id), [.clientAdded(id, view.status)])
+            clients.insert(id)
+        }
+        for (id, view) in loadedSubscriptions.sorted(by: { $0.key < $1.key }) {
+            let events = loading?.tables[id] ?? []
+            let state: [HubChange] = [
+                .subscriptionAdded(id, view.properties), .carried(subscription: id, by: view.carrier),
+            ]
+            let values = events.map { HubChange.event(.subscription($0), .subscription(id)) }
+            hub.adopt(.subscription(id), state + values + [.activity(subscription: id, isActive: view.isActive)])
+            subscriptions.insert(id)
+        }
+        for id in clients.sorted() where loadedClients[id] == nil {
+            hub.take(.clientRemoved(id))
+            clients.remove(id)
+        }
+        hub.restart(epoch: Self.name(of: epoch), at: position)
+    }
+
+    /// The word of an epoch as it stands in ids.
+    static func name(of epoch: UInt64) -> String { "e" + String(epoch, radix: 36) }
+
+    /// For each subscribed subscription the events that bring an empty table to its present state.
+    func tables(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
+        var tables: [String: [SubscriptionEvent]] = [:]
+        for (id, view) in ledger.subscriptions where view.isSubscribed {
+            tables[id] = hub.state(of: .subscription(id))?.changes.compactMap { change in
+                if case .event(.subscription(let event), _) = change { event } else { nil }
+            }
+        }
+        return tables
+    }
+
+    // MARK: - Pool
+
+    /// Holds the upstream subscription of a shared topic. Nil: it is held; otherwise why not.
+    mutating func carry(_ id: String, _ key: SharedTopicKey) -> PoolError? {
+        drop(id)
+        carried[id] = (key, nil)
+        guard let pool, let upstream = pool.upstream(key.upstream) else { return .unknownUpstream(key.upstream) }
+        let session = SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password)
+        do throws(PoolError) {
+            let shared = SharedKey(session: session, properties: key.properties)
+            carried[id]?.resource = try pool.joinImplicit(shared, as: ResourceID(id))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Subscribes again what the server had refused or ended.
+    mutating func reactivate(_ id: String) -> PoolError? {
+        guard let (key, resource) = carried[id], resource?.status.isActive != true else { return nil }
+        return carry(id, key)
+    }
+
+    /// Lets go of an upstream subscription; it lingers in the pool.
+    mutating func drop(_ id: String) {
+        guard let resource = carried.removeValue(forKey: id)?.resource else { return }
+        pool?.discardImplicit(resource)
+    }
+
+    /// Lets go of all of them.
+    mutating func dropAll() {
+        for id in carried.keys.sorted() { drop(id) }
+    }
+}

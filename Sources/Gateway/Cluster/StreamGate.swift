@@ -1,0 +1,134 @@
+internal import EventHub
+internal import Replication
+internal import SessionCore
+internal import StreamIO
+internal import Synchronization
+
+/// What a stream of a cluster waits for before it is opened.
+struct StreamGate: Sendable {
+    /// The shared subscriptions that all members have to know of.
+    let topics: Set<String>
+    /// The last event that the client has: nothing before it may be sent.
+    let lastEvent: EventID?
+    /// When the stream is closed if it could not be opened.
+    let deadline: Moment
+    /// How the stream is written.
+    let format: EventFormat
+}
+
+/// Streams of this member.
+extension ClusterNode {
+    /// A stream needs a shared subscription: the hub knows its topic from now on. Each call needs one call of `release`.
+    func hold(_ key: SharedTopicKey) -> String {
+        let id = ids.id(of: key)
+        state.withLock { $0.machine.hold(id, key) }
+        if hub.windowStart(of: .subscription(id)) == nil {
+            hub.take([.subscriptionAdded(id, key.properties), .activity(subscription: id, isActive: true)])
+        }
+        wake()
+        return id
+    }
+
+    /// A stream does not need a shared subscription any more.
+    func release(_ id: String) {
+        let now = clock()
+        state.withLock { $0.machine.release(id, at: now) }
+    }
+
+    /// The stream with this id is opened once it can be.
+    func admit(_ stream: String, topics: Set<String>, request: StreamRequest) {
+        let gate = StreamGate(
+            topics: topics,
+            lastEvent: request.lastEventID.flatMap { EventID($0) },
+            deadline: clock() + configuration.openWait,
+            format: request.format
+        )
+        gates.withLock { $0[stream] = gate }
+    }
+
+    /// The stream with this id is over, or opened.
+    func forget(_ stream: String) { gates.withLock { $0[stream] = nil } }
+
+    /// Whether this member is in touch with the engine and has what the stream needs.
+    func isOpen(_ gate: StreamGate, at now: Moment) -> Bool {
+        let isReady = state.withLock { state in
+            state.machine.isServing(at: now) && gate.topics.allSatisfy { state.machine.isReady($0) }
+        }
+        guard isReady, let last = gate.lastEvent, last.epoch == hub.epoch else { return isReady }
+        return last.sequence <= hub.sequence
+    }
+
+    /// Whether this member serves streams.
+    var isServing: Bool {
+        let now = clock()
+        return state.withLock { $0.machine.isServing(at: now) && $0.machine.isMember }
+    }
+}
+
+/// The streams of one loop: those that still wait for something are opened later. Used on the thread of the loop.
+final class ClusterFeed: StreamFeed {
+    private let shard: HubShard
+    private let node: ClusterNode
+
+    init(shard: HubShard, node: ClusterNode) {
+        self.shard = shard
+        self.node = node
+    }
+
+    func open(_ opening: StreamOpening) -> any StreamContent {
+        guard let gate = node.gates.withLock({ $0[opening.stream] }) else { return shard.open(opening) }
+        return WaitingStream(opening: opening, gate: gate, shard: shard, node: node)
+    }
+
+    func collect(into news: inout FeedNews, now: Moment) { shard.collect(into: &news, now: now) }
+}
+
+/// A stream that is opened once its gate is open, or closed when it could not be in time: it is never begun from an
+/// older state than its client has. Used on the thread of its loop.
+private final class WaitingStream: StreamContent {
+    /// The time between two looks at the gate.
+    private static let interval = Duration.milliseconds(10)
+
+    private let opening: StreamOpening
+    private let gate: StreamGate
+    private let shard: HubShard
+    private let node: ClusterNode
+    private var content: (any StreamContent)?
+
+    init(opening: StreamOpening, gate: StreamGate, shard: HubShard, node: ClusterNode) {
+        self.opening = opening
+        self.gate = gate
+        self.shard = shard
+        self.node = node
+    }
+
+    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
+        if let content { return content.fill(&batch, now: now) }
+        if node.isOpen(gate, at: now) {
+            let opening = StreamOpening(stream: opening.stream, id: opening.id, framing: opening.framing, now: now)
+            let content = shard.open(opening)
+            self.content = content
+            return content.fill(&batch, now: now)
+        }
+        guard now >= gate.deadline else { return .idle(wakeAt: now + Self.interval) }
+        batch.append(SharedBytes(Self.closing(gate.format, opening.framing)))
+        return .finish
+    }
+
+    func blocked() { content?.blocked() }
+
+    func ended(_ reason: StreamEnd) {
+        if let content { content.ended(reason) } else { node.hub.discard(stream: opening.stream) }
+    }
+
+    private static func closing(_ format: EventFormat, _ framing: StreamFraming) -> [UInt8] {
+        let retry = Int.random(in: 500...2_000)
+        let text =
+            switch format {
+            case .serverSentEvents: "retry: \(retry)\n\nevent: closing\ndata: {\"reason\":\"behind\"}\n\n"
+            case .ndjson: "{\"event\":\"closing\",\"data\":{\"reason\":\"behind\"}}\n"
+            }
+        guard framing == .chunked else { return Array(text.utf8) }
+        return Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
+    }
+}

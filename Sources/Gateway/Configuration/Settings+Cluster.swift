@@ -1,0 +1,80 @@
+internal import NATSLink
+
+/// The settings of a cluster of several gateways.
+extension Settings {
+    static let cluster: [Setting] = {
+        let member = SettingGroup("cluster.", \.cluster, effect: .restart)
+        let engine = SettingGroup("cluster.", \.cluster.nats, effect: .restart)
+        return [
+            member.choice(
+                "engine",
+                \.engine,
+                "The engine that orders and keeps the events of several gateways; none: the gateway runs alone."
+            ),
+            engine.setting("url", .list(of: "nats:// or tls:// addresses"), "The servers of the engine.") {
+                $0.servers.joined(separator: ", ")
+            } apply: { engine, text throws(SettingError) in
+                let servers = SettingValue.list(text)
+                guard !servers.isEmpty, servers.allSatisfy({ $0.hasPrefix("nats://") || $0.hasPrefix("tls://") })
+                else { throw SettingError(rule: "must be a list of nats:// or tls:// addresses") }
+                engine.servers = servers
+            },
+            engine.setting("name", .text("letters, digits, - and _"), "The name of the cluster on its engine.") {
+                $0.name
+            } apply: { engine, text throws(SettingError) in
+                guard isClusterName(text) else {
+                    throw SettingError(rule: "must have 1 to 64 letters, digits, dashes and underscores")
+                }
+                engine.name = text
+            },
+            member.secret(
+                "secret",
+                "16 or more characters",
+                \.secret,
+                "The secret that all members share; ids of shared subscriptions are derived from it."
+            ),
+            engine.text("user", "a name", \.user, "The user of the engine."),
+            engine.secret("password", "text", \.password, "The password of that user."),
+            engine.text("credentialsFile", "a path", \.credentialsFile, "A file with a JWT and seed for the engine."),
+            engine.text("tls.authorities", "a path", \.authoritiesFile, "PEM file of the trusted authorities."),
+            engine.text("tls.certificate", "a path", \.certificateFile, "PEM file of the client certificate."),
+            engine.text("tls.key", "a path", \.keyFile, "PEM file of the client certificate's private key."),
+            engine.integer(
+                "copies",
+                \.copies,
+                1...5,
+                "The number of engine servers that keep the log; set when it is made."
+            ),
+            engine.seconds("window", \.window, "How long the log keeps events for members that missed them."),
+            engine.integer(
+                "windowBytes",
+                \.windowBytes,
+                1 << 20...1 << 40,
+                unit: "bytes",
+                "The largest size of the log."
+            ),
+            member.integer(
+                "outbox",
+                \.outboxBytes,
+                1 << 20...1 << 34,
+                unit: "bytes",
+                "The most bytes that wait for the engine; with more, the subscriptions of the member begin anew."
+            ),
+            member.seconds("suspect", \.suspect, "The silence after which a member is replaced."),
+            member.integer(
+                "owners",
+                \.owners,
+                1...64,
+                "The number of groups, each held by one member, of an upstream's subscriptions."
+            ),
+        ]
+    }()
+
+    private static func isClusterName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            }
+    }
+}
