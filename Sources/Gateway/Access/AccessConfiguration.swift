@@ -50,11 +50,13 @@ package struct KeyConfiguration: Sendable, Equatable {
     package var name: String
     /// The hash of the key; nil before it is configured.
     package var hash: KeyHash?
-    /// The rights of its holder. Default: `read` and `subscribe`, all upstreams, all items.
+    /// The rights of its holder. Default: `read` and `subscribe`, all upstreams, all items, with default quotas.
     package var rights = Rights(
         operations: [.read, .subscribe],
         upstreams: [WildcardPattern("*")],
-        items: [WildcardPattern("*")]
+        items: [WildcardPattern("*")],
+        maxSubscriptions: Rights.defaultQuotas.subscriptions,
+        maxItems: Rights.defaultQuotas.items
     )
 
     /// A key with the default rights.
@@ -99,8 +101,14 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var leeway = Duration.seconds(30)
     /// The names of claims.
     package var claims = Claims()
-    /// The rights of a token in each part for which it has no claim. Default: none.
-    package var rights = Rights.none
+    /// The rights of a token in each part for which it has no claim, and its quotas. Default: none, with default quotas.
+    package var rights = Rights(
+        operations: [],
+        upstreams: [],
+        items: [],
+        maxSubscriptions: Rights.defaultQuotas.subscriptions,
+        maxItems: Rights.defaultQuotas.items
+    )
 
     /// No tokens are accepted.
     package init() {}

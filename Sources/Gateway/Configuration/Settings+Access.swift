@@ -178,12 +178,29 @@ extension Settings {
                 let streams: Int = try SettingValue.integer(text, 0...1_000_000)
                 part[keyPath: path].streams = streams
             },
+            quota(group, "maxSubscriptions", path, \.maxSubscriptions, meaning("the most subscriptions in use")),
+            quota(group, "maxItems", path, \.maxItems, meaning("the most items of these subscriptions")),
             group.setting("rate", .number("requests a second"), meaning("the request rate")) {
                 $0[keyPath: path].rate.map { SettingValue.text($0) } ?? absence
             } apply: { part, text throws(SettingError) in
                 part[keyPath: path].rate = try rate(text)
             },
         ]
+    }
+
+    private static func quota<Part>(
+        _ group: SettingGroup<Part>,
+        _ key: String,
+        _ path: SettingGroup<Part>.Path<Rights>,
+        _ quota: any WritableKeyPath<Rights, Int?> & Sendable,
+        _ meaning: String
+    ) -> Setting {
+        group.setting(key, .integer(0...100_000_000, unit: nil), meaning) {
+            $0[keyPath: path][keyPath: quota].map { "\($0)" } ?? "none"
+        } apply: { part, text throws(SettingError) in
+            let number: Int = try SettingValue.integer(text, 0...100_000_000)
+            part[keyPath: path][keyPath: quota] = number
+        }
     }
 
     private static let words = Right.allCases.map(\.rawValue).joined(separator: ", ")

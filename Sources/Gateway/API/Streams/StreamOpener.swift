@@ -20,22 +20,26 @@ struct StreamOpener: Sendable {
         var clients: [StreamSource: ClientID] = [:]
     }
 
-    /// Finds or joins the sources that a caller names: all or none.
-    func acquire(_ selectors: [SourceSelector], for call: Call) throws -> AcquiredSources {
+    /// Finds or joins the sources that a caller names: all or none. They count towards the quotas of `owner`.
+    func acquire(_ selectors: [SourceSelector], for call: Call, owner: Caller) throws -> AcquiredSources {
         for selector in selectors { try check(selector, call) }
         var acquired = AcquiredSources()
         do {
-            for selector in selectors { try acquire(selector, in: &acquired) }
+            for selector in selectors { try acquire(selector, in: &acquired, owner) }
         } catch {
-            release(acquired.joined, [:])
+            release(acquired.joined, [:], of: owner.identity)
             throw error
         }
         return acquired
     }
 
-    /// Releases the sources of a stream.
-    func release(_ joined: [String: JoinedSubscription], _ clients: [StreamSource: ClientID]) {
-        for subscription in joined.values { services.leave(subscription) }
+    /// Releases the sources of a stream of a caller.
+    func release(
+        _ joined: [String: JoinedSubscription],
+        _ clients: [StreamSource: ClientID],
+        of owner: String?
+    ) {
+        for (id, subscription) in joined { leave(id, subscription, of: owner) }
         for client in clients.values { services.pool.streamClosed(on: client) }
     }
 
@@ -46,7 +50,7 @@ struct StreamOpener: Sendable {
             return .stream(StreamRegistry.head(for: request), Self.headOnly)
         }
         if let refusal = try refusal(call) { return .response(refusal) }
-        let acquired = try acquire(selectors, for: call)
+        let acquired = try acquire(selectors, for: call, owner: call.caller)
         let id = RandomID.make(prefix: "t")
         var request = request
         request.sources = acquired.sources
@@ -83,7 +87,7 @@ struct StreamOpener: Sendable {
     func expire(_ id: String, generation: UInt64) {
         services.timers.schedule(after: Self.preparedLifetime) {
             let entry = services.streamResources.remove(id) { !$0.isOpen && $0.generation == generation }
-            if let entry { release(entry.joined, entry.clients) }
+            if let entry { release(entry.joined, entry.clients, of: entry.owner) }
         }
     }
 
@@ -132,7 +136,7 @@ struct StreamOpener: Sendable {
         if case .some(.some(let generation)) = generation {
             expire(id, generation: generation)
         } else if let entry = services.streamResources.remove(id) {
-            release(entry.joined, entry.clients)
+            release(entry.joined, entry.clients, of: entry.owner)
         }
     }
 
@@ -170,7 +174,17 @@ struct StreamOpener: Sendable {
         if case .join(let upstream, _) = selector { _ = try services.sessionKey(upstream: upstream) }
     }
 
-    private func acquire(_ selector: SourceSelector, in acquired: inout AcquiredSources) throws {
+    /// Releases a shared subscription that a caller has joined.
+    func leave(_ id: String, _ subscription: JoinedSubscription, of owner: String?) {
+        services.access.owners.usage.remove(id, of: owner)
+        services.leave(subscription)
+    }
+
+    private func acquire(
+        _ selector: SourceSelector,
+        in acquired: inout AcquiredSources,
+        _ caller: Caller
+    ) throws {
         let source: StreamSource
         switch selector {
         case .existing(let existing):
@@ -179,8 +193,17 @@ struct StreamOpener: Sendable {
         case .join(let upstream, let properties):
             let (id, subscription) = try services.join(upstream: upstream, properties)
             // A source that is named twice is joined once.
-            if acquired.joined[id] != nil { services.leave(subscription) }
-            acquired.joined[id] = subscription
+            if acquired.joined[id] != nil {
+                services.leave(subscription)
+            } else {
+                do {
+                    try services.access.owners.usage.add(id, properties, for: caller)
+                } catch {
+                    services.leave(subscription)
+                    throw error
+                }
+                acquired.joined[id] = subscription
+            }
             source = .subscription(id)
         }
         if !acquired.sources.contains(source) { acquired.sources.append(source) }

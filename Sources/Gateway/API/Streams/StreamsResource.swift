@@ -78,7 +78,7 @@ struct StreamsResource: Sendable {
 
     private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
         var request = request
-        let acquired = try opener.acquire(selectors, for: call)
+        let acquired = try opener.acquire(selectors, for: call, owner: call.caller)
         request.sources = acquired.sources
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.joined = acquired.joined
@@ -116,7 +116,7 @@ struct StreamsResource: Sendable {
         // An open stream is removed when it ends, a prepared one now.
         _ = services.streamResources.change(id) { $0.prepared = nil }
         if !services.streams.close(id, reason: "deleted"), let entry = services.streamResources.remove(id) {
-            opener.release(entry.joined, entry.clients)
+            opener.release(entry.joined, entry.clients, of: entry.owner)
         }
         return .response(Response(status: 204))
     }
@@ -137,21 +137,24 @@ struct StreamsResource: Sendable {
         let removed = remove.compactMap { selector in
             if case .existing(let source) = selector { source } else { nil }
         }
-        let acquired = try opener.acquire(add, for: call)
-        let isOpen = services.streamResources.entry(id)?.isOpen ?? false
+        let entry = services.streamResources.entry(id)
+        var owner = call.caller
+        owner.identity = entry?.owner
+        let acquired = try opener.acquire(add, for: call, owner: owner)
+        let isOpen = entry?.isOpen ?? false
         do {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = removed.flatMap { source in present.filter { $0.topic == source.topic } }
             if isOpen { try services.streams.patch(id, add: acquired.sources, remove: gone) }
         } catch {
-            opener.release(acquired.joined, [:])
+            opener.release(acquired.joined, [:], of: owner.identity)
             throw error
         }
         let topics = removed.map(\.topic)
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         let freed = services.streamResources.change(id) { $0.exchange(adding: acquired, removing: topics) }
         if let freed {
-            for subscription in freed.subscriptions { services.leave(subscription) }
+            for (id, subscription) in freed.subscriptions { opener.leave(id, subscription, of: owner.identity) }
             for client in freed.clients { services.pool.streamClosed(on: client) }
         }
     }
@@ -207,12 +210,12 @@ extension StreamResources.Entry {
     fileprivate mutating func exchange(
         adding acquired: StreamOpener.AcquiredSources,
         removing topics: [TopicID]
-    ) -> (subscriptions: [JoinedSubscription], clients: [ClientID]) {
-        var subscriptions: [JoinedSubscription] = []
+    ) -> (subscriptions: [(String, JoinedSubscription)], clients: [ClientID]) {
+        var subscriptions: [(String, JoinedSubscription)] = []
         var clients: [ClientID] = []
         for topic in topics {
             if case .subscription(let id) = topic, let subscription = joined.removeValue(forKey: id) {
-                subscriptions.append(subscription)
+                subscriptions.append((id, subscription))
             }
             for source in self.clients.keys where source.topic == topic {
                 if let client = self.clients.removeValue(forKey: source) { clients.append(client) }
@@ -220,7 +223,7 @@ extension StreamResources.Entry {
         }
         for (id, subscription) in acquired.joined {
             // A source that the stream already has is released at once.
-            if joined.updateValue(subscription, forKey: id) != nil { subscriptions.append(subscription) }
+            if joined.updateValue(subscription, forKey: id) != nil { subscriptions.append((id, subscription)) }
         }
         for (source, client) in acquired.clients {
             if let present = self.clients.updateValue(client, forKey: source) { clients.append(present) }

@@ -26,9 +26,9 @@ struct SubscriptionsResource: Sendable {
         let home = try home(carrier, call)
         try services.permissions(call).check(properties)
         let resource = try services.pool.createResource(home: home, properties: properties)
-        services.access.owners.note(resource.id, madeBy: call.caller)
-        guard isActive else { return .response(created(resource)) }
         do {
+            try services.access.owners.note(resource, madeBy: call.caller)
+            guard isActive else { return .response(created(resource)) }
             try services.pool.activate(resource)
         } catch {
             try? services.pool.delete(resource.id)
@@ -44,6 +44,24 @@ struct SubscriptionsResource: Sendable {
             refused: { try? pool.delete(resource.id) },
             timedOut: { created(resource) }
         )
+    }
+
+    private func change(
+        _ resource: SubscriptionResource,
+        to properties: SubscriptionProperties,
+        _ call: Call
+    ) throws {
+        let owners = services.access.owners
+        let (id, present) = (resource.id, resource.properties)
+        var owner = call.caller
+        owner.identity = owners.owner(of: id)
+        try owners.usage.change(id.rawValue, to: properties, for: owner)
+        do {
+            try services.pool.change(resource, to: properties)
+        } catch {
+            try? owners.usage.change(id.rawValue, to: present, for: owner)
+            throw error
+        }
     }
 
     /// `GET /v1/subscriptions/{id}`.
@@ -64,7 +82,7 @@ struct SubscriptionsResource: Sendable {
         try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
         let properties = try patch.applied(to: resource.properties)
         try services.permissions(call).check(properties)
-        try services.pool.change(resource, to: properties)
+        try change(resource, to: properties, call)
         return .response(
             services.subscriptionResponse(resource).tagged(
                 SubscriptionView.tag(of: resource, in: services.pool),

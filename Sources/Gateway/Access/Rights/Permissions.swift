@@ -119,6 +119,8 @@ struct Permissions: Sendable {
 
 /// The owners of clients and subscriptions. Resources of unauthenticated callers have no owner.
 final class ResourceOwners: Sendable {
+    /// The subscriptions and items that callers use.
+    let usage = SubscriptionUsage()
     private let owners = Mutex<[String: String]>([:])
 
     /// No owners.
@@ -127,8 +129,11 @@ final class ResourceOwners: Sendable {
     /// Sets the owner of a client.
     func note(_ client: ClientID, madeBy caller: Caller) { note(client.rawValue, caller) }
 
-    /// Sets the owner of a subscription.
-    func note(_ resource: ResourceID, madeBy caller: Caller) { note(resource.rawValue, caller) }
+    /// Sets the owner of a subscription, which counts towards the owner's quotas. Throws 429 over a quota.
+    func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
+        try usage.add(resource.id.rawValue, resource.properties, for: caller)
+        note(resource.id.rawValue, caller)
+    }
 
     /// The identity of the owner of a client; nil if it has none.
     func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue] } }
@@ -140,7 +145,10 @@ final class ResourceOwners: Sendable {
     func forget(_ client: ClientID) { owners.withLock { $0[client.rawValue] = nil } }
 
     /// Removes a subscription.
-    func forget(_ resource: ResourceID) { owners.withLock { $0[resource.rawValue] = nil } }
+    func forget(_ resource: ResourceID) {
+        let owner = owners.withLock { $0.removeValue(forKey: resource.rawValue) }
+        usage.remove(resource.rawValue, of: owner)
+    }
 
     /// The number of entries.
     var count: Int { owners.withLock { $0.count } }

@@ -25,6 +25,10 @@ package struct Rights: Sendable, Equatable {
     package var streams: Int?
     /// The most requests a second; nil: no limit of its own.
     package var rate: Double?
+    /// The most subscriptions that its holder may use at a time; nil: no limit of its own.
+    package var maxSubscriptions: Int?
+    /// The most items that these subscriptions may have together; nil: no limit of its own.
+    package var maxItems: Int?
 
     /// Rights from their parts.
     package init(
@@ -32,13 +36,17 @@ package struct Rights: Sendable, Equatable {
         upstreams: [WildcardPattern],
         items: [WildcardPattern],
         streams: Int? = nil,
-        rate: Double? = nil
+        rate: Double? = nil,
+        maxSubscriptions: Int? = nil,
+        maxItems: Int? = nil
     ) {
         self.operations = operations
         self.upstreams = upstreams
         self.items = items
         self.streams = streams
         self.rate = rate
+        self.maxSubscriptions = maxSubscriptions
+        self.maxItems = maxItems
     }
 
     /// All rights: those of callers without authentication.
@@ -47,6 +55,9 @@ package struct Rights: Sendable, Equatable {
         upstreams: [WildcardPattern("*")],
         items: [WildcardPattern("*")]
     )
+
+    /// The default quotas of a key or token: half of an upstream's default quota of subscriptions, a quarter of its items.
+    static let defaultQuotas = (subscriptions: 2_000, items: 25_000)
 
     /// No rights.
     package static let none = Rights(operations: [], upstreams: [], items: [])

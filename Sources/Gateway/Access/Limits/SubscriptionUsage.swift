@@ -1,0 +1,78 @@
+internal import SessionCore
+internal import Synchronization
+
+/// The subscriptions and items that each caller uses, compared with the caller's quotas.
+///
+/// A caller uses the subscriptions that it made and those that its streams joined. A subscription counts once for a
+/// caller, also when several of its streams share it. Callers without authentication have no quotas.
+final class SubscriptionUsage: Sendable {
+    private struct Usage {
+        /// For each subscription how often it is held, and its items.
+        var held: [String: (count: Int, items: Int)] = [:]
+        var items = 0
+    }
+
+    private let usages = Mutex<[String: Usage]>([:])
+
+    /// No usage.
+    init() {}
+
+    /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, over a quota.
+    func add(_ id: String, _ properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
+        guard let identity = caller.identity else { return }
+        let (rights, items) = (caller.rights, properties.items.names?.count ?? 1)
+        try usages.withLock { usages throws(Problem) in
+            var usage = usages[identity, default: Usage()]
+            if let present = usage.held[id] {
+                usage.held[id] = (present.count + 1, present.items)
+            } else {
+                if let limit = rights.maxSubscriptions, usage.held.count >= limit {
+                    throw Self.overQuota("subscriptions", limit)
+                }
+                if let limit = rights.maxItems, items > limit - usage.items { throw Self.overQuota("items", limit) }
+                usage.held[id] = (1, items)
+                usage.items += items
+            }
+            usages[identity] = usage
+        }
+    }
+
+    /// Changes the number of items of a subscription that a caller has made. Throws 429 over the quota.
+    func change(_ id: String, to properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
+        guard let identity = caller.identity else { return }
+        let items = properties.items.names?.count ?? 1
+        try usages.withLock { usages throws(Problem) in
+            guard var usage = usages[identity], let present = usage.held[id] else { return }
+            if let limit = caller.rights.maxItems, items > present.items, items - present.items > limit - usage.items {
+                throw Self.overQuota("items", limit)
+            }
+            usage.held[id] = (present.count, items)
+            usage.items += items - present.items
+            usages[identity] = usage
+        }
+    }
+
+    /// Removes a subscription once; called once for each `add`.
+    func remove(_ id: String, of identity: String?) {
+        guard let identity else { return }
+        usages.withLock { usages in
+            guard let present = usages[identity]?.held[id] else { return }
+            if present.count > 1 {
+                usages[identity]?.held[id]?.count -= 1
+                return
+            }
+            usages[identity]?.held[id] = nil
+            usages[identity]?.items -= present.items
+            if usages[identity]?.held.isEmpty ?? false { usages[identity] = nil }
+        }
+    }
+
+    /// The number of subscriptions and items that a caller uses.
+    func count(_ identity: String) -> (subscriptions: Int, items: Int) {
+        usages.withLock { ($0[identity]?.held.count ?? 0, $0[identity]?.items ?? 0) }
+    }
+
+    private static func overQuota(_ what: String, _ limit: Int) -> Problem {
+        Problem(.overQuota, detail: "The quota of \(limit) \(what) for these credentials is used up.")
+    }
+}

@@ -1,0 +1,86 @@
+import MicroHTTPD
+import SessionCore
+import Testing
+
+@testable import Gateway
+
+@Suite struct SubscriptionUsageTests {
+    /// A gateway whose caller `alice` may use two subscriptions with three items.
+    private func fixture() async throws -> AccessFixture {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.maxSubscriptions = 2
+        access.keys[1].rights.maxItems = 3
+        return try await AccessFixture(access)
+    }
+
+    private func usage(_ fixture: AccessFixture) -> [Int] {
+        let count = fixture.services.access.owners.usage.count("key:alice")
+        return [count.subscriptions, count.items]
+    }
+
+    private func post(_ fixture: AccessFixture, _ items: String...) -> Fixture.Outcome {
+        let items = items.map { "\"\($0)\"" }.joined(separator: ",")
+        let body = #"{"upstream":"demo","mode":"MERGE","items":[\#(items)],"fields":["f"],"active":false}"#
+        return fixture.perform("POST", "/v1/subscriptions", as: AccessFixture.alice, body)
+    }
+
+    @Test func aKeyHasAQuotaOfSubscriptions() async throws {
+        let fixture = try await fixture()
+        let first = post(fixture, "item1")
+        #expect(first.status == 201)
+        #expect(post(fixture, "item2").status == 201)
+        let refused = post(fixture, "item3")
+        #expect(refused.status == 429)
+        #expect(refused.code == "over-quota")
+        #expect(fixture.services.pool.resources().count == 2)
+        let id = try #require(first.json["id"]?.string)
+        #expect(fixture.perform("DELETE", "/v1/subscriptions/\(id)", as: AccessFixture.alice).status == 204)
+        #expect(usage(fixture) == [1, 1])
+        #expect(post(fixture, "item3").status == 201)
+    }
+
+    @Test func aKeyHasAQuotaOfItems() async throws {
+        let fixture = try await fixture()
+        #expect(post(fixture, "item1", "item2", "item3", "item4").status == 429)
+        let id = try #require(post(fixture, "item1", "item2").json["id"]?.string)
+        #expect(post(fixture, "item3", "item4").status == 429)
+        let path = "/v1/subscriptions/\(id)"
+        let more = #"{"items":["item1","item2","item3","item4"]}"#
+        #expect(fixture.perform("PATCH", path, as: AccessFixture.alice, more).status == 429)
+        #expect(fixture.perform("PATCH", path, as: AccessFixture.alice, #"{"items":["item1"]}"#).status == 200)
+        #expect(usage(fixture) == [1, 1])
+    }
+
+    @Test func whatAStreamJoinsCountsOnceUntilItEnds() async throws {
+        let fixture = try await fixture()
+        let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1,item2&fields=f"
+        let (_, first) = fixture.open("GET", target, as: AccessFixture.alice)
+        let (_, second) = fixture.open("GET", target, as: AccessFixture.alice)
+        #expect(usage(fixture) == [1, 2])
+        let other = "/v1/stream?upstream=demo&mode=MERGE&items=item3,own&fields=f"
+        #expect(fixture.perform("GET", other, as: AccessFixture.alice).status == 429)
+        first?.ended(.neverOpened)
+        #expect(usage(fixture) == [1, 2])
+        second?.ended(.neverOpened)
+        #expect(usage(fixture) == [0, 0])
+    }
+
+    @Test func aRefusedListOfSourcesReleasesAll() async throws {
+        let fixture = try await fixture()
+        let join = { (item: String) in #"{"upstream":"demo","mode":"MERGE","items":["\#(item)"],"fields":["f"]}"# }
+        let sources = ["item1", "item2", "item3"].map(join).joined(separator: ",")
+        let outcome = fixture.perform(
+            "POST",
+            "/v1/streams",
+            as: AccessFixture.alice,
+            #"{"sources":[\#(sources)]}"#
+        )
+        #expect(outcome.status == 429)
+        #expect(usage(fixture) == [0, 0])
+    }
+
+    @Test func keysAndTokensHaveDefaultQuotas() {
+        #expect(KeyConfiguration(name: "a").rights.maxSubscriptions == 2_000)
+        #expect(WebTokenConfiguration().rights.maxItems == 25_000)
+    }
+}
