@@ -76,7 +76,7 @@ package final class Gateway: Sendable {
         let (streams, configuration, cluster) = (streams, configuration, cluster)
         _ = try await access.load(configuration.access)
         configuration.pool.sessionLimit.apply()
-        let daemon = Daemon(configuration: configuration.http, handler: host) { loop -> any StreamFeed in
+        let daemon = Daemon(configuration: configuration.daemon, handler: host) { loop -> any StreamFeed in
             let shard = streams.makeFeed(for: loop)
             if let cluster { return ClusterFeed(shard: shard, node: cluster) }
             return shard

@@ -25,6 +25,8 @@ package struct AccessConfiguration: Sendable, Equatable {
     /// The host names, besides loopback names, that requests may have while callers need no credentials. Lower case,
     /// without ports. Default: none.
     package var hosts: [String] = []
+    /// The proxies whose `X-Forwarded-For` and `Forwarded` headers count. Default: none.
+    package var trustedProxies: [IPNetwork] = []
     /// The request rate of an address.
     package var limits = RateConfiguration()
 

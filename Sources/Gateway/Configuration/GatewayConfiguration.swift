@@ -29,6 +29,7 @@ package struct GatewayConfiguration: Sendable {
     package init() {
         http.port = 8080
         http.shards = 0
+        http.connectionLimitPerAddress = 1_000
     }
 }
 
@@ -41,6 +42,19 @@ package enum Readiness: String, Sendable, CaseIterable {
 }
 
 extension GatewayConfiguration {
+    /// The configuration of the HTTP server, with the groups of addresses whose connections are limited together.
+    var daemon: DaemonConfiguration {
+        var daemon = http
+        let (proxies, countsLoopback) = (
+            TrustedProxies(networks: access.trustedProxies), access.limits.countsLoopback
+        )
+        daemon.addressGroup = { host in
+            if proxies.contains(host) || (!countsLoopback && ListeningAddress.isLoopback(host)) { return nil }
+            return IPNetwork.subscriber(of: host)
+        }
+        return daemon
+    }
+
     /// Sets the port of an upstream on this machine: the port of the demo server may be known only once it listens.
     package mutating func redirect(_ upstream: String, toPort port: Int) {
         for index in pool.upstreams.indices where pool.upstreams[index].name == upstream {

@@ -45,6 +45,15 @@ extension Settings {
                 if access.hosts.contains("") { throw SettingError(rule: "must be a list of host names") }
             },
             access.setting(
+                "http.trustedProxies",
+                .list(of: "addresses and networks, such as 10.0.0.0/8"),
+                "The proxies whose X-Forwarded-For or Forwarded header gives the client address for limits and logs."
+            ) {
+                SettingValue.text($0.trustedProxies.map(\.description))
+            } apply: { access, text throws(SettingError) in
+                access.trustedProxies = try networks(text)
+            },
+            access.setting(
                 "cors.origins",
                 .list(of: "origins, * for any"),
                 "The origins whose web pages may use the gateway."
@@ -227,6 +236,17 @@ extension Settings {
             throw SettingError(rule: "must be a number of requests a second, 0.001 to 1000000")
         }
         return rate
+    }
+
+    private static func networks(_ text: String) throws(SettingError) -> [IPNetwork] {
+        var networks: [IPNetwork] = []
+        for element in SettingValue.list(text) {
+            guard let network = IPNetwork(element) else {
+                throw SettingError(rule: "\"\(element)\" must be an address, or a network such as 10.0.0.0/8")
+            }
+            networks.append(network)
+        }
+        return networks
     }
 
     private static func origins(_ text: String) throws(SettingError) -> [String] {

@@ -21,7 +21,8 @@ package enum Settings {
                 "maxConnectionsPerAddress",
                 \.connectionLimitPerAddress,
                 0...1_000_000,
-                "Connections at a time from one address; 0: no limit."
+                "Connections at a time from one address, or one IPv6 network of 64 bits; 0: no limit. "
+                    + "Trusted proxies, and loopback unless limits.loopback, are not limited."
             ),
             http.integer("maxBody", \.bodyLimit, 1...1 << 30, unit: "bytes", "The longest request body."),
             http.integer("maxHeaders", \.headerLimit, 1_024...1 << 20, unit: "bytes", "The longest header section."),

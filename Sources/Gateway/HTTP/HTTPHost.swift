@@ -95,6 +95,8 @@ package final class HTTPHost: HTTPHandler {
 
     /// Responds to a request. After `.wait` the response goes to `later`.
     func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
+        var request = request
+        request.peer = TrustedProxies(networks: services.access.configuration.trustedProxies).client(of: request)
         let id = RequestIdentity.id(of: request)
         let record = CallRecord(since: services.clock())
         let bare = Call(request: request, requestID: id, record: record, respond: { _ in })
@@ -244,6 +246,7 @@ package final class HTTPHost: HTTPHandler {
     private func metadata(_ call: Call) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             "method": "\(call.request.method)", "path": "\(call.request.rawPath)", "request": "\(call.requestID)",
+            "client": "\(call.request.peer.host)",
         ]
         if let trace = RequestIdentity.trace(of: call.request) { metadata["trace"] = "\(trace)" }
         return metadata

@@ -11,6 +11,7 @@ final class ConnectionLedger: Sendable {
     }
 
     private let limitPerAddress: Int
+    private let group: @Sendable (String) -> String?
     private let counts: Mutex<Counts>
     private let bodyBudget: Int
     private let bodyBytes = Atomic(0)
@@ -18,9 +19,16 @@ final class ConnectionLedger: Sendable {
     /// - Parameters:
     ///   - limit: Connections at a time.
     ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
+    ///   - group: The group that an address counts in; nil: it is not limited.
     ///   - bodyBudget: Bytes of all request bodies at a time.
-    init(limit: Int, limitPerAddress: Int, bodyBudget: Int) {
+    init(
+        limit: Int,
+        limitPerAddress: Int,
+        group: @escaping @Sendable (String) -> String?,
+        bodyBudget: Int
+    ) {
         self.limitPerAddress = limitPerAddress
+        self.group = group
         self.bodyBudget = bodyBudget
         counts = Mutex(Counts(limit: limit))
     }
@@ -32,10 +40,11 @@ final class ConnectionLedger: Sendable {
 
     /// Whether one more connection from there is allowed; a no is counted.
     func admits(_ peer: PeerAddress) -> Bool {
-        counts.withLock { counts in
+        let group = limitedGroup(of: peer)
+        return counts.withLock { counts in
             let isAllowed =
                 counts.open < counts.limit
-                && (limitPerAddress == 0 || counts.byAddress[peer.host, default: 0] < limitPerAddress)
+                && (group.map { counts.byAddress[$0, default: 0] < limitPerAddress } ?? true)
             if !isAllowed { counts.refused += 1 }
             return isAllowed
         }
@@ -43,22 +52,26 @@ final class ConnectionLedger: Sendable {
 
     /// Counts a new connection, and numbers it.
     func opened(_ peer: PeerAddress) -> UInt64 {
-        counts.withLock { counts in
+        let group = limitedGroup(of: peer)
+        return counts.withLock { counts in
             counts.open += 1
             counts.accepted += 1
-            if limitPerAddress > 0 { counts.byAddress[peer.host, default: 0] += 1 }
+            if let group { counts.byAddress[group, default: 0] += 1 }
             return counts.accepted
         }
     }
 
     /// Takes a connection out of the counts.
     func closed(_ peer: PeerAddress) {
+        let group = limitedGroup(of: peer)
         counts.withLock { counts in
             counts.open -= 1
-            guard limitPerAddress > 0, let count = counts.byAddress[peer.host] else { return }
-            counts.byAddress[peer.host] = count > 1 ? count - 1 : nil
+            guard let group, let count = counts.byAddress[group] else { return }
+            counts.byAddress[group] = count > 1 ? count - 1 : nil
         }
     }
+
+    private func limitedGroup(of peer: PeerAddress) -> String? { limitPerAddress > 0 ? group(peer.host) : nil }
 
     /// Reserves memory for a part of a body; false if the budget is used up.
     func reserveBody(_ count: Int) -> Bool {

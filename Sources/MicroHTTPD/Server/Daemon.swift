@@ -54,6 +54,7 @@ package final class Daemon: Sendable {
         ledger = ConnectionLedger(
             limit: self.configuration.connectionLimit,
             limitPerAddress: self.configuration.connectionLimitPerAddress,
+            group: self.configuration.addressGroup,
             bodyBudget: self.configuration.bodyBudget
         )
     }

@@ -27,6 +27,9 @@ package struct DaemonConfiguration: Sendable {
     package var connectionLimit = 20_000
     /// Connections at a time from one address; 0 for no limit. Default 0.
     package var connectionLimitPerAddress = 0
+    /// The group that the connections of an address count in; nil: the address is not limited. Called with a numeric
+    /// address on the threads of the loops; the result must depend on the address alone. Default: the address itself.
+    package var addressGroup: @Sendable (_ host: String) -> String? = { $0 }
     /// What the library may use for one connection, bytes: a head has to fit with 56 bytes beside each header line.
     /// Only what is really used costs memory. Beyond 32 KiB each connection takes pages of its own from the system.
     /// Never less than the limits of target and headers need together. Default 32 KiB.

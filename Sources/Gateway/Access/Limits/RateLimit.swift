@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MicroHTTPD
 internal import SessionCore
 
@@ -49,25 +48,10 @@ struct RateLimit: Middleware {
             let rules = rules()
             let host = call.request.peer.host
             guard rules.rate > 0, rules.countsLoopback || !ListeningAddress.isLoopback(host) else { return nil }
-            return (PeerNetwork.name(of: host), rules.rate, max(rules.burst, 1))
+            return (IPNetwork.subscriber(of: host), rules.rate, max(rules.burst, 1))
         case .caller:
             guard let identity = call.caller.identity, let rate = call.caller.rights.rate else { return nil }
             return (identity, rate, max(rate, 1))
         }
-    }
-}
-
-/// The part of an address that identifies a network subscriber: a whole IPv4 address, or the first 64 bits of an IPv6
-/// address, since subscribers choose the other bits themselves.
-enum PeerNetwork {
-    /// The network of a numeric address; the text itself if it is not an address.
-    static func name(of host: String) -> String {
-        guard host.contains(":") else { return host }
-        var address = in6_addr()
-        guard inet_pton(AF_INET6, host, &address) == 1 else { return host }
-        let prefix = withUnsafeBytes(of: &address) { bytes in
-            bytes.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        }
-        return "\(prefix)/64"
     }
 }

@@ -1,0 +1,56 @@
+internal import MicroHTTPD
+
+/// Finds the client address of requests that a trusted proxy forwards (RFC 7239, and `X-Forwarded-For`).
+///
+/// The headers count only in requests from the configured addresses: any other client could write them itself.
+struct TrustedProxies: Sendable {
+    /// The addresses of the proxies.
+    let networks: [IPNetwork]
+
+    /// Whether an address is that of a trusted proxy.
+    func contains(_ host: String) -> Bool { networks.contains { $0.contains(host) } }
+
+    /// The address of the client that a request comes from: the last one in the chain of forwarders that is not a trusted
+    /// proxy. The peer's own address if the headers are missing, malformed or contradict each other.
+    func client(of request: HTTPRequest) -> PeerAddress {
+        guard contains(request.peer.host) else { return request.peer }
+        let forwarded = request.headers.values(of: "Forwarded").flatMap { Self.nodes(ofForwarded: $0) }
+        let listed = request.headers.values(of: "X-Forwarded-For").flatMap { Self.elements(of: $0, at: ",") }
+            .map { Self.host(of: $0) }
+        // A proxy that sets one header may pass on the other one as the client sent it.
+        if !forwarded.isEmpty, !listed.isEmpty, forwarded != listed { return request.peer }
+        var client = request.peer.host
+        for host in (forwarded.isEmpty ? listed : forwarded).reversed() {
+            guard contains(client) else { break }
+            guard let host, IPNetwork(host) != nil else { return request.peer }
+            client = host
+        }
+        return client == request.peer.host ? request.peer : PeerAddress(host: client, port: 0)
+    }
+
+    private static func nodes(ofForwarded value: String) -> [String?] {
+        elements(of: value, at: ",").map { element in
+            let pairs = elements(of: element, at: ";").map { $0.split(separator: "=", maxSplits: 1) }
+            let node = pairs.first { $0.count == 2 && $0[0].lowercased() == "for" }
+            return node.flatMap { host(of: $0[1].filter { $0 != "\"" }) }
+        }
+    }
+
+    private static func elements(of value: String, at separator: Character) -> [String] {
+        value.split(separator: separator, omittingEmptySubsequences: false).map { part in
+            String(part.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+        }
+    }
+
+    /// The host of a node: an IPv4 address or an IPv6 address in brackets, each with an optional port, or an IPv6 address
+    /// without brackets and port; nil for names such as `unknown`.
+    private static func host(of node: some StringProtocol) -> String? {
+        if node.hasPrefix("[") {
+            let host = String(node.dropFirst().prefix { $0 != "]" })
+            return node.contains("]") ? host : nil
+        }
+        let parts = node.split(separator: ":", omittingEmptySubsequences: false)
+        let host = parts.count == 2 ? String(parts[0]) : String(node)
+        return host.isEmpty ? nil : host
+    }
+}
