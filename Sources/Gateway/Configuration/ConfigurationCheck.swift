@@ -97,7 +97,8 @@ enum ListeningAddress {
     /// Whether an address is a loopback address. Names other than `localhost` are not resolved.
     static func isLoopback(_ host: String) -> Bool {
         let host = host.lowercased()
-        if host == "localhost" || host == "::1" || host == "[::1]" { return true }
+        if ["localhost", "::1", "[::1]"].contains(host) { return true }
+        if host.hasPrefix("::ffff:") { return isLoopback(String(host.dropFirst(7))) }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }

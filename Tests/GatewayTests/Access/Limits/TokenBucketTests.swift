@@ -62,6 +62,6 @@ import Testing
         ("a:b", "a:b"),
     ])
     func addressesOfOneNetworkAreOneName(address: String, name: String) {
-        #expect(PeerNetwork.name(of: address) == name)
+        #expect(IPNetwork.subscriber(of: address) == name)
     }
 }
