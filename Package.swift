@@ -106,7 +106,7 @@ let package = Package(
         .executableTarget(
             name: "GatewayCLI",
             dependencies: [
-                "Gateway", "DemoServer", "LightstreamerClient", logging, asyncHTTPClient,
+                "Gateway", "DemoServer", "LightstreamerClient", "JSONText", logging, nioCore, nioSSL, asyncHTTPClient,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -173,6 +173,11 @@ let package = Package(
                 "Gateway", "LightstreamerClient", "EventHub", "JSONText", "SessionCore", "SessionPool", logging,
                 .product(name: "Yams", package: "Yams"),
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "GatewayCLITests",
+            dependencies: ["GatewayCLI", "JSONText", "LightstreamerClient"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -71,7 +71,8 @@ package final class Gateway: Sendable {
     /// responses within the grace time, disconnects from the upstreams and returns.
     ///
     /// - Parameter listening: Called once with the port, as soon as connections are accepted.
-    /// - Throws: `DaemonError` if it cannot listen; the mistake in a key for the verification of tokens.
+    /// - Throws: `ListeningError` if it cannot listen; `DaemonError` for other failures of the HTTP server; the mistake in
+    ///   a key for the verification of tokens.
     package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
         let (streams, configuration, cluster) = (streams, configuration, cluster)
         _ = try await access.load(configuration.access)
@@ -81,7 +82,13 @@ package final class Gateway: Sendable {
             if let cluster { return ClusterFeed(shard: shard, node: cluster) }
             return shard
         }
-        let port = try daemon.start()
+        let port: UInt16
+        do {
+            port = try daemon.start()
+        } catch .cannotListen(let reason) {
+            let http = configuration.http
+            throw ListeningError(service: "the gateway", host: http.host, port: Int(http.port), reason: reason)
+        }
         self.daemon.set(daemon)
         defer { daemon.close() }
         logger.info("listening", metadata: ["address": "\(configuration.http.host)", "port": "\(port)"])
@@ -172,4 +179,30 @@ final class RunningDaemon: Sendable {
 package enum GatewayVersion {
     /// In the form of Semantic Versioning.
     package static let text = "1.0.0"
+}
+
+/// A service cannot listen on its address.
+package struct ListeningError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The service, as the beginning of a sentence.
+    package let service: String
+    /// The address and port.
+    package let host: String
+    package let port: Int
+    /// The reason that the system gives.
+    package let reason: String
+
+    /// An error from its parts.
+    package init(service: String, host: String, port: Int, reason: String) {
+        self.service = service
+        self.host = host
+        self.port = port
+        self.reason = reason
+    }
+
+    /// One sentence with address and port.
+    package var description: String {
+        let isInUse = reason.contains("ddress already in use")
+        let advice = isInUse ? "the address is in use by another process" : reason
+        return "\(service) cannot listen on \(host.contains(":") ? "[\(host)]" : host):\(port): \(advice)"
+    }
 }

@@ -1,25 +1,37 @@
 internal import ArgumentParser
 internal import Gateway
 
-/// `check`: validates a configuration and names every mistake.
+/// `check`: validates a configuration and prints every mistake.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Validate a configuration without running it.",
-        discussion: "Every mistake is named with its file and line, variable or flag; the exit status is then 78."
+        discussion: "Every mistake is printed with its file and line, variable or flag. The exit status is 78 if there are any."
     )
 
-    @Flag(help: "Print the table of all keys instead.")
+    /// The forms of the table of settings.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        /// A table for people.
+        case markdown
+        /// A JSON Schema for editors.
+        case jsonSchema = "json-schema"
+    }
+
+    @Flag(help: "Print the table of all settings instead.")
     var keys = false
+
+    @Option(help: "The form of the table: markdown, or json-schema for editors.")
+    var format = Format.markdown
 
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
         if keys {
-            StandardOutput.write(Settings.table)
+            StandardOutput.write(format == .markdown ? Settings.table : Settings.jsonSchema)
             return
         }
         let configuration = try options.configuration()
+        for warning in options.warnings(about: configuration) { StandardError.write("warning: \(warning)\n") }
         let count = configuration.pool.upstreams.count
         StandardOutput.write("ok: \(count) upstream\(count == 1 ? "" : "s")\n")
     }

@@ -10,8 +10,8 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Run the gateway together with an embedded demo server.",
         discussion: """
             The gateway listens on 127.0.0.1:8080, the demo server on 127.0.0.1:8090; --port 0 and --demo-port 0 take \
-            free ports. The first lines on standard output say where: "gateway: http://…", "demo-server: http://…". \
-            The upstream of the demo data is called demo.
+            free ports. The first lines on standard output are the addresses: "gateway: http://…", "demo-server: http://…". \
+            The name of the upstream is demo.
             """
     )
 
@@ -20,28 +20,28 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let demoConfiguration = demo.configuration()
-        // Mistakes in the configuration are told before anything is started.
         var configuration = try options.configuration(further: Self.upstream(port: demoConfiguration.port))
         let logger = LogOptions.start(configuration.log)
+        for warning in options.warnings(about: configuration) { logger.warning("\(warning)") }
         let server = DemoServer(demoConfiguration, logger: Logger(label: "demo-server"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run() }
+            group.addTask { try await demoConfiguration.listening { try await server.run() } }
             guard let port = try? await server.boundPort else {
-                // The task of a server that cannot listen throws what is in its way.
+                // The task of a server that cannot listen throws the reason.
                 try await group.waitForAll()
                 return
             }
             configuration.redirect("demo", toPort: port)
             let service = Self.service(configuration, demo: (demoConfiguration.host, port), logger: logger)
             group.addTask { try await ProcessServices.run([service], logger: logger) }
-            // Whichever ends first takes the other along: the services after a signal, the server only by a failure.
+            // The first task that ends stops the other one: the services end after a signal, the server by a failure.
             try await group.next()
             group.cancelAll()
             while await group.nextResult() != nil {}
         }
     }
 
-    private static func upstream(port: Int) -> [(key: String, value: String)] {
+    static func upstream(port: Int) -> [(key: String, value: String)] {
         [
             ("upstreams.demo.serverAddress", "http://127.0.0.1:\(port == 0 ? 1 : port)"),
             ("upstreams.demo.adapterSet", "DEMO"),
@@ -68,7 +68,7 @@ struct DemoServerOptions: ParsableArguments {
     @Option(help: "The address that the demo server listens on.")
     var demoHost = "127.0.0.1"
 
-    @Option(help: "The port that the demo server listens on; 0 takes a free one.")
+    @Option(help: "The port that the demo server listens on; 0: a free one.")
     var demoPort = 8090
 
     @Option(help: "The seed of everything in the demo data that looks random.")

@@ -22,7 +22,7 @@ struct DemoServerCommand: AsyncParsableCommand {
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "The port to listen on; 0: a free one.")
     var port = 8090
 
     @Option(help: "The seed of everything in the data that looks random.")
@@ -45,22 +45,22 @@ struct DemoServerCommand: AsyncParsableCommand {
         configuration.acceptsFaultsFromClients = faults
         if let seed { configuration.seed = seed }
         let server = DemoServer(configuration, logger: Logger(label: "demo-server"))
-        let announcement = AnnouncedDemoService(server: server, host: host)
+        let announcement = AnnouncedDemoService(server: server, configuration: configuration)
         try await ProcessServices.run([announcement], logger: logger)
     }
 }
 
-/// The demo server, which says on standard output where it listens.
+/// The demo server, which prints its address on standard output.
 private struct AnnouncedDemoService: Service {
     let server: DemoServer
-    let host: String
+    let configuration: DemoServerConfiguration
 
     func run() async throws {
         try await cancelWhenGracefulShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await server.run() }
+                group.addTask { try await configuration.listening { try await server.run() } }
                 if let port = try? await server.boundPort {
-                    StandardOutput.write("demo-server: \(ProcessServices.url(host: host, port: port))\n")
+                    StandardOutput.write("demo-server: \(ProcessServices.url(host: configuration.host, port: port))\n")
                 }
                 try await group.waitForAll()
             }

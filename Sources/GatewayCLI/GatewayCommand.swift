@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Gateway
 internal import Glibc
 
-/// The program: its commands, and nothing else.
+/// The program with its commands.
 @main
 struct GatewayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,9 +16,18 @@ struct GatewayCommand: AsyncParsableCommand {
         ]
     )
 
-    /// Ignores SIGPIPE before anything is written: a reader of the log that goes away must not end the process.
     static func main() async {
+        // Before anything is written: a reader of the log that goes away must not end the process.
         signal(SIGPIPE, SIG_IGN)
+        if let error = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) { exit(withError: error) }
         await main(nil)
+    }
+
+    /// The error for a first argument that is no command, with the command that was probably meant.
+    static func unknownCommand(in arguments: [String]) -> ValidationError? {
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        guard let first = arguments.first, !first.hasPrefix("-"), !names.contains(first) else { return nil }
+        let suggestion = Suggestion.nearest(to: first, among: names).map { " Did you mean \"\($0)\"?" } ?? ""
+        return ValidationError("There is no command \"\(first)\".\(suggestion)")
     }
 }

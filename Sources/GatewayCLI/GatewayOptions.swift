@@ -3,7 +3,7 @@ internal import Foundation
 internal import Gateway
 internal import Logging
 
-/// The flags that every command which runs a gateway has.
+/// The flags of commands that read the configuration of a gateway.
 struct GatewayOptions: ParsableArguments {
     @Option(help: "A configuration file, YAML or JSON.")
     var config: String?
@@ -11,7 +11,7 @@ struct GatewayOptions: ParsableArguments {
     @Option(help: "The address to listen on (default 127.0.0.1).")
     var host: String?
 
-    @Option(help: "The port to listen on; 0 takes a free one (default 8080).")
+    @Option(help: "The port to listen on; 0: a free one (default 8080).")
     var port: Int?
 
     @Option(help: "An upstream as NAME=URL or NAME=URL,ADAPTERSET; may be repeated.")
@@ -20,10 +20,10 @@ struct GatewayOptions: ParsableArguments {
     @Option(help: "HOST:PORT that requests may connect to, * for any; may be repeated.")
     var allowUpstream: [String] = []
 
-    @Option(help: "How callers prove who they are; needed to listen on other addresses than loopback.")
+    @Option(help: "How callers authenticate; required to listen on an address other than loopback.")
     var auth: String?
 
-    @Option(help: "Any key of the configuration as KEY=VALUE; may be repeated.")
+    @Option(help: "Any setting as KEY=VALUE; may be repeated.")
     var set: [String] = []
 
     @OptionGroup var logging: LogOptions
@@ -58,9 +58,12 @@ struct GatewayOptions: ParsableArguments {
     }
 
     /// The whole configuration; mistakes are printed, one a line, and end the program.
-    func configuration(further: [(key: String, value: String)] = []) throws -> GatewayConfiguration {
+    func configuration(
+        further: [(key: String, value: String)] = [],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> GatewayConfiguration {
         do {
-            return try read(further: further)
+            return try read(further: further, environment: environment)
         } catch let error as ConfigurationError {
             StandardError.write("\(error)\n")
             throw ExitCode(78)  // EX_CONFIG of sysexits(3)
@@ -71,19 +74,42 @@ struct GatewayOptions: ParsableArguments {
     }
 
     /// The whole configuration; throws `ConfigurationError` or `UnreadableFile`.
-    func read(further: [(key: String, value: String)] = []) throws -> GatewayConfiguration {
+    func read(
+        further: [(key: String, value: String)] = [],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> GatewayConfiguration {
+        var reader = try reader(further, environment)
+        return try reader.read()
+    }
+
+    /// Sentences about settings that have no effect, or whose absence makes the gateway useless.
+    func warnings(about configuration: GatewayConfiguration) -> [String] {
+        let variables = (try? reader([], ProcessInfo.processInfo.environment))?.unknownVariables ?? []
+        var warnings = variables.map { variable in
+            "the environment variable \(variable.name) is not a setting"
+                + (variable.suggestion.map { "; did you mean \($0)?" } ?? "")
+        }
+        if configuration.pool.upstreams.isEmpty, configuration.pool.allowedAddresses.entries.isEmpty {
+            warnings.append("no upstream is configured: use --upstream NAME=URL or upstreams.NAME.serverAddress")
+        }
+        return warnings
+    }
+
+    private func reader(
+        _ further: [(key: String, value: String)],
+        _ environment: [String: String]
+    ) throws -> ConfigurationReader {
         let file = try config.map { path in
             guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
                 throw UnreadableFile(path: path)
             }
             return try ConfigurationFile(path: path, text: text)
         }
-        var reader = ConfigurationReader(
+        return ConfigurationReader(
             flags: try flags() + further,
-            environment: ProcessInfo.processInfo.environment,
+            environment: environment,
             file: file
         )
-        return try reader.read()
     }
 }
 

@@ -1,36 +1,115 @@
 internal import ArgumentParser
 internal import AsyncHTTPClient
+internal import Foundation
+internal import Gateway
 internal import NIOCore
+internal import NIOSSL
 
-/// `health`: asks a running gateway whether it lives; for container probes.
+/// `health`: checks a running gateway, for container probes.
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Ask a running gateway for its health; exit status 0 if it answers 200."
+        abstract: "Check a running gateway; exit status 0 if it responds with 200.",
+        discussion: """
+            The address comes from --url, or from the same flags, environment and file as that of serve. With --pid it \
+            comes from the command line and environment of a running gateway; that of a container has the process id 1.
+            """
     )
 
-    @Option(help: "The URL to ask.")
-    var url = "http://127.0.0.1:8080/health/live"
+    @Option(help: "The URL to check.")
+    var url: String?
 
-    @Option(help: "How many seconds to wait for the answer.")
+    @Option(help: "The process id of the gateway.")
+    var pid: Int?
+
+    @Flag(help: "Check whether the gateway is ready, not only whether it runs.")
+    var ready = false
+
+    @Option(help: "The longest time to wait for the response, in seconds.")
     var timeout = 3
+
+    @OptionGroup var options: GatewayOptions
 
     func validate() throws {
         guard (1...3_600).contains(timeout) else { throw ValidationError("--timeout: must be 1 … 3600") }
+        if let pid, pid < 1 { throw ValidationError("--pid: must be 1 or more") }
+        if url != nil, pid != nil { throw ValidationError("name either a --url or a --pid") }
     }
 
     func run() async throws {
+        let address = try address()
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // The certificate is for the name that clients use. The check sends no secret.
+        if url == nil { tls.certificateVerification = .none }
+        let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
         do {
-            let response = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: url),
+            let response = try await client.execute(
+                HTTPClientRequest(url: address),
                 timeout: .seconds(Int64(timeout))
             )
             let body = try await response.body.collect(upTo: 1 << 20)
+            try await client.shutdown()
             StandardOutput.write("\(response.status.code) \(String(buffer: body))\n")
             if response.status != .ok { throw ExitCode.failure }
         } catch let error where !(error is ExitCode) {
-            StandardError.write("\(url): \(error)\n")
+            try? await client.shutdown()
+            StandardError.write("\(address): \(NetworkError.sentence(error))\n")
             throw ExitCode.failure
         }
+    }
+
+    private func address() throws -> String {
+        if let url { return url }
+        let configuration =
+            try pid.map { try GatewayProcessArguments(pid: $0).configuration() } ?? options.configuration()
+        let http = configuration.http
+        guard http.port != 0 else {
+            throw ValidationError("http.port is 0, so that the port is not known: use --url")
+        }
+        let base = ProcessServices.url(host: http.host, port: http.port, isSecure: http.certificate != nil)
+        return base + (ready ? "/health/ready" : "/health/live")
+    }
+}
+
+/// The command line and environment of a running gateway, as the system shows them to its user.
+struct GatewayProcessArguments {
+    private let arguments: [String]
+    private let environment: [String: String]
+    private let folder: String
+
+    /// Reads those of a process. Throws if they cannot be read.
+    init(pid: Int) throws {
+        func words(_ file: String) throws -> [String] {
+            guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/\(file)") else {
+                throw ValidationError("--pid \(pid): /proc/\(pid)/\(file) cannot be read")
+            }
+            return data.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+        }
+        arguments = Array(try words("cmdline").dropFirst().dropLast())
+        let variables = try words("environ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+        environment = Dictionary(
+            variables.filter { $0.count == 2 }.map { ($0[0], $0[1]) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        folder = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")) ?? "/"
+    }
+
+    /// The configuration that these arguments stand for. Throws for a process that is not a gateway.
+    func configuration() throws -> GatewayConfiguration {
+        let command = try GatewayCommand.parseAsRoot(arguments)
+        if var serve = command as? ServeCommand {
+            resolve(&serve.options)
+            return try serve.options.configuration(environment: environment)
+        }
+        if var demo = command as? DemoCommand {
+            resolve(&demo.options)
+            let upstream = DemoCommand.upstream(port: demo.demo.demoPort)
+            return try demo.options.configuration(further: upstream, environment: environment)
+        }
+        throw ValidationError("the process is not a gateway")
+    }
+
+    private func resolve(_ options: inout GatewayOptions) {
+        if let config = options.config, !config.hasPrefix("/") { options.config = "\(folder)/\(config)" }
     }
 }

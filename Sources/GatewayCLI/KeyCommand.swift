@@ -7,9 +7,9 @@ struct KeyCommand: ParsableCommand {
         commandName: "key",
         abstract: "Make an API key, and the hash that the configuration holds of it.",
         discussion: """
-            The key is shown once: give it to its holder, who sends it as "Authorization: Bearer KEY". The hash goes \
-            into the configuration, as auth.keys.NAME.hash; nobody can find the key by it. Only keys made here are as \
-            random as a plain SHA-256 needs: use no word of your own.
+            The key is printed once. Its holder sends it as "Authorization: Bearer KEY". The hash goes into the \
+            configuration, as auth.keys.NAME.hash; the key cannot be derived from it. Use only keys made by this command: \
+            a plain SHA-256 does not protect words that people choose.
             """
     )
 
@@ -18,7 +18,7 @@ struct KeyCommand: ParsableCommand {
 
     func run() throws {
         if hash {
-            guard let key = readLine(), !key.isEmpty else { throw ValidationError("standard input holds no key") }
+            guard let key = readLine(), !key.isEmpty else { throw ValidationError("standard input has no key") }
             StandardOutput.write("hash: \(KeyHash(of: key))\n")
             return
         }

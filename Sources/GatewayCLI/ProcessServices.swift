@@ -1,8 +1,9 @@
+internal import DemoServer
 internal import Gateway
 internal import Logging
 internal import ServiceLifecycle
 
-/// A gateway as one service of the process: stops gently on the group's graceful shutdown.
+/// A gateway as a service of the process. It stops gracefully when the group shuts down.
 struct GatewayService: Service {
     let gateway: Gateway
     /// Called once, with the port, when connections are accepted.
@@ -17,7 +18,7 @@ struct GatewayService: Service {
     }
 }
 
-/// Runs services until one of them ends or a signal comes. They start in order and stop in the opposite order.
+/// Runs services until one of them ends or the process receives a signal. They start in order and stop in reverse order.
 enum ProcessServices {
     static func run(_ services: [any Service], logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(
@@ -35,7 +36,7 @@ enum ProcessServices {
         try await ServiceGroup(configuration: configuration).run()
     }
 
-    /// How an address and port are written in a URL that reaches them.
+    /// A URL that reaches an address and port of this machine.
     static func url(host: String, port: some BinaryInteger, isSecure: Bool = false) -> String {
         let reachable =
             switch host {
@@ -44,5 +45,16 @@ enum ProcessServices {
             default: host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
             }
         return "\(isSecure ? "https" : "http")://\(reachable):\(port)"
+    }
+}
+
+extension DemoServerConfiguration {
+    /// Runs a server with this configuration; an address that it cannot listen on is named in the error.
+    func listening(_ run: () async throws -> Void) async throws {
+        do {
+            try await run()
+        } catch DemoServerError.cannotListen(let reason) {
+            throw ListeningError(service: "the demo server", host: host, port: port, reason: reason)
+        }
     }
 }

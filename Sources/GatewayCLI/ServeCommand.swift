@@ -11,8 +11,8 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the gateway over configured upstreams.",
         discussion: """
             Once connections are accepted, the first line on standard output is "gateway: http://ADDRESS:PORT". Logs \
-            go to standard error. SIGTERM and SIGINT stop it gently. SIGHUP reads the configuration again and takes over \
-            what can change while streams go on: keys, limits, origins, upstreams and their quotas, the certificate.
+            go to standard error. SIGTERM and SIGINT stop the gateway after open requests. SIGHUP reads the configuration again; check --keys \
+            lists the settings that take effect then.
             """
     )
 
@@ -21,6 +21,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try options.configuration()
         let logger = LogOptions.start(configuration.log)
+        for warning in options.warnings(about: configuration) { logger.warning("\(warning)") }
         let host = configuration.http.host
         let isSecure = configuration.http.certificate != nil
         let gateway = Gateway(configuration: configuration, logger: logger)
@@ -33,7 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// Reads the configuration again at every SIGHUP. One that has mistakes changes nothing.
+/// Reads the configuration again at every SIGHUP. A configuration with mistakes changes nothing.
 struct ReloadService: Service {
     let gateway: Gateway
     let logger: Logger
@@ -51,15 +52,15 @@ struct ReloadService: Service {
             let waiting = try await gateway.reload(try configuration())
             logger.notice("configuration reloaded")
             for key in waiting {
-                logger.warning("a change takes effect with the next start only", metadata: ["key": "\(key)"])
+                logger.warning("the change takes effect at the next start", metadata: ["key": "\(key)"])
             }
         } catch let error as ConfigurationError {
             for mistake in error.mistakes {
                 logger.error("mistake in the configuration", metadata: ["mistake": "\(mistake)"])
             }
-            logger.error("configuration not reloaded, the old one holds")
+            logger.error("configuration not reloaded; the old one stays in force")
         } catch {
-            logger.error("configuration not reloaded, the old one holds", metadata: ["reason": "\(error)"])
+            logger.error("configuration not reloaded; the old one stays in force", metadata: ["reason": "\(error)"])
         }
     }
 }

@@ -35,8 +35,8 @@ package struct ConfigurationReader {
             InMemoryProvider(name: "file", values: values((file?.entries ?? []).map { ($0.key, $0.value ?? "") })),
         ]).scoped(to: "gateway")
         var configuration = GatewayConfiguration()
-        let upstreamNames = names(under: ["upstreams"], variable: "GATEWAY_UPSTREAM_NAMES")
-        let keyNames = names(under: ["auth", "keys"], variable: "GATEWAY_AUTH_KEY_NAMES")
+        let upstreamNames = names(under: ["upstreams"], variable: Self.upstreamNames)
+        let keyNames = names(under: ["auth", "keys"], variable: Self.keyNames)
         refuseUnknownKeys()
         for setting in Settings.all {
             let isNamed = setting.key.contains("*")
@@ -61,6 +61,43 @@ package struct ConfigurationReader {
         check(&configuration)
         guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
         return configuration
+    }
+
+    /// A variable of the environment that looks like a setting and is none.
+    package struct UnknownVariable: Sendable, Equatable {
+        /// The name of the variable.
+        package let name: String
+        /// The known name that is nearest; nil if none is near.
+        package let suggestion: String?
+    }
+
+    /// The variables with the prefix `GATEWAY_` that have no effect.
+    package var unknownVariables: [UnknownVariable] {
+        var known: Set<String> = [Self.upstreamNames, Self.keyNames, Self.tokenVariable]
+        for setting in Settings.all {
+            for name in setting.key.contains("*") ? chosenNames(for: setting) : [""] {
+                let variable = Self.variable(for: setting.key.replacingOccurrences(of: "*", with: name))
+                known.insert(variable)
+                if setting.isSecret { known.insert(variable + "_FILE") }
+            }
+        }
+        let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
+        return unknown.sorted().map {
+            UnknownVariable(name: $0, suggestion: Suggestion.nearest(to: $0, among: known.sorted()))
+        }
+    }
+
+    /// The beginning of the names of variables.
+    private static let prefix = "GATEWAY_"
+    private static let upstreamNames = "GATEWAY_UPSTREAM_NAMES"
+    private static let keyNames = "GATEWAY_AUTH_KEY_NAMES"
+    /// The variable from which `watch` takes its credential.
+    private static let tokenVariable = "GATEWAY_TOKEN"
+
+    private func chosenNames(for setting: Setting) -> [String] {
+        setting.key.hasPrefix("auth.keys.")
+            ? names(under: ["auth", "keys"], variable: Self.keyNames)
+            : names(under: ["upstreams"], variable: Self.upstreamNames)
     }
 
     private func values(_ pairs: [(key: String, value: String)]) -> [AbsoluteConfigKey: ConfigValue] {
@@ -170,7 +207,7 @@ package struct ConfigurationReader {
 
     /// The environment variable of a key.
     package static func variable(for key: String) -> String {
-        var name = "GATEWAY_"
+        var name = prefix
         var wasLower = false
         for character in key {
             if character == "." || character == "-" {

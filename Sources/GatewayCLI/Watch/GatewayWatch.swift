@@ -4,14 +4,43 @@ internal import Foundation
 internal import JSONText
 internal import NIOCore
 
-/// Reads a gateway's stream as lines of JSON and prints its events.
+/// Reads a stream of a gateway as lines of JSON, and opens it again when it ends.
 struct GatewayWatch {
+    /// The pause before another attempt.
+    private static let retryDelay = Duration.seconds(2)
+    /// The longest line of a stream, in bytes.
+    private static let longestLine = 64 << 20
+
     let command: WatchCommand
     let address: String
+    let output: WatchOutput
 
     func run() async throws {
-        guard var url = URLComponents(string: address) else {
-            throw ValidationError("--gateway \(address): must be a URL")
+        let request = try request()
+        var isKnown = false
+        while true {
+            do {
+                let response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
+                isKnown = false
+                if response.status == .ok {
+                    if try await show(response.body) { return }
+                    if command.once { throw WatchFailure("\(address) closed the stream.") }
+                } else {
+                    try await refused(response)
+                }
+            } catch let error where !(error is WatchFailure) && !(error is CancellationError) {
+                let sentence = "Cannot read from \(address): \(NetworkError.sentence(error))."
+                if command.once { throw WatchFailure(sentence) }
+                if !isKnown { _ = output.show(.status("\(sentence) Trying again.")) }
+                isKnown = true
+            }
+            try await Task.sleep(for: Self.retryDelay)
+        }
+    }
+
+    private func request() throws -> HTTPClientRequest {
+        guard var url = URLComponents(string: address), url.scheme != nil, url.host != nil else {
+            throw WatchFailure("--gateway \(address): must be a URL, such as http://127.0.0.1:8080.")
         }
         url.path += "/v1/stream"
         url.queryItems = [
@@ -26,58 +55,62 @@ struct GatewayWatch {
         }
         // A plus stands for itself in the items and fields, but in a query it is a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
-        guard let text = url.string else { throw ValidationError("--gateway \(address): must be a URL") }
-        var request = HTTPClientRequest(url: text)
+        var request = HTTPClientRequest(url: url.string ?? address)
         if let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"] {
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
         }
-        let response = try await HTTPClient.shared.execute(request, timeout: .hours(24 * 365))
-        guard response.status == .ok else {
-            let body = try await response.body.collect(upTo: 1 << 20)
-            StandardError.write("\(response.status.code) \(String(buffer: body).trimmingCharacters(in: .newlines))\n")
-            throw ExitCode.failure
-        }
-        try await printEvents(of: response.body)
+        return request
     }
 
-    private func printEvents(of body: HTTPClientResponse.Body) async throws {
+    /// Throws for a response that another attempt does not change.
+    private func refused(_ response: HTTPClientResponse) async throws {
+        let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        let sentence = "\(address) refused the stream: \(ProblemText.sentence(status: response.status.code, body))"
+        let isTemporary = response.status.code == 429 || response.status.code >= 500
+        if command.once || !isTemporary { throw WatchFailure(sentence) }
+        _ = output.show(.status("\(sentence) Trying again."))
+    }
+
+    /// Shows the events of a stream; true after the last one that is wanted.
+    private func show(_ body: HTTPClientResponse.Body) async throws -> Bool {
         var pending: [UInt8] = []
-        var seen = 0
         for try await chunk in body {
             pending += chunk.readableBytesView
             while let end = pending.firstIndex(of: 0x0A) {
                 let line = Array(pending[..<end])
                 pending.removeSubrange(...end)
-                guard let event = try? JSONValue(parsing: line), printed(event) else { continue }
-                seen += 1
-                if seen == command.count { return }
+                if let event = try? JSONValue(parsing: line), try show(event) { return true }
             }
+            if pending.count > Self.longestLine { throw WatchFailure("\(address) sent a line that is too long.") }
+        }
+        return false
+    }
+
+    private func show(_ event: JSONValue) throws -> Bool {
+        guard let name = event["event"]?.string, let data = event["data"] else { return false }
+        switch name {
+        case "heartbeat": return false
+        case "status": return output.show(.status(data["status"]?.string ?? ""))
+        case "update": return output.show(.update(Self.update(data)))
+        case "stream":
+            let status = data["sources"]?.array?.first?["status"]?.string
+            return output.show(status.map { .status($0) } ?? .other(name: name, content: data.text))
+        case "server-error", "subscription-error":
+            let (code, message) = (data["code"]?.number?.intValue ?? 0, data["message"]?.string ?? "")
+            throw name == "server-error"
+                ? WatchFailure.serverError(code, message) : WatchFailure.subscriptionError(code, message)
+        default: return output.show(.other(name: name, content: data.text))
         }
     }
 
-    /// Prints one event; true if it was an update.
-    private func printed(_ event: JSONValue) -> Bool {
-        guard case .object(let members) = event, case .string(let name)? = members["event"],
-            case .object(let data)? = members["data"]
-        else { return false }
-        if name == "heartbeat" { return false }
-        guard name == "update" else {
-            StandardError.write("\(name) \(members["data"]?.text ?? "")\n")
-            return false
+    private static func update(_ data: JSONValue) -> WatchUpdate {
+        var update = WatchUpdate(item: data["item"]?.string ?? "item \(data["itemPos"]?.number?.text ?? "")")
+        update.key = data["key"]?.string
+        update.command = data["command"]?.string
+        update.isSnapshot = data["snapshot"]?.bool ?? false
+        update.fields = (data["fields"]?.object.map { Array($0) } ?? []).map {
+            WatchUpdate.Field(name: $0.name, value: $0.value.string)
         }
-        var line = ""
-        if case .string(let item)? = data["item"] { line = item }
-        if data["snapshot"] == .bool(true) { line += " (snapshot)" }
-        if case .object(let fields)? = data["fields"] {
-            for field in fields {
-                if case .string(let text) = field.value {
-                    line += " \(field.name)=\(text)"
-                } else {
-                    line += " \(field.name)=null"
-                }
-            }
-        }
-        StandardOutput.write(line + "\n")
-        return true
+        return update
     }
 }

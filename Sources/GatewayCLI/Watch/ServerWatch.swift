@@ -1,89 +1,82 @@
-internal import ArgumentParser
 internal import Foundation
 internal import LightstreamerClient
 
-/// Connects to a Lightstreamer server, subscribes and prints.
+/// Connects to a Lightstreamer server and subscribes.
 struct ServerWatch {
     let command: WatchCommand
     let address: String
+    let output: WatchOutput
 
     func run() async throws {
-        let client = try LightstreamerClient(serverAddress: address, adapterSet: command.adapterSet)
-        client.connectionDetails.setUser(command.user)
-        client.connectionDetails.setPassword(ProcessInfo.processInfo.environment["LIGHTSTREAMER_PASSWORD"])
-        guard let mode = SubscriptionMode(rawValue: command.mode.uppercased()) else { return }
-        let subscription = try Subscription(
-            mode: mode,
-            items: WatchCommand.list(command.items),
-            fields: WatchCommand.list(command.fields)
-        )
-        try subscription.setDataAdapter(command.dataAdapter)
-        let printer = WatchPrinter(limit: command.count)
-        client.addDelegate(printer)
-        subscription.addDelegate(printer)
-        try client.subscribe(subscription)
-        try client.connect()
-        let failure = await printer.finished()
-        await client.shutdown()
-        if let failure {
-            StandardError.write(failure + "\n")
-            throw ExitCode.failure
+        let client: LightstreamerClient
+        let listener = WatchListener(address: address, once: command.once, output: output)
+        do throws(ClientError) {
+            client = try LightstreamerClient(serverAddress: address, adapterSet: command.adapterSet)
+            client.connectionDetails.setUser(command.user)
+            client.connectionDetails.setPassword(ProcessInfo.processInfo.environment["LIGHTSTREAMER_PASSWORD"])
+            let subscription = try Subscription(
+                mode: command.subscriptionMode,
+                items: WatchCommand.list(command.items),
+                fields: WatchCommand.list(command.fields)
+            )
+            try subscription.setDataAdapter(command.dataAdapter)
+            client.addDelegate(listener)
+            subscription.addDelegate(listener)
+            try client.subscribe(subscription)
+            try client.connect()
+        } catch {
+            throw WatchFailure("\(error)")
         }
+        let failure = await listener.end()
+        await client.shutdown()
+        if let failure { throw failure }
     }
 }
 
-/// Prints events; ends after so many updates, or when the server refuses.
-private final class WatchPrinter: ClientDelegate, SubscriptionDelegate {
-    private let ends = AsyncStream.makeStream(of: String?.self)
-    private let updates: AsyncStream<Void>.Continuation
-    private let counting: AsyncStream<Void>
-    private let limit: Int?
+/// Shows the events of a client; ends after the last update that is wanted, or when the server refuses.
+private final class WatchListener: ClientDelegate, SubscriptionDelegate {
+    private let ends = AsyncStream.makeStream(of: WatchFailure?.self, bufferingPolicy: .bufferingOldest(1))
+    private let address: String
+    private let once: Bool
+    private let output: WatchOutput
 
-    init(limit: Int?) {
-        self.limit = limit
-        (counting, updates) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .unbounded)
+    init(address: String, once: Bool, output: WatchOutput) {
+        self.address = address
+        self.once = once
+        self.output = output
     }
 
-    /// Waits for the last update that is wanted (nil) or for the reason why none will come.
-    func finished() async -> String? {
-        await withTaskGroup(of: String?.self) { group in
-            group.addTask {
-                for await failure in self.ends.stream { return failure }
-                return nil
-            }
-            group.addTask {
-                var seen = 0
-                for await _ in self.counting {
-                    seen += 1
-                    if seen == self.limit { break }
-                }
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
-        }
+    /// Waits for the end: nil after the last update that is wanted, or the reason why there are no more.
+    func end() async -> WatchFailure? {
+        for await failure in ends.stream { return failure }
+        return nil
     }
 
     func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
-        StandardError.write("status \(status.rawValue)\n")
+        _ = output.show(.status(status.rawValue))
+        if once, status == .disconnectedWillRetry {
+            ends.continuation.yield(WatchFailure("Cannot connect to \(address)."))
+        }
     }
 
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {
-        ends.continuation.yield("server error \(code): \(message)")
+        ends.continuation.yield(.serverError(code, message))
     }
 
     func subscription(_ subscription: Subscription, didFailWithErrorCode code: Int, message: String?) {
-        ends.continuation.yield("subscription error \(code): \(message ?? "")")
+        ends.continuation.yield(.subscriptionError(code, message ?? ""))
     }
 
     func subscription(_ subscription: Subscription, didUpdateItem update: ItemUpdate) {
-        var line = update.itemName ?? "item \(update.itemPos)"
-        if update.isSnapshot { line += " (snapshot)" }
+        var shown = WatchUpdate(item: update.itemName ?? "item \(update.itemPos)", isSnapshot: update.isSnapshot)
         let names = update.layout.fieldNames ?? []
         for (index, name) in names.enumerated() where update.changed.contains(index + 1) {
-            line += " \(name)=\(update.value(at: index + 1) ?? "null")"
+            shown.fields.append(.init(name: name, value: update.value(at: index + 1)))
         }
-        StandardOutput.write(line + "\n")
-        updates.yield()
+        if subscription.mode == .command {
+            shown.key = try? update.value(withFieldName: "key")
+            shown.command = try? update.value(withFieldName: "command")
+        }
+        if output.show(.update(shown)) { ends.continuation.yield(nil) }
     }
 }

@@ -1,0 +1,87 @@
+internal import JSONText
+
+/// The output of `watch`.
+protocol WatchDisplay: Sendable {
+    /// Shows an event. May be called on any thread, one event at a time.
+    func show(_ event: WatchEvent)
+    /// Runs while events are shown. Returns when the user ends the display; otherwise waits for cancellation.
+    func run() async -> WatchFailure?
+    /// Restores the terminal.
+    func close()
+}
+
+extension WatchDisplay {
+    func run() async -> WatchFailure? {
+        try? await Task.sleep(for: .seconds(1_000_000_000))
+        return nil
+    }
+
+    func close() {}
+}
+
+/// Each update as a line of text on standard output, other events on standard error.
+struct LineDisplay: WatchDisplay {
+    func show(_ event: WatchEvent) {
+        switch event {
+        case .status(let status): StandardError.write("status \(status.printable)\n")
+        case .other(let name, let content): StandardError.write("\(name) \(content)".printable + "\n")
+        case .update(let update): StandardOutput.write(Self.line(update) + "\n")
+        }
+    }
+
+    /// The line of an update.
+    static func line(_ update: WatchUpdate) -> String {
+        var line = update.item
+        if let key = update.key { line += " \(key)" }
+        if let command = update.command { line += " \(command)" }
+        if update.isSnapshot { line += " (snapshot)" }
+        for field in update.fields { line += " \(field.name)=\(field.value ?? "null")" }
+        return line.printable
+    }
+}
+
+/// Each event as a line of JSON on standard output, in the form of the gateway's NDJSON streams.
+struct JSONDisplay: WatchDisplay {
+    func show(_ event: WatchEvent) { StandardOutput.write(Self.line(event) + "\n") }
+
+    /// The line of an event.
+    static func line(_ event: WatchEvent) -> String {
+        var json = JSONBytes()
+        json.beginObject()
+        switch event {
+        case .status(let status):
+            json.member("event", "status")
+            json.key("data")
+            json.beginObject()
+            json.member("status", status)
+            json.endObject()
+        case .other(let name, let content):
+            json.member("event", name)
+            json.key("data")
+            if let value = try? JSONValue(parsing: content) { json.value(value) } else { json.string(content) }
+        case .update(let update):
+            json.member("event", "update")
+            json.key("data")
+            write(update, to: &json)
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private static func write(_ update: WatchUpdate, to json: inout JSONBytes) {
+        json.beginObject()
+        json.member("item", update.item)
+        json.key("snapshot")
+        json.bool(update.isSnapshot)
+        if let key = update.key { json.member("key", key) }
+        if let command = update.command { json.member("command", command) }
+        json.key("fields")
+        json.beginObject()
+        for field in update.fields {
+            json.key(field.name)
+            json.string(field.value)
+        }
+        json.endObject()
+        json.endObject()
+    }
+}

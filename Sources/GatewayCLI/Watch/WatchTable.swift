@@ -1,0 +1,182 @@
+internal import LightstreamerClient
+
+/// The table of `watch` in a terminal: a row for each item, in COMMAND mode for each key, in DISTINCT and RAW mode for
+/// each update. Times are seconds on any clock that does not go back.
+struct WatchTable {
+    /// How long a changed value is marked, in seconds.
+    static let markTime = 1.5
+    /// The most rows that are kept of DISTINCT and RAW updates.
+    static let mostRows = 1_000
+    /// The widest column, in characters.
+    static let widestColumn = 40
+
+    /// A change of a value.
+    private enum Change { case up, down, other }
+
+    private struct Cell {
+        var value: String?
+        var change = Change.other
+        var changedAt: Double
+    }
+
+    private struct Row {
+        let title: [String]
+        var cells: [String: Cell] = [:]
+    }
+
+    private let mode: SubscriptionMode
+    private let fields: [String]
+    private var rows: [Row] = []
+    private var status = "connecting"
+    private var note = ""
+    private var updates = 0
+    private var updatedAt: Double?
+
+    /// An empty table with a column for each field.
+    init(mode: SubscriptionMode, fields: [String]) {
+        self.mode = mode
+        self.fields = fields
+    }
+
+    // MARK: - Events
+
+    /// Takes an event in.
+    mutating func apply(_ event: WatchEvent, now: Double) {
+        switch event {
+        case .status(let status):
+            self.status = status.printable
+            note = ""
+        case .other(let name, let content): note = "\(name) \(content)".printable
+        case .update(let update): apply(update, now: now)
+        }
+    }
+
+    private mutating func apply(_ update: WatchUpdate, now: Double) {
+        updates += 1
+        updatedAt = now
+        let title = [update.item.printable] + (mode == .command ? [(update.key ?? "").printable] : [])
+        let index = isKept ? rows.firstIndex { $0.title == title } : nil
+        if mode == .command, update.command == "DELETE" {
+            if let index { rows.remove(at: index) }
+            return
+        }
+        var row = index.map { rows[$0] } ?? Row(title: title)
+        for field in update.fields {
+            let value = field.value?.printable
+            let change = index == nil ? .other : Self.change(from: row.cells[field.name]?.value, to: value)
+            row.cells[field.name] = Cell(value: value, change: change, changedAt: now)
+        }
+        if let index { rows[index] = row } else { rows.append(row) }
+        if !isKept, rows.count > Self.mostRows { rows.removeFirst(rows.count - Self.mostRows) }
+    }
+
+    /// Whether updates change rows; otherwise each adds a row.
+    private var isKept: Bool { mode == .merge || mode == .command }
+
+    private static func change(from old: String?, to new: String?) -> Change {
+        guard let old = old.flatMap(Double.init), let new = new.flatMap(Double.init), old != new else { return .other }
+        return new > old ? .up : .down
+    }
+
+    // MARK: - Lines
+
+    /// The lines of the table for a terminal, with the status in the last one.
+    ///
+    /// - Parameter isColoured: Whether the lines hold colours; without them arrows alone mark changes.
+    func lines(width: Int, height: Int, now: Double, isColoured: Bool = true) -> [String] {
+        let titles = ["item"] + (mode == .command ? ["key"] : [])
+        let shown = isKept ? rows.prefix(max(0, height - 2)) : rows.suffix(max(0, height - 2))
+        let widths = widths(titles, Array(shown))
+        var lines = [style("1", cut(header(titles, widths), to: width), isColoured)]
+        for row in shown { lines.append(line(row, titles.count, widths, width, now, isColoured)) }
+        while lines.count < height - 1 { lines.append("") }
+        lines.append(style("7", cut(statusLine(now, hidden: rows.count - shown.count), to: width), isColoured))
+        return lines
+    }
+
+    private func widths(_ titles: [String], _ rows: [Row]) -> [Int] {
+        var widths = (titles + fields).map(\.count)
+        for row in rows {
+            for (index, title) in row.title.enumerated() { widths[index] = max(widths[index], title.count) }
+            for (index, field) in fields.enumerated() {
+                let column = titles.count + index
+                // The mark of a change takes one character.
+                widths[column] = max(widths[column], text(row.cells[field]).count + 1)
+            }
+        }
+        return widths.map { min($0, Self.widestColumn) }
+    }
+
+    private func header(_ titles: [String], _ widths: [Int]) -> String {
+        zip(titles + fields, widths).enumerated().map { index, column in
+            index < titles.count ? pad(column.0, column.1) : pad(column.0, column.1, right: isNumeric(column.0))
+        }.joined(separator: "  ")
+    }
+
+    private func line(
+        _ row: Row,
+        _ titleCount: Int,
+        _ widths: [Int],
+        _ width: Int,
+        _ now: Double,
+        _ isColoured: Bool
+    ) -> String {
+        var line = ""
+        var used = 0
+        for (index, columnWidth) in widths.enumerated() {
+            let gap = index == 0 ? "" : "  "
+            let space = min(columnWidth, width - used - gap.count)
+            if space <= 0 { break }
+            used += gap.count + space
+            if index < titleCount {
+                line += gap + pad(row.title[index], space)
+                continue
+            }
+            let field = fields[index - titleCount]
+            let cell = row.cells[field]
+            let isMarked = cell.map { now - $0.changedAt < Self.markTime } ?? false
+            let mark = isMarked ? Self.mark(cell?.change ?? .other) : (sign: " ", colour: "0")
+            let value = pad(text(cell), max(0, space - 1), right: isNumeric(field))
+            line += gap + style(mark.colour, value + mark.sign, isColoured && isMarked)
+        }
+        return line
+    }
+
+    private func statusLine(_ now: Double, hidden: Int) -> String {
+        var parts = [status, "\(updates) update\(updates == 1 ? "" : "s")"]
+        if let updatedAt { parts.append("last \(Int(min(max(0, now - updatedAt), 1e9))) s ago") }
+        if hidden > 0 { parts.append("\(hidden) rows more") }
+        if !note.isEmpty { parts.append(note) }
+        return (parts + ["q: quit"]).joined(separator: " · ")
+    }
+
+    private static func mark(_ change: Change) -> (sign: String, colour: String) {
+        switch change {
+        case .up: ("▲", "32")
+        case .down: ("▼", "31")
+        case .other: ("•", "36")
+        }
+    }
+
+    private func text(_ cell: Cell?) -> String { cell.map { $0.value ?? "null" } ?? "" }
+
+    /// Whether the values of a column are numbers, which are aligned on the right.
+    private func isNumeric(_ field: String) -> Bool {
+        let values = rows.compactMap { $0.cells[field]?.value }
+        return !values.isEmpty && values.allSatisfy { Double($0) != nil }
+    }
+
+    private func pad(_ text: String, _ width: Int, right: Bool = false) -> String {
+        let cut = cut(text, to: width)
+        let space = String(repeating: " ", count: max(0, width - cut.count))
+        return right ? space + cut : cut + space
+    }
+
+    private func cut(_ text: String, to width: Int) -> String {
+        text.count <= width ? text : String(text.prefix(max(0, width - 1))) + (width > 0 ? "…" : "")
+    }
+
+    private func style(_ code: String, _ text: String, _ isOn: Bool) -> String {
+        isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import GatewayCLI
+
+@Suite struct CommandTests {
+    @Test func aMistypedCommandGetsASuggestion() {
+        #expect(GatewayCommand.unknownCommand(in: ["serv"])?.message == "There is no command \"serv\". Did you mean \"serve\"?")
+        #expect(GatewayCommand.unknownCommand(in: ["wacth"])?.message.contains("\"watch\"") == true)
+        #expect(GatewayCommand.unknownCommand(in: ["xyzzy"])?.message == "There is no command \"xyzzy\".")
+        #expect(GatewayCommand.unknownCommand(in: ["serve"]) == nil)
+        #expect(GatewayCommand.unknownCommand(in: ["--help"]) == nil)
+        #expect(GatewayCommand.unknownCommand(in: [String]()) == nil)
+    }
+
+    @Test func everyCommandDescribesItself() {
+        for command in GatewayCommand.configuration.subcommands {
+            #expect(!command.configuration.abstract.isEmpty)
+            #expect(command.configuration.commandName != nil)
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func completionsAreGenerated(shell: String) {
+        let script = GatewayCommand.completionScript(for: CompletionShell(rawValue: shell) ?? .bash)
+        #expect(script.contains("demo-server"))
+    }
+}

@@ -1,0 +1,68 @@
+import JSONText
+import LightstreamerClient
+import Synchronization
+import Testing
+
+@testable import GatewayCLI
+
+@Suite struct WatchOutputTests {
+    private final class Recorder: WatchDisplay {
+        let events = Mutex<[WatchEvent]>([])
+        func show(_ event: WatchEvent) { events.withLock { $0.append(event) } }
+    }
+
+    private let update = WatchUpdate(
+        item: "item1",
+        key: "k",
+        command: "ADD",
+        isSnapshot: true,
+        fields: [.init(name: "price", value: "1"), .init(name: "note", value: nil)]
+    )
+
+    @Test func anUpdateIsOneLine() {
+        #expect(LineDisplay.line(update) == "item1 k ADD (snapshot) price=1 note=null")
+    }
+
+    @Test func anEventIsOneLineOfJSON() throws {
+        let json = try JSONValue(parsing: JSONDisplay.line(.update(update)))
+        #expect(json["event"]?.string == "update")
+        #expect(json["data"]?["fields"]?["price"]?.string == "1")
+        #expect(json["data"]?["fields"]?["note"]?.isNull == true)
+        #expect(json["data"]?["key"]?.string == "k")
+        let status = try JSONValue(parsing: JSONDisplay.line(.status("DISCONNECTED")))
+        #expect(status["data"]?["status"]?.string == "DISCONNECTED")
+        let other = try JSONValue(parsing: JSONDisplay.line(.other(name: "closing", content: #"{"reason":"shutdown"}"#)))
+        #expect(other["data"]?["reason"]?.string == "shutdown")
+    }
+
+    @Test func nothingIsShownBehindTheLastUpdate() {
+        let recorder = Recorder()
+        let output = WatchOutput(display: recorder, limit: 2)
+        #expect(!output.show(.status("CONNECTED")))
+        #expect(!output.show(.update(update)))
+        #expect(output.show(.update(update)))
+        #expect(output.show(.update(update)))
+        #expect(recorder.events.withLock { $0.count } == 3)
+    }
+
+    @Test func errorCodesAreExplained() {
+        #expect(
+            WatchFailure.subscriptionError(17, "").sentence
+                == "The server refused the subscription: the Data Adapter does not exist, "
+                + "or there is no default Data Adapter (code 17)."
+        )
+        #expect(
+            WatchFailure.serverError(2, "unknown set").sentence
+                == "The server refused or closed the session: the Adapter Set does not exist "
+                + "(code 2, \"unknown set\")."
+        )
+        #expect(WatchFailure.subscriptionError(99, "strange").sentence.contains("strange (code 99)"))
+    }
+
+    @Test func problemsAreSentences() {
+        let problem = #"{"title":"Unknown upstream","detail":"No upstream is called \"x\".","status":404}"#
+        #expect(ProblemText.sentence(status: 404, problem) == "Unknown upstream (404): No upstream is called \"x\".")
+        #expect(ProblemText.sentence(status: 502, "<html>\nBad") == "status 502, <html>Bad")
+        #expect(ProblemText.sentence(status: 502, "") == "status 502.")
+    }
+}

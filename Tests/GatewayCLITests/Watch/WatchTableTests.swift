@@ -1,0 +1,84 @@
+import LightstreamerClient
+import Testing
+
+@testable import GatewayCLI
+
+@Suite struct WatchTableTests {
+    private func update(_ item: String, _ fields: [(String, String?)], key: String? = nil, command: String? = nil)
+        -> WatchEvent
+    {
+        .update(
+            WatchUpdate(
+                item: item,
+                key: key,
+                command: command,
+                fields: fields.map { WatchUpdate.Field(name: $0.0, value: $0.1) }
+            )
+        )
+    }
+
+    private func lines(_ table: WatchTable, width: Int = 60, height: Int = 6, now: Double = 10) -> [String] {
+        table.lines(width: width, height: height, now: now, isColoured: false)
+    }
+
+    @Test func mergeHasARowForEachItemThatChangesInPlace() {
+        var table = WatchTable(mode: .merge, fields: ["price", "name"])
+        table.apply(.status("CONNECTED:WS-STREAMING"), now: 0)
+        table.apply(update("item1", [("price", "1.5"), ("name", "A")]), now: 0)
+        table.apply(update("item2", [("price", "10"), ("name", nil)]), now: 0)
+        table.apply(update("item1", [("price", "2.5")]), now: 9)
+        let lines = lines(table)
+        #expect(lines.count == 6)
+        #expect(lines[0].hasPrefix("item   price  name"))
+        #expect(lines[1].hasPrefix("item1   2.5▲  A"))
+        #expect(lines[2].hasPrefix("item2    10   null"))
+        #expect(lines[5] == "CONNECTED:WS-STREAMING · 3 updates · last 1 s ago · q: quit")
+    }
+
+    @Test func aFallAndAnOldChangeAreTold() {
+        var table = WatchTable(mode: .merge, fields: ["price"])
+        table.apply(update("a", [("price", "2")]), now: 0)
+        table.apply(update("a", [("price", "1")]), now: 9)
+        #expect(lines(table)[1].contains("1▼"))
+        #expect(!lines(table, now: 12)[1].contains("▼"))
+        let coloured = table.lines(width: 60, height: 6, now: 10)
+        #expect(coloured[1].contains("\u{1B}[31m"))
+    }
+
+    @Test func commandHasARowForEachKeyUntilItIsDeleted() {
+        var table = WatchTable(mode: .command, fields: ["qty"])
+        table.apply(update("p", [("qty", "5")], key: "k1", command: "ADD"), now: 0)
+        table.apply(update("p", [("qty", "6")], key: "k2", command: "ADD"), now: 0)
+        table.apply(update("p", [("qty", nil)], key: "k1", command: "DELETE"), now: 0)
+        let lines = lines(table)
+        #expect(lines[1].hasPrefix("p     k2"))
+        #expect(lines[2].isEmpty)
+    }
+
+    @Test func distinctShowsTheNewestRows() {
+        var table = WatchTable(mode: .distinct, fields: ["text"])
+        for number in 1...10 { table.apply(update("chat", [("text", "m\(number)")]), now: 0) }
+        let lines = lines(table)
+        #expect(lines[4].contains("m10"))
+        #expect(lines[1].contains("m7"))
+        #expect(lines[5].contains("6 rows more"))
+    }
+
+    @Test(arguments: [0, 1, 3, 7, 20])
+    func noLineIsWiderThanTheTerminal(width: Int) {
+        var table = WatchTable(mode: .merge, fields: ["field", "other"])
+        table.apply(update("a very long name of an item", [("field", "a long value"), ("other", "1")]), now: 0)
+        for line in lines(table, width: width) { #expect(line.count <= width) }
+    }
+
+    /// Data must not control the terminal.
+    @Test func controlCharactersAreReplaced() {
+        var table = WatchTable(mode: .merge, fields: ["a"])
+        table.apply(update("i\u{1B}[2J", [("a", "x\n\u{9B}31m\u{7}")]), now: 0)
+        table.apply(.status("S\u{1B}c"), now: 0)
+        let text = lines(table).joined()
+        #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control })
+        let line = LineDisplay.line(WatchUpdate(item: "i\u{1B}", fields: [.init(name: "a", value: "1\r\n2")]))
+        #expect(line == "i\u{FFFD} a=1\u{FFFD}\u{FFFD}2")
+    }
+}

@@ -1,0 +1,68 @@
+import JSONText
+import Testing
+
+@testable import Gateway
+
+@Suite struct SettingsTests {
+    @Test func defaultsAreThoseInForce() throws {
+        let defaults = Dictionary(uniqueKeysWithValues: Settings.all.map { ($0.key, $0.defaultValue) })
+        #expect(defaults["http.maxHeaders"] == "\(GatewayConfiguration().http.headerLimit)")
+        #expect(defaults["http.port"] == "8080")
+        #expect(defaults["streams.heartbeat"] == "15")
+        #expect(defaults["upstreams.*.options.retryDelay"] == "2; edition old: 5")
+        #expect(defaults["auth.keys.*.operations"] == "read, subscribe")
+    }
+
+    /// A default that is read leaves the configuration as it was.
+    @Test func defaultsCanBeWritten() throws {
+        for setting in Settings.all where !setting.isSecret {
+            switch setting.type {
+            case .integer, .seconds, .flag, .choice:
+                let value = setting.defaultValue
+                if Double(value) == nil, !["true", "false"].contains(value), setting.type != .flag {
+                    guard case .choice(let words) = setting.type, words.contains(value) else { continue }
+                }
+                var configuration = GatewayConfiguration()
+                try setting.apply(&configuration, "name", value)
+                if !setting.key.contains("*") { #expect(setting.text(configuration) == value, "\(setting.key)") }
+            default: break
+            }
+        }
+    }
+
+    @Test func keysAreDifferentAndDescribed() {
+        #expect(Set(Settings.all.map(\.key)).count == Settings.all.count)
+        #expect(Settings.all.allSatisfy { !$0.meaning.isEmpty && $0.meaning.hasSuffix(".") })
+        #expect(Settings.table.split(separator: "\n").count == Settings.all.count + 2)
+    }
+
+    @Test func theSchemaHasEverySetting() throws {
+        let schema = try JSONValue(parsing: Settings.jsonSchema)
+        for setting in Settings.all {
+            var node: JSONValue? = schema
+            for part in setting.key.split(separator: ".").map(String.init) {
+                if let alternatives = node?["anyOf"]?.array { node = alternatives.last }
+                node = part == "*" ? node?["additionalProperties"] : node?["properties"]?[part]
+            }
+            let described = node?["anyOf"]?.array?.first ?? node
+            #expect(described?["description"]?.string?.hasPrefix(setting.meaning) == true, "\(setting.key)")
+        }
+        let port = schema["properties"]?["http"]?["properties"]?["port"]
+        #expect(port?["maximum"]?.number?.intValue == 65_535)
+        let upstream = schema["properties"]?["upstreams"]?["additionalProperties"]?["properties"]
+        #expect(upstream?["passwordFile"]?["type"]?.string == "string")
+    }
+
+    @Test func unknownVariablesGetASuggestion() {
+        let environment = [
+            "GATEWAY_HTTP_PROT": "1", "GATEWAY_HTTP_PORT": "1", "GATEWAY_TOKEN": "x", "GATEWAY_QWERTYUIOP": "1",
+            "GATEWAY_UPSTREAM_NAMES": "demo", "GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/p",
+            "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS": "x", "OTHER": "1",
+        ]
+        let unknown = ConfigurationReader(environment: environment).unknownVariables
+        #expect(unknown.map(\.name) == ["GATEWAY_HTTP_PROT", "GATEWAY_QWERTYUIOP", "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS"])
+        #expect(
+            unknown.map(\.suggestion) == ["GATEWAY_HTTP_PORT", nil, "GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS"]
+        )
+    }
+}
