@@ -6,7 +6,8 @@ struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Validate a configuration without running it.",
-        discussion: "Every mistake is printed with its file and line, variable or flag. The exit status is 78 if there are any."
+        discussion:
+            "Every mistake is printed with its file and line, variable or flag. The exit status is 78 if there are any."
     )
 
     /// The forms of the table of settings.

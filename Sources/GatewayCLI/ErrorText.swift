@@ -11,7 +11,8 @@ enum NetworkError {
             ("errno: 101", "the network is unreachable"), ("errno: 104", "the connection was closed"),
             ("connectTimeout", "the host does not answer"), ("deadlineExceeded", "the host does not answer"),
             ("readTimeout", "the host does not answer"), ("SocketAddressError", "the host name is unknown"),
-            ("remoteConnectionClosed", "the connection was closed"), ("CERTIFICATE_VERIFY", "its certificate is not valid"),
+            ("remoteConnectionClosed", "the connection was closed"),
+            ("CERTIFICATE_VERIFY", "its certificate is not valid"),
             ("handshake", "the TLS handshake failed"), ("emptyHost", "the URL has no host"),
             ("unsupportedScheme", "the scheme of the URL must be http or https"),
         ]

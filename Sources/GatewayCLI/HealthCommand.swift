@@ -83,7 +83,9 @@ struct GatewayProcessArguments {
             guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/\(file)") else {
                 throw ValidationError("--pid \(pid): /proc/\(pid)/\(file) cannot be read")
             }
-            return data.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+            return data.split(separator: 0, omittingEmptySubsequences: false).map {
+                String(decoding: $0, as: UTF8.self)
+            }
         }
         arguments = Array(try words("cmdline").dropFirst().dropLast())
         let variables = try words("environ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }

@@ -6,7 +6,10 @@ import Testing
 
 @Suite struct CommandTests {
     @Test func aMistypedCommandGetsASuggestion() {
-        #expect(GatewayCommand.unknownCommand(in: ["serv"])?.message == "There is no command \"serv\". Did you mean \"serve\"?")
+        #expect(
+            GatewayCommand.unknownCommand(in: ["serv"])?.message
+                == "There is no command \"serv\". Did you mean \"serve\"?"
+        )
         #expect(GatewayCommand.unknownCommand(in: ["wacth"])?.message.contains("\"watch\"") == true)
         #expect(GatewayCommand.unknownCommand(in: ["xyzzy"])?.message == "There is no command \"xyzzy\".")
         #expect(GatewayCommand.unknownCommand(in: ["serve"]) == nil)

@@ -71,7 +71,9 @@ final class TerminalDisplay: WatchDisplay {
                     ? state.table.lines(width: width, height: height, now: now, isColoured: isColoured) : []
             }
             // Each line is overwritten from the left and cleared behind its end, so that nothing flickers.
-            if !lines.isEmpty { StandardOutput.write("\u{1B}[H" + lines.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K") }
+            if !lines.isEmpty {
+                StandardOutput.write("\u{1B}[H" + lines.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K")
+            }
             try? await Task.sleep(for: Self.interval)
         }
     }

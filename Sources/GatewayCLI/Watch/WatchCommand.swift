@@ -64,7 +64,9 @@ struct WatchCommand: AsyncParsableCommand {
             throw ValidationError("--mode \(mode): must be MERGE, DISTINCT, COMMAND or RAW")
         }
         if let count, count < 1 { throw ValidationError("--count: must be 1 or more") }
-        if json && subscriptionMode == .command && fields.isEmpty { throw ValidationError("--fields: must not be empty") }
+        if json && subscriptionMode == .command && fields.isEmpty {
+            throw ValidationError("--fields: must not be empty")
+        }
     }
 
     func run() async throws {

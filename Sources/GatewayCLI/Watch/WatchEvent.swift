@@ -105,7 +105,9 @@ enum ServerErrorCode {
 extension String {
     /// The text without control characters, which could control a terminal.
     var printable: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        String(
+            String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 })
+        )
     }
 }
 

@@ -31,7 +31,9 @@ import Testing
         #expect(json["data"]?["key"]?.string == "k")
         let status = try JSONValue(parsing: JSONDisplay.line(.status("DISCONNECTED")))
         #expect(status["data"]?["status"]?.string == "DISCONNECTED")
-        let other = try JSONValue(parsing: JSONDisplay.line(.other(name: "closing", content: #"{"reason":"shutdown"}"#)))
+        let other = try JSONValue(
+            parsing: JSONDisplay.line(.other(name: "closing", content: #"{"reason":"shutdown"}"#))
+        )
         #expect(other["data"]?["reason"]?.string == "shutdown")
     }
 

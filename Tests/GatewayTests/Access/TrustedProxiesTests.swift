@@ -4,7 +4,9 @@ import Testing
 @testable import Gateway
 
 @Suite struct TrustedProxiesTests {
-    private let proxies = TrustedProxies(networks: ["127.0.0.1", "10.0.0.0/8", "fd00::/8"].compactMap { IPNetwork($0) })
+    private let proxies = TrustedProxies(
+        networks: ["127.0.0.1", "10.0.0.0/8", "fd00::/8"].compactMap { IPNetwork($0) }
+    )
 
     private func client(_ peer: String, _ headers: [(String, String)]) -> String {
         let fields = HTTPFields(headers.map { HTTPField($0.0, $0.1) })

@@ -60,7 +60,9 @@ import Testing
             "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS": "x", "OTHER": "1",
         ]
         let unknown = ConfigurationReader(environment: environment).unknownVariables
-        #expect(unknown.map(\.name) == ["GATEWAY_HTTP_PROT", "GATEWAY_QWERTYUIOP", "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS"])
+        #expect(
+            unknown.map(\.name) == ["GATEWAY_HTTP_PROT", "GATEWAY_QWERTYUIOP", "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS"]
+        )
         #expect(
             unknown.map(\.suggestion) == ["GATEWAY_HTTP_PORT", nil, "GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS"]
         )
