@@ -78,7 +78,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Replication",
-                "NATSLink", "MicroHTTPD", "CGatewayFiles", logging,
+                "NATSLink", "MicroHTTPD", "CGatewayFiles", logging, nioCore, asyncHTTPClient,
                 .product(name: "Configuration", package: "swift-configuration"),
                 crypto,
                 .product(name: "JWTKit", package: "jwt-kit"),

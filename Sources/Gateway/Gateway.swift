@@ -96,6 +96,7 @@ package final class Gateway: Sendable {
             group.addTask { await self.pool.run() }
             group.addTask { await self.host.run() }
             if let cluster { group.addTask { await cluster.run() } }
+            group.addTask { await KeySetLoader(access: self.access, logger: self.logger).run() }
             await listening(port)
             await stop.wait()
             logger.info("stopping", metadata: ["streams": "\(streams.count)"])

@@ -42,6 +42,14 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     package var password: String?
     /// The addresses beside its own, and beside those that requests may name, that its control links may name.
     package var controlLinks = AddressAllowList([])
+    /// How `https` servers are verified, and the client certificate.
+    package var tls = TLSSettings()
+    /// The public keys of which the server must have one, in the form of `ConnectionDetails.certificatePins`; empty: any.
+    package var certificatePins: [String] = []
+    /// The HTTP proxy; nil: none.
+    package var proxy: ProxySettings?
+    /// The credentials for HTTP authentication by the server; nil: none.
+    package var httpCredentials: HTTPCredentials?
     /// The connection options of every client of this upstream.
     package var options = ConnectionOptionValues()
     /// How many pooled sessions may be open at a time. Default 8.

@@ -147,7 +147,7 @@ extension SessionPool {
             )
             core.connectionDetails.setUser(session.user)
             core.connectionDetails.setPassword(session.password)
-            try core.connectionOptions.update { $0 = upstream.options }
+            try upstream.apply(to: core)
             return PooledClient(
                 id: id,
                 upstream: upstream.name,

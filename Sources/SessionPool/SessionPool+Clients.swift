@@ -57,7 +57,7 @@ extension SessionPool {
         )
         core.connectionDetails.setUser(order.user ?? upstream?.user)
         core.connectionDetails.setPassword(order.password ?? upstream?.password)
-        if let upstream { try core.connectionOptions.update { $0 = upstream.options } }
+        try upstream?.apply(to: core)
         try prepare(core)
         return try add(core, id: id, upstream: upstream, isDedicated: true)
     }
@@ -101,6 +101,8 @@ extension SessionPool {
             var allowed = pool.allowedAddresses.adding(upstream.serverAddress)
             allowed.entries += upstream.controlLinks.entries
             configuration.allowedAddresses = allowed
+            configuration.tls = upstream.tls
+            configuration.proxy = upstream.proxy
         }
         return configuration
     }

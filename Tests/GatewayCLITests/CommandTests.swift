@@ -14,7 +14,7 @@ import Testing
         #expect(GatewayCommand.unknownCommand(in: ["xyzzy"])?.message == "There is no command \"xyzzy\".")
         #expect(GatewayCommand.unknownCommand(in: ["serve"]) == nil)
         #expect(GatewayCommand.unknownCommand(in: ["--help"]) == nil)
-        #expect(GatewayCommand.unknownCommand(in: [String]()) == nil)
+        #expect(GatewayCommand.unknownCommand(in: []) == nil)
     }
 
     @Test func everyCommandDescribesItself() {

@@ -95,6 +95,10 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var publicKey: String?
     /// A JWK set with public keys of RS256 and ES256; nil: none.
     package var keySet: String?
+    /// The URL of a JWK set, which is loaded again after `keySetRefresh`; nil: none.
+    package var keySetURL: String?
+    /// How often the JWK set of `keySetURL` is loaded. Default 300 s.
+    package var keySetRefresh = Duration.seconds(300)
     /// The issuer that tokens must have; nil: any.
     package var issuer: String?
     /// The audience that tokens must have; nil: tokens must not name any.
@@ -116,7 +120,7 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package init() {}
 
     /// Whether a key to verify tokens is configured.
-    package var hasKeys: Bool { secret != nil || publicKey != nil || keySet != nil }
+    package var hasKeys: Bool { secret != nil || publicKey != nil || keySet != nil || keySetURL != nil }
 }
 
 /// The request rate of an address.

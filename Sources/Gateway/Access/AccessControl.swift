@@ -10,7 +10,7 @@ package final class AccessControl: Sendable {
         let configuration: AccessConfiguration
         let keys: APIKeys
         /// Nil while tokens are not accepted, and before `load`.
-        let verifier: TokenVerifier?
+        var verifier: TokenVerifier?
     }
 
     /// The owners of clients and subscriptions.
@@ -21,6 +21,8 @@ package final class AccessControl: Sendable {
     let openStreams = OpenStreamCounts()
 
     private let policy: Mutex<Policy>
+    /// The JWK set that was loaded last, with its URL.
+    private let loadedKeySet = Mutex<(url: String, text: String)?>(nil)
     private let clock: @Sendable () -> Moment
     private let wallTime: @Sendable () -> Double
 
@@ -46,7 +48,7 @@ package final class AccessControl: Sendable {
     /// - Throws: The mistake in a key for tokens; nothing has changed then.
     package func load(_ configuration: AccessConfiguration) async throws -> @Sendable (String?) -> Bool {
         let takesTokens = configuration.modes.contains(.jwt)
-        let verifier = takesTokens ? try await TokenVerifier(configuration.webTokens) : nil
+        let verifier = takesTokens ? try await verifier(configuration.webTokens) : nil
         let newer = Policy(configuration: configuration, keys: APIKeys(configuration.keys), verifier: verifier)
         let older = policy.withLock { policy in
             defer { policy = newer }
@@ -63,6 +65,35 @@ package final class AccessControl: Sendable {
         }
         tickets.revoke { isRevoked($0.identity) }
         return isRevoked
+    }
+
+    /// Uses a JWK set that was loaded from a URL. Throws, and keeps the present keys, if it is not valid; does nothing if
+    /// the URL is no longer configured.
+    func use(keySet text: String, from url: String) async throws {
+        let configuration = configuration
+        guard configuration.webTokens.keySetURL == url else { return }
+        var tokens = configuration.webTokens
+        tokens.keySet = text
+        do throws(KeyMaterial.Mistake) {
+            _ = try KeyMaterial.read(tokens)
+        } catch {
+            throw KeySetError(reason: error.rule)
+        }
+        loadedKeySet.withLock { $0 = (url, text) }
+        let verifier = try await verifier(configuration.webTokens)
+        policy.withLock { policy in
+            if policy.configuration == configuration, policy.verifier != nil { policy.verifier = verifier }
+        }
+    }
+
+    /// A verifier with the configured keys and the JWK set that was loaded last.
+    private func verifier(_ tokens: WebTokenConfiguration) async throws -> TokenVerifier {
+        var loaded: WebTokenConfiguration?
+        if let set = loadedKeySet.withLock({ $0 }), set.url == tokens.keySetURL {
+            loaded = WebTokenConfiguration()
+            loaded?.keySet = set.text
+        }
+        return try await TokenVerifier(tokens, more: loaded)
     }
 
     /// The configuration in force.

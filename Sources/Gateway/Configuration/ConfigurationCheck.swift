@@ -22,7 +22,7 @@ enum AccessCheck {
             mistakes.append(("auth", "requires API keys, but auth.keys has none"))
         }
         if written.contains(.jwt), !access.webTokens.hasKeys {
-            mistakes.append(("auth", "requires tokens, but auth.jwt has no secret, publicKey or jwks"))
+            mistakes.append(("auth", "requires tokens, but auth.jwt has no secret, publicKey, jwks or jwksURL"))
         }
         return mistakes
     }
@@ -80,14 +80,35 @@ enum CertificateCheck {
 
 /// Checks the values of an upstream with the client library.
 enum UpstreamCheck {
-    /// The rule that the upstream breaks; nil if it breaks none.
-    static func violation(of upstream: UpstreamConfiguration) -> String? {
+    /// The first mistake, with the part of the key behind the name; nil if there is none.
+    static func mistake(in upstream: UpstreamConfiguration) -> (member: String, rule: String)? {
+        if let identity = upstream.tls.identity {
+            if identity.certificateChain.isEmpty { return ("tls.certificate", "is required where tls.key is set") }
+            if identity.privateKey.isEmpty { return ("tls.key", "is required where tls.certificate is set") }
+        }
+        if let proxy = upstream.proxy, proxy.host.isEmpty {
+            return ("proxy.address", "is required where proxy.user or proxy.password is set")
+        }
+        if let credentials = upstream.httpCredentials, credentials.user.isEmpty {
+            return ("http.user", "is required where http.password is set")
+        }
         do throws(ClientError) {
-            let client = try LightstreamerClient(serverAddress: upstream.serverAddress, adapterSet: upstream.adapterSet)
-            try client.connectionOptions.update { $0 = upstream.options }
+            var configuration = ClientConfiguration()
+            configuration.tls = upstream.tls
+            let client = try LightstreamerClient(
+                serverAddress: upstream.serverAddress,
+                adapterSet: upstream.adapterSet,
+                configuration: configuration
+            )
+            try upstream.apply(to: client)
             return nil
         } catch {
-            return error.property == "serverAddress" ? error.rule : "\(error)"
+            switch error.property {
+            case "serverAddress"?: return ("serverAddress", error.rule)
+            case "certificatePins"?: return ("tls.pins", error.rule)
+            case "tls"?: return ("tls", error.rule)
+            default: return ("options", "\(error)")
+            }
         }
     }
 }

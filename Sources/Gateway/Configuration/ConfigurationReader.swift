@@ -163,8 +163,8 @@ package struct ConfigurationReader {
             let key = "upstreams.\(upstream.name).serverAddress"
             if upstream.serverAddress.isEmpty {
                 note(key, "is required")
-            } else if let rule = UpstreamCheck.violation(of: upstream) {
-                note(key, rule)
+            } else if let mistake = UpstreamCheck.mistake(in: upstream) {
+                note("upstreams.\(upstream.name).\(mistake.member)", mistake.rule)
             }
         }
         for mistake in AccessCheck.mistakes(in: configuration.access) { note(mistake.key, mistake.rule) }

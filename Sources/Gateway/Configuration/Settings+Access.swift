@@ -90,6 +90,15 @@ extension Settings {
             token.secret("secret", "a secret", \.secret, "The secret of HS256 tokens, 32 bytes or more."),
             token.secret("publicKey", "PEM", \.publicKey, "The public key of RS256 or ES256 tokens."),
             token.secret("jwks", "JSON", \.keySet, "A JWK set with the public keys of RS256 and ES256 tokens."),
+            token.setting("jwksURL", .text("an https URL"), "The URL of a JWK set, which the gateway loads and refreshes.") {
+                $0.keySetURL ?? "none"
+            } apply: { tokens, text throws(SettingError) in
+                guard KeySetLoader.accepts(text) else {
+                    throw SettingError(rule: "must be an https URL, or an http URL of a loopback address")
+                }
+                tokens.keySetURL = text
+            },
+            token.seconds("jwksRefresh", \.keySetRefresh, most: 86_400, "The interval at which the JWK set is loaded."),
             token.text("issuer", "text", \.issuer, default: "any", "The issuer that tokens must have."),
             token.text(
                 "audience",

@@ -63,7 +63,7 @@ extension Settings {
         } change: { all, name, change throws(SettingError) in
             try change(&all.pool.upstreams[all.pool.indexOfUpstream(name)])
         }
-        return servers(upstream) + quotas(upstream) + ConnectionOption.all.map { option($0, of: upstream) }
+        return servers(upstream) + security(upstream) + quotas(upstream) + ConnectionOption.all.map { option($0, of: upstream) }
     }()
 
     private typealias UpstreamGroup = SettingGroup<UpstreamConfiguration>
@@ -97,6 +97,87 @@ extension Settings {
                 "The addresses, beside its own and those of pool.allowUpstream, that the server's control links may name."
             ),
         ]
+    }
+
+    private static func security(_ upstream: UpstreamGroup) -> [Setting] {
+        [
+            secret(upstream, "tls.ca", "PEM", "The certificate authorities that certify the server, instead of the system's.") {
+                if case .pem = $0.tls.trust { true } else { false }
+            } apply: {
+                $0.tls.trust = .pem($1)
+            },
+            secret(upstream, "tls.certificate", "PEM", "The client certificate, with its intermediate ones.") {
+                $0.tls.identity != nil
+            } apply: {
+                $0.tls.identity = .init(certificateChain: $1, privateKey: $0.tls.identity?.privateKey ?? "")
+            },
+            secret(upstream, "tls.key", "PEM", "The private key of the client certificate, not encrypted.") {
+                $0.tls.identity != nil
+            } apply: {
+                $0.tls.identity = .init(certificateChain: $0.tls.identity?.certificateChain ?? "", privateKey: $1)
+            },
+            upstream.setting(
+                "tls.pins",
+                .list(of: "sha256/BASE64"),
+                "The digests of public keys of which the server must have one."
+            ) {
+                SettingValue.text($0.certificatePins)
+            } apply: { upstream, text throws(SettingError) in
+                upstream.certificatePins = SettingValue.list(text)
+            },
+            upstream.setting("proxy.address", .text("HOST:PORT"), "The HTTP proxy to connect through.") {
+                $0.proxy.map { "\($0.host):\($0.port)" } ?? "none"
+            } apply: { upstream, text throws(SettingError) in
+                guard let address = AddressAllowList.entry(text), let host = address.host, let port = address.port else {
+                    throw SettingError(rule: "must be HOST:PORT")
+                }
+                upstream.proxy = .init(
+                    host: host,
+                    port: port,
+                    user: upstream.proxy?.user,
+                    password: upstream.proxy?.password
+                )
+            },
+            upstream.setting("proxy.user", .text("a name"), "The user for the proxy (Basic authentication).") {
+                $0.proxy?.user ?? "none"
+            } apply: { upstream, text throws(SettingError) in
+                upstream.changeProxy { $0.user = text }
+            },
+            secret(upstream, "proxy.password", "a secret", "The password for the proxy.") {
+                $0.proxy?.password != nil
+            } apply: { upstream, text in
+                upstream.changeProxy { $0.password = text }
+            },
+            upstream.setting(
+                "http.user",
+                .text("a name"),
+                "The user for HTTP authentication (Basic) by the server, or by a gateway in front of it."
+            ) {
+                $0.httpCredentials?.user ?? "none"
+            } apply: { upstream, text throws(SettingError) in
+                upstream.httpCredentials = .init(user: text, password: upstream.httpCredentials?.password ?? "")
+            },
+            secret(upstream, "http.password", "a secret", "The password for HTTP authentication.") {
+                $0.httpCredentials != nil
+            } apply: {
+                $0.httpCredentials = .init(user: $0.httpCredentials?.user ?? "", password: $1)
+            },
+        ]
+    }
+
+    private static func secret(
+        _ upstream: UpstreamGroup,
+        _ key: String,
+        _ shape: String,
+        _ meaning: String,
+        isSet: @escaping @Sendable (UpstreamConfiguration) -> Bool,
+        apply: @escaping @Sendable (inout UpstreamConfiguration, String) -> Void
+    ) -> Setting {
+        upstream.setting(key, .text(shape), meaning, isSecret: true) {
+            isSet($0) ? "set" : "none"
+        } apply: { upstream, text throws(SettingError) in
+            apply(&upstream, text)
+        }
     }
 
     private static func quotas(_ upstream: UpstreamGroup) -> [Setting] {
@@ -173,6 +254,15 @@ extension Settings {
                 part[keyPath: path].entries.append(entry)
             }
         }
+    }
+}
+
+extension UpstreamConfiguration {
+    /// Changes the proxy, whose address may be read later.
+    fileprivate mutating func changeProxy(_ change: (inout ProxySettings) -> Void) {
+        var proxy = proxy ?? ProxySettings(host: "", port: 0)
+        change(&proxy)
+        self.proxy = proxy
     }
 }
 

@@ -5,11 +5,14 @@ struct TokenVerifier: Sendable {
     private let configuration: WebTokenConfiguration
     private let keys: [VerificationKey]
 
-    /// A verifier with the keys of a configuration; throws the mistake in a key.
-    init(_ configuration: WebTokenConfiguration) async throws {
+    /// A verifier with the keys of a configuration, and those of another one; throws the mistake in a key.
+    init(_ configuration: WebTokenConfiguration, more: WebTokenConfiguration? = nil) async throws {
         self.configuration = configuration
         var keys: [VerificationKey] = []
-        for material in try KeyMaterial.read(configuration) { keys.append(try await VerificationKey(material)) }
+        let further = try more.map { try KeyMaterial.read($0) } ?? []
+        for material in try KeyMaterial.read(configuration) + further {
+            keys.append(try await VerificationKey(material))
+        }
         self.keys = keys
     }
 

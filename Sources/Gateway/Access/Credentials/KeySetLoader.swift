@@ -1,0 +1,76 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import Logging
+internal import NIOCore
+
+/// Loads the JWK set of an identity provider from its URL, and again after an interval.
+///
+/// Redirects are not followed, so that keys come from the configured host only. While the set cannot be loaded, the
+/// keys that were loaded last stay in force.
+struct KeySetLoader: Sendable {
+    /// The largest key set, in bytes.
+    static let largestSet = 1 << 20
+    /// The longest time for one attempt.
+    static let timeout = Duration.seconds(10)
+    /// The pause after a failed attempt.
+    static let retryDelay = Duration.seconds(10)
+
+    /// Reads the text at a URL.
+    typealias Fetch = @Sendable (_ url: String) async throws -> String
+
+    let access: AccessControl
+    let logger: Logger
+    var fetch: Fetch = Self.fetch
+    var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    /// Loads the set until cancelled. Without a configured URL it only looks at the configuration again.
+    func run() async {
+        while !Task.isCancelled {
+            let tokens = access.configuration.webTokens
+            var wait = tokens.keySetRefresh
+            if let url = tokens.keySetURL {
+                do {
+                    try await access.use(keySet: try await fetch(url), from: url)
+                } catch {
+                    wait = min(wait, Self.retryDelay)
+                    logger.warning(
+                        "the JWK set cannot be loaded; the keys that were loaded last stay in force",
+                        metadata: ["url": "\(url)", "reason": "\(error)"]
+                    )
+                }
+            }
+            do { try await pause(wait) } catch { return }
+        }
+    }
+
+    /// Whether a URL may be configured: `https`, or `http` on a loopback address.
+    static func accepts(_ url: String) -> Bool {
+        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil else {
+            return false
+        }
+        return parts.scheme == "https" || (parts.scheme == "http" && ListeningAddress.isLoopback(host))
+    }
+
+    private static func fetch(_ url: String) async throws -> String {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        let client = HTTPClient(configuration: configuration)
+        do {
+            let (seconds, _) = timeout.components
+            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(seconds))
+            guard response.status == .ok else { throw KeySetError(reason: "status \(response.status.code)") }
+            let body = try await response.body.collect(upTo: largestSet)
+            try await client.shutdown()
+            return String(buffer: body)
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+}
+
+/// The reason why a key set cannot be used.
+struct KeySetError: Error, Equatable, CustomStringConvertible {
+    let reason: String
+    var description: String { reason }
+}

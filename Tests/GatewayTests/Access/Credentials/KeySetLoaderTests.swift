@@ -1,0 +1,93 @@
+import Crypto
+import Logging
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite struct KeySetLoaderTests {
+    private static let url = "https://id.example/jwks"
+
+    private static func keySet(_ key: P256.Signing.PrivateKey) -> String {
+        let coordinates = Array(key.publicKey.rawRepresentation)
+        let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
+        return #"{"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","x":"\#(x)","y":"\#(y)"}]}"#
+    }
+
+    private static func access() -> AccessConfiguration {
+        var access = AccessConfiguration()
+        access.webTokens.keySetURL = url
+        access.webTokens.rights.operations = [.read]
+        access.webTokens.rights.upstreams = [WildcardPattern("*")]
+        return access
+    }
+
+    private func status(_ fixture: AccessFixture, _ key: P256.Signing.PrivateKey) throws -> Int {
+        let claims = #"{"sub":"carol","exp":\#(fixture.time.wall + 100)}"#
+        let token = try TokenForge.token(header: #"{"alg":"ES256"}"#, claims: claims, .es256(key))
+        return fixture.perform("GET", "/v1/clients", as: token).status
+    }
+
+    /// Runs a loader over these responses; ends behind the last one.
+    private func load(_ fixture: AccessFixture, _ responses: [String?]) async -> [Duration] {
+        let rest = Mutex(responses)
+        let pauses = Mutex<[Duration]>([])
+        var loader = KeySetLoader(
+            access: fixture.services.access,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        loader.fetch = { _ in
+            guard let text = rest.withLock({ $0.removeFirst() }) else { throw KeySetError(reason: "status 503") }
+            return text
+        }
+        loader.pause = { time in
+            pauses.withLock { $0.append(time) }
+            if rest.withLock({ $0.isEmpty }) { throw CancellationError() }
+        }
+        await loader.run()
+        return pauses.withLock { $0 }
+    }
+
+    @Test func tokensOfTheLoadedKeysAreAccepted() async throws {
+        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let fixture = try await AccessFixture(Self.access())
+        #expect(try status(fixture, first) == 401)
+        #expect(await load(fixture, [Self.keySet(first)]) == [.seconds(300)])
+        #expect(try status(fixture, first) == 200)
+        #expect(try status(fixture, second) == 401)
+        _ = await load(fixture, [Self.keySet(second)])
+        #expect(try status(fixture, first) == 401)
+        #expect(try status(fixture, second) == 200)
+    }
+
+    @Test func theLastKeysStayWhileTheSetCannotBeLoaded() async throws {
+        let key = P256.Signing.PrivateKey()
+        let fixture = try await AccessFixture(Self.access())
+        let pauses = await load(fixture, [Self.keySet(key), nil, "{}", "not JSON"])
+        #expect(pauses == [.seconds(300), .seconds(10), .seconds(10), .seconds(10)])
+        #expect(try status(fixture, key) == 200)
+    }
+
+    @Test func aReloadKeepsTheLoadedKeysOfTheSameURL() async throws {
+        let key = P256.Signing.PrivateKey()
+        let fixture = try await AccessFixture(Self.access())
+        _ = await load(fixture, [Self.keySet(key)])
+        var access = Self.access()
+        access.webTokens.audience = nil
+        access.limits.rate = 7
+        _ = try await fixture.services.access.load(access)
+        #expect(try status(fixture, key) == 200)
+        access.webTokens.keySetURL = "https://other.example/jwks"
+        _ = try await fixture.services.access.load(access)
+        #expect(try status(fixture, key) == 401)
+    }
+
+    @Test(arguments: [
+        ("https://id.example/jwks", true), ("http://127.0.0.1:8080/jwks", true), ("http://localhost/jwks", true),
+        ("http://id.example/jwks", false), ("ftp://id.example", false), ("id.example", false),
+        ("https://user@id.example/", false), ("https:///x", false),
+    ])
+    func keysComeEncryptedOrFromThisMachine(url: String, expected: Bool) {
+        #expect(KeySetLoader.accepts(url) == expected)
+    }
+}
