@@ -134,7 +134,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SessionPoolTests",
-            dependencies: ["SessionPool", "SessionCore", "TestSupport", logging],
+            dependencies: ["SessionPool", "LightstreamerClient", "SessionCore", "TestSupport", logging],
             swiftSettings: strict
         ),
         .testTarget(

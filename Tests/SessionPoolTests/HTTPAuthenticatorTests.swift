@@ -27,7 +27,9 @@ import Testing
 
     @Test func theServerReceivesTheCredentials() {
         #expect(answer() == .use(.password(user: "u", password: "p")))
-        #expect(answer(.server(schemes: ["Negotiate", "basic"], realm: "x")) == .use(.password(user: "u", password: "p")))
+        #expect(
+            answer(.server(schemes: ["Negotiate", "basic"], realm: "x")) == .use(.password(user: "u", password: "p"))
+        )
     }
 
     /// Credentials belong to the address that they are configured for.

@@ -90,7 +90,11 @@ extension Settings {
             token.secret("secret", "a secret", \.secret, "The secret of HS256 tokens, 32 bytes or more."),
             token.secret("publicKey", "PEM", \.publicKey, "The public key of RS256 or ES256 tokens."),
             token.secret("jwks", "JSON", \.keySet, "A JWK set with the public keys of RS256 and ES256 tokens."),
-            token.setting("jwksURL", .text("an https URL"), "The URL of a JWK set, which the gateway loads and refreshes.") {
+            token.setting(
+                "jwksURL",
+                .text("an https URL"),
+                "The URL of a JWK set, which the gateway loads and refreshes."
+            ) {
                 $0.keySetURL ?? "none"
             } apply: { tokens, text throws(SettingError) in
                 guard KeySetLoader.accepts(text) else {

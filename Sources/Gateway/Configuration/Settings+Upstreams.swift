@@ -63,7 +63,8 @@ extension Settings {
         } change: { all, name, change throws(SettingError) in
             try change(&all.pool.upstreams[all.pool.indexOfUpstream(name)])
         }
-        return servers(upstream) + security(upstream) + quotas(upstream) + ConnectionOption.all.map { option($0, of: upstream) }
+        return servers(upstream) + security(upstream) + quotas(upstream)
+            + ConnectionOption.all.map { option($0, of: upstream) }
     }()
 
     private typealias UpstreamGroup = SettingGroup<UpstreamConfiguration>
@@ -101,7 +102,12 @@ extension Settings {
 
     private static func security(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            secret(upstream, "tls.ca", "PEM", "The certificate authorities that certify the server, instead of the system's.") {
+            secret(
+                upstream,
+                "tls.ca",
+                "PEM",
+                "The certificate authorities that certify the server, instead of the system's."
+            ) {
                 if case .pem = $0.tls.trust { true } else { false }
             } apply: {
                 $0.tls.trust = .pem($1)
@@ -128,7 +134,8 @@ extension Settings {
             upstream.setting("proxy.address", .text("HOST:PORT"), "The HTTP proxy to connect through.") {
                 $0.proxy.map { "\($0.host):\($0.port)" } ?? "none"
             } apply: { upstream, text throws(SettingError) in
-                guard let address = AddressAllowList.entry(text), let host = address.host, let port = address.port else {
+                guard let address = AddressAllowList.entry(text), let host = address.host, let port = address.port
+                else {
                     throw SettingError(rule: "must be HOST:PORT")
                 }
                 upstream.proxy = .init(
