@@ -8,6 +8,9 @@ extension ConnectionOption {
     /// The most header fields that `httpExtraHeaders` can hold.
     package static let mostHeaders = 100
 
+    /// The largest size of these header fields together, names and values, in bytes.
+    package static let mostHeaderBytes = 16 * 1024
+
     /// The unit of the number; nil for other types.
     package var unit: String? {
         switch storage {
@@ -63,6 +66,11 @@ extension ConnectionOption {
 
     /// The value of a header field may be a secret, so errors only name the field.
     private func violation(of headers: [String: String]) -> ClientError? {
+        let bytes = headers.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard headers.count <= Self.mostHeaders, bytes <= Self.mostHeaderBytes else {
+            let most = "\(Self.mostHeaders) header fields of \(Self.mostHeaderBytes) bytes"
+            return refusal(of: "\(headers.count) fields of \(bytes) bytes", rule: "must hold at most \(most) together")
+        }
         for (name, value) in headers {
             let lowered = name.lowercased()
             if Self.reserved.contains(lowered) || lowered.hasPrefix("sec-websocket-") {

@@ -94,6 +94,15 @@ internal import Testing
         #expect(options.httpExtraHeaders == nil)
     }
 
+    @Test func extraHeadersAreBoundedInNumberAndBytes() throws {
+        let many = Dictionary(uniqueKeysWithValues: (0...100).map { ("X-\($0)", "") })
+        for headers in [many, ["X-A": String(repeating: "a", count: 16_384)]] {
+            let error = #expect(throws: ClientError.self) { try options.setHTTPExtraHeaders(headers) }
+            #expect(error?.property == "httpExtraHeaders")
+        }
+        try options.setHTTPExtraHeaders(["X-A": String(repeating: "a", count: 16_381)])
+    }
+
     @Test func severalOptionsChangeTogetherOrNotAtAll() throws {
         #expect(throws: ClientError.self) {
             try options.update {
