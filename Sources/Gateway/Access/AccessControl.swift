@@ -5,14 +5,6 @@ internal import Synchronization
 /// Authentication and authorization: finds the caller of a request and checks the right that its operation needs.
 /// `Permissions` decides which resources the caller sees.
 package final class AccessControl: Sendable {
-    /// The configuration with its keys.
-    private struct Policy: Sendable {
-        let configuration: AccessConfiguration
-        let keys: APIKeys
-        /// Nil while tokens are not accepted, and before `load`.
-        var verifier: TokenVerifier?
-    }
-
     /// The owners of clients and subscriptions.
     let owners = ResourceOwners()
     /// The tickets that are not used yet.
@@ -20,7 +12,7 @@ package final class AccessControl: Sendable {
     /// The number of open streams of each caller.
     let openStreams = OpenStreamCounts()
 
-    private let policy: Mutex<Policy>
+    private let state: Mutex<AccessPolicy>
     /// The JWK set that was loaded last, with its URL.
     private let loadedKeySet = Mutex<(url: String, text: String)?>(nil)
     private let clock: @Sendable () -> Moment
@@ -38,7 +30,7 @@ package final class AccessControl: Sendable {
     ) {
         self.clock = clock
         self.wallTime = wallTime
-        policy = Mutex(Policy(configuration: configuration, keys: APIKeys(configuration.keys), verifier: nil))
+        state = Mutex(AccessPolicy(configuration, verifier: nil))
     }
 
     /// Puts a configuration with its keys in force, also at the start. Requests in progress keep their rights.
@@ -49,15 +41,15 @@ package final class AccessControl: Sendable {
     package func load(_ configuration: AccessConfiguration) async throws -> @Sendable (String?) -> Bool {
         let takesTokens = configuration.modes.contains(.jwt)
         let verifier = takesTokens ? try await verifier(configuration.webTokens) : nil
-        let newer = Policy(configuration: configuration, keys: APIKeys(configuration.keys), verifier: verifier)
-        let older = policy.withLock { policy in
-            defer { policy = newer }
-            return policy
+        let newer = AccessPolicy(configuration, verifier: verifier)
+        let older = state.withLock { state in
+            defer { state = newer }
+            return state
         }
         let changedKeys = older.keys.identitiesChanged(in: newer.keys)
         let losesKeys = !configuration.modes.contains(.keys)
         let losesTokens = !takesTokens || older.configuration.webTokens != configuration.webTokens
-        let isOpen = configuration.isOpen
+        let isOpen = newer.isOpen
         let isRevoked: @Sendable (String?) -> Bool = { identity in
             if isOpen { return false }
             guard let identity else { return true }
@@ -81,8 +73,9 @@ package final class AccessControl: Sendable {
         }
         loadedKeySet.withLock { $0 = (url, text) }
         let verifier = try await verifier(configuration.webTokens)
-        policy.withLock { policy in
-            if policy.configuration == configuration, policy.verifier != nil { policy.verifier = verifier }
+        state.withLock { state in
+            guard state.configuration == configuration, state.verifier != nil else { return }
+            state = AccessPolicy(configuration, verifier: verifier)
         }
     }
 
@@ -96,8 +89,11 @@ package final class AccessControl: Sendable {
         return try await TokenVerifier(tokens, more: loaded)
     }
 
+    /// The policy in force.
+    var policy: AccessPolicy { state.withLock { $0 } }
+
     /// The configuration in force.
-    var configuration: AccessConfiguration { policy.withLock { $0.configuration } }
+    var configuration: AccessConfiguration { policy.configuration }
 
     /// Issues a ticket to a caller; nil if too many are not used yet.
     func ticket(for caller: Caller) -> TicketStore.Ticket? {
@@ -110,14 +106,36 @@ package final class AccessControl: Sendable {
     }
 }
 
+/// A configuration of access with what is made from it. It is shared by all requests and does not change.
+final class AccessPolicy: Sendable {
+    /// The configuration.
+    let configuration: AccessConfiguration
+    /// The API keys.
+    let keys: APIKeys
+    /// Nil while tokens are not accepted, and before `load`.
+    let verifier: TokenVerifier?
+    /// Whether callers need no credentials.
+    let isOpen: Bool
+    /// The trusted proxies.
+    let proxies: TrustedProxies
+
+    init(_ configuration: AccessConfiguration, verifier: TokenVerifier?) {
+        self.configuration = configuration
+        self.verifier = verifier
+        keys = APIKeys(configuration.keys)
+        isOpen = configuration.isOpen
+        proxies = TrustedProxies(networks: configuration.trustedProxies)
+    }
+}
+
 extension AccessControl: Middleware {
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
         // Without an operation the response holds nothing but what openapi.yaml says.
         guard let operation, operation.authorization != .open else { return nil }
         if operation.acceptsTickets { call.query.remove("ticket") }
-        let policy = policy.withLock { $0 }
+        let policy = policy
         let forgery = RequestForgery(origins: policy.configuration.origins)
-        if policy.configuration.isOpen {
+        if policy.isOpen {
             try forgery.check(call.request, withCookie: false, opensStream: operation.acceptsTickets)
             return nil
         }
@@ -152,7 +170,7 @@ extension AccessControl: Middleware {
     /// - Parameter usesTicket: False for `HEAD`, which opens no stream and leaves the ticket valid.
     private func caller(
         showing credential: Credential,
-        _ policy: Policy,
+        _ policy: AccessPolicy,
         usesTicket: Bool
     ) throws(Problem) -> Caller {
         switch credential {
@@ -166,7 +184,7 @@ extension AccessControl: Middleware {
         }
     }
 
-    private func caller(of text: String, _ policy: Policy) throws(Problem) -> Caller {
+    private func caller(of text: String, _ policy: AccessPolicy) throws(Problem) -> Caller {
         let modes = policy.configuration.modes
         if modes.contains(.keys), let key = policy.keys.find(text) {
             return Caller(identity: APIKeys.identity(of: key.name), rights: key.rights)
@@ -182,7 +200,7 @@ extension AccessControl: Middleware {
     }
 
     /// The holder of a ticket, if its rights are still those with which the ticket was issued; nil otherwise.
-    private func present(_ caller: Caller, _ policy: Policy) -> Caller? {
+    private func present(_ caller: Caller, _ policy: AccessPolicy) -> Caller? {
         if let expiry = caller.expiry, expiry <= wallTime() { return nil }
         guard let identity = caller.identity else { return nil }
         if identity.hasPrefix("jwt:") { return policy.configuration.modes.contains(.jwt) ? caller : nil }

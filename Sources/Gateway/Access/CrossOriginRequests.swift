@@ -48,18 +48,19 @@ struct RequestForgery: Sendable {
 
 /// Applies the CORS policy of the configuration in force. Cookies are permitted only to origins that it names.
 struct CORSMiddleware: Middleware {
-    /// The configuration in force.
-    let rules: @Sendable () -> AccessConfiguration
+    /// The policy in force.
+    let policy: @Sendable () -> AccessPolicy
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
-        try CORSPolicy(origins: rules().origins).admit(&call, operation: operation)
+        try CORSPolicy(origins: policy().configuration.origins).admit(&call, operation: operation)
     }
 
     func finish(_ headers: inout HTTPFields, for call: Call) {
-        let rules = rules()
-        CORSPolicy(origins: rules.origins).finish(&headers, for: call)
-        guard let origin = call.request.headers["Origin"], rules.origins.contains(origin), !rules.origins.contains("*"),
-            !rules.isOpen, rules.cookie != nil
+        let policy = policy()
+        let origins = policy.configuration.origins
+        CORSPolicy(origins: origins).finish(&headers, for: call)
+        guard let origin = call.request.headers["Origin"], origins.contains(origin), !origins.contains("*"),
+            !policy.isOpen, policy.configuration.cookie != nil
         else { return }
         headers.append("Access-Control-Allow-Credentials", "true")
     }

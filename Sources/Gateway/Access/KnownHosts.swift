@@ -5,17 +5,17 @@ internal import MicroHTTPD
 /// A web page can point its own name at the gateway's address (DNS rebinding); a browser then lets the page read all
 /// responses, since both have the same origin. Such requests carry the page's name in `Host`.
 struct KnownHosts: Middleware {
-    /// The configuration in force.
-    let rules: @Sendable () -> AccessConfiguration
+    /// The policy in force.
+    let policy: @Sendable () -> AccessPolicy
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
         // The responses of open operations are the same for every caller.
         guard let operation, operation.authorization != .open else { return nil }
-        let rules = rules()
+        let policy = policy()
         // Browsers always send a host; clients of HTTP/1.0 may not.
-        guard rules.isOpen, let host = call.request.headers["Host"] else { return nil }
+        guard policy.isOpen, let host = call.request.headers["Host"] else { return nil }
         let name = Self.name(of: host)
-        if ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost") || rules.hosts.contains(name) {
+        if ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost") || policy.configuration.hosts.contains(name) {
             return nil
         }
         throw Problem(.forbidden, detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts.")

@@ -48,11 +48,11 @@ package final class HTTPHost: HTTPHandler {
     static func guards(_ services: Services) -> [any Middleware] {
         let access = services.access
         return [
-            CORSMiddleware { access.configuration },
-            KnownHosts { access.configuration },
-            RateLimit(.address, rules: { access.configuration.limits }, clock: services.clock),
+            CORSMiddleware { access.policy },
+            KnownHosts { access.policy },
+            RateLimit(.address, rules: { access.policy.configuration.limits }, clock: services.clock),
             access,
-            RateLimit(.caller, rules: { access.configuration.limits }, clock: services.clock),
+            RateLimit(.caller, rules: { access.policy.configuration.limits }, clock: services.clock),
         ]
     }
 
@@ -96,7 +96,7 @@ package final class HTTPHost: HTTPHandler {
     /// Responds to a request. After `.wait` the response goes to `later`.
     func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
         var request = request
-        request.peer = TrustedProxies(networks: services.access.configuration.trustedProxies).client(of: request)
+        request.peer = services.access.policy.proxies.client(of: request)
         let id = RequestIdentity.id(of: request)
         let record = CallRecord(since: services.clock())
         let bare = Call(request: request, requestID: id, record: record, respond: { _ in })
