@@ -69,6 +69,23 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     }
 }
 
+extension UpstreamConfiguration {
+    /// Sets TLS, proxy and HTTP credentials of new clients.
+    package func apply(to configuration: inout ClientConfiguration) {
+        configuration.tls = tls
+        configuration.proxy = proxy
+        configuration.httpCredentials = httpCredentials
+        // Secrets belong to the configured server, not to those that it names.
+        configuration.httpCredentials?.host = ServerAddress(serverAddress)?.host
+    }
+
+    /// Sets options and certificate pins of a new client.
+    package func apply(to client: LightstreamerClient) throws(ClientError) {
+        try client.connectionOptions.update { $0 = options }
+        if !certificatePins.isEmpty { try client.connectionDetails.setCertificatePins(certificatePins) }
+    }
+}
+
 /// How many HTTP streaming sessions the clients of this process open to one server, and what happens beyond that: the
 /// two properties of the class reference that all clients share.
 package struct SessionLimit: Sendable, Equatable {

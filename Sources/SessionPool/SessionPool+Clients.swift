@@ -101,8 +101,7 @@ extension SessionPool {
             var allowed = pool.allowedAddresses.adding(upstream.serverAddress)
             allowed.entries += upstream.controlLinks.entries
             configuration.allowedAddresses = allowed
-            configuration.tls = upstream.tls
-            configuration.proxy = upstream.proxy
+            upstream.apply(to: &configuration)
         }
         return configuration
     }

@@ -15,9 +15,8 @@ struct KnownHosts: Middleware {
         // Browsers always send a host; clients of HTTP/1.0 may not.
         guard policy.isOpen, let host = call.request.headers["Host"] else { return nil }
         let name = Self.name(of: host)
-        if ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost") || policy.configuration.hosts.contains(name) {
-            return nil
-        }
+        let isLoopback = ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost")
+        if isLoopback || policy.configuration.hosts.contains(name) { return nil }
         throw Problem(.forbidden, detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts.")
     }
 

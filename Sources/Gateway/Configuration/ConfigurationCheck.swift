@@ -94,7 +94,7 @@ enum UpstreamCheck {
         }
         do throws(ClientError) {
             var configuration = ClientConfiguration()
-            configuration.tls = upstream.tls
+            upstream.apply(to: &configuration)
             let client = try LightstreamerClient(
                 serverAddress: upstream.serverAddress,
                 adapterSet: upstream.adapterSet,

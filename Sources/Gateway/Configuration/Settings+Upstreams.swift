@@ -145,7 +145,7 @@ extension Settings {
                     password: upstream.proxy?.password
                 )
             },
-            upstream.setting("proxy.user", .text("a name"), "The user for the proxy (Basic authentication).") {
+            upstream.setting("proxy.user", .text("a name"), "The user for the proxy (Digest or Basic authentication).") {
                 $0.proxy?.user ?? "none"
             } apply: { upstream, text throws(SettingError) in
                 upstream.changeProxy { $0.user = text }
@@ -158,7 +158,7 @@ extension Settings {
             upstream.setting(
                 "http.user",
                 .text("a name"),
-                "The user for HTTP authentication (Basic) by the server, or by a gateway in front of it."
+                "The user for HTTP authentication (Digest or Basic) by the server, or by a proxy in front of it."
             ) {
                 $0.httpCredentials?.user ?? "none"
             } apply: { upstream, text throws(SettingError) in
