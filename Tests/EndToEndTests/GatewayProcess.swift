@@ -101,6 +101,9 @@ final class GatewayProcess: Sendable {
         )
     }
 
+    /// The process id.
+    var id: Int32 { process.processIdentifier }
+
     /// Sends a signal.
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 

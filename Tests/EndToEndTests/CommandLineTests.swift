@@ -1,0 +1,78 @@
+internal import Foundation
+internal import JSONText
+internal import Testing
+
+@Suite struct CommandLineTests {
+    private func gateway(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await run(GatewayProcess.binary("lightstreamer-gateway"), arguments)
+    }
+
+    @Test func anAddressInUseIsNamed() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        for (command, option, address) in [
+            ("serve", "--port", addresses.gateway), ("demo-server", "--port", addresses.demoServer),
+        ] {
+            let port = try #require(address.split(separator: ":").last)
+            let outcome = try await gateway(command, option, String(port))
+            #expect(outcome.status == 1)
+            #expect(outcome.output.contains("cannot listen on 127.0.0.1:\(port): the address is in use"), "\(outcome)")
+        }
+        await process.stop()
+    }
+
+    @Test func settingsArePrintedAsJSONSchema() async throws {
+        let outcome = try await gateway("check", "--keys", "--format", "json-schema")
+        #expect(outcome.status == 0)
+        #expect(try JSONValue(parsing: outcome.output)["properties"]?["http"] != nil)
+    }
+
+    @Test func aMistypedCommandGetsASuggestion() async throws {
+        let outcome = try await gateway("serv")
+        #expect(outcome.status == 64)
+        #expect(outcome.output.contains("Did you mean \"serve\"?"))
+    }
+
+    /// The port of this gateway is free to choose, so that its command line does not tell its address.
+    @Test func healthReadsTheCommandLineOfTheGateway() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        _ = try await process.demoAddresses()
+        let outcome = try await gateway("health", "--pid", "\(process.id)")
+        #expect(outcome.status == 64)
+        #expect(outcome.output.contains("http.port is 0"))
+        await process.stop()
+    }
+
+    @Test func watchExplainsErrorsAndEndsWithStatusOne() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let what = ["--items", "item1", "--fields", "last_price"]
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        let adapter = try await run(
+            binary,
+            ["watch", "--server", addresses.demoServer, "--adapter-set", "DEMO", "--data-adapter", "NONE"] + what
+        )
+        #expect(adapter.status == 1)
+        #expect(adapter.output.contains("the Data Adapter does not exist"), "\(adapter.output)")
+        let through = try await run(
+            binary,
+            ["watch", "--gateway", addresses.gateway, "--data-adapter", "NONE"] + what
+        )
+        #expect(through.status == 1)
+        #expect(through.output.contains("the Data Adapter does not exist"), "\(through.output)")
+        let upstream = try await run(binary, ["watch", "--gateway", addresses.gateway, "--upstream", "x"] + what)
+        #expect(upstream.status == 1)
+        #expect(upstream.output.contains("(404)"), "\(upstream.output)")
+        await process.stop()
+        let gone = try await run(binary, ["watch", "--gateway", addresses.gateway, "--once"] + what)
+        #expect(gone.status == 1)
+        #expect(gone.output.contains("the connection was refused"), "\(gone.output)")
+    }
+
+    @Test func serveWarnsAboutAnUnknownVariableAndMissingUpstreams() async throws {
+        let process = try GatewayProcess(["serve", "--port", "0"], environment: ["GATEWAY_HTTP_PROT": "1"])
+        #expect(await process.log(with: "did you mean GATEWAY_HTTP_PORT?") != nil)
+        #expect(await process.log(with: "no upstream is configured") != nil)
+        await process.stop()
+    }
+}
