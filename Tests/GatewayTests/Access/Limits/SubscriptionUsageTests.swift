@@ -59,9 +59,9 @@ import Testing
         #expect(usage(fixture) == [1, 2])
         let other = "/v1/stream?upstream=demo&mode=MERGE&items=item3,own&fields=f"
         #expect(fixture.perform("GET", other, as: AccessFixture.alice).status == 429)
-        first?.ended(.neverOpened)
+        first?.onEnd(.neverOpened)
         #expect(usage(fixture) == [1, 2])
-        second?.ended(.neverOpened)
+        second?.onEnd(.neverOpened)
         #expect(usage(fixture) == [0, 0])
     }
 
