@@ -87,7 +87,10 @@ struct GatewayProcessArguments {
                 String(decoding: $0, as: UTF8.self)
             }
         }
-        arguments = Array(try words("cmdline").dropFirst().dropLast())
+        let line = try words("cmdline").dropLast()
+        // The first process of a container may be an init program that was given the gateway's command line.
+        let program = line.firstIndex { $0.split(separator: "/").last == "lightstreamer-gateway" } ?? line.startIndex
+        arguments = Array(line[program...].dropFirst())
         let variables = try words("environ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
         environment = Dictionary(
             variables.filter { $0.count == 2 }.map { ($0[0], $0[1]) },
