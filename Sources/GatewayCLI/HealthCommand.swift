@@ -41,7 +41,9 @@ struct HealthCommand: AsyncParsableCommand {
         var tls = TLSConfiguration.makeClientConfiguration()
         // The certificate is for the name that clients use. The check sends no secret.
         if url == nil { tls.certificateVerification = .none }
-        let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
+        var settings = HTTPClient.Configuration(tlsConfiguration: tls)
+        settings.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(configuration: settings)
         do {
             let response = try await client.execute(
                 HTTPClientRequest(url: address),

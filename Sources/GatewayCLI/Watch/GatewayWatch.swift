@@ -16,11 +16,25 @@ struct GatewayWatch {
     let output: WatchOutput
 
     func run() async throws {
+        var configuration = HTTPClient.Configuration()
+        // A refused connection is reported at once; `watch` itself tries again.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(configuration: configuration)
+        do {
+            try await run(client)
+            try await client.shutdown()
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    private func run(_ client: HTTPClient) async throws {
         let request = try request()
         var isKnown = false
         while true {
             do {
-                let response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
+                let response = try await client.execute(request, deadline: .distantFuture)
                 isKnown = false
                 if response.status == .ok {
                     if try await show(response.body) { return }

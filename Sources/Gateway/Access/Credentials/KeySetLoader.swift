@@ -54,6 +54,7 @@ struct KeySetLoader: Sendable {
     private static func fetch(_ url: String) async throws -> String {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
+        configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(configuration: configuration)
         do {
             let (seconds, _) = timeout.components
