@@ -40,7 +40,7 @@ internal import Testing
         #expect(try await call("GET", url + "/health/live", client: first).status == 200)
         try folder.write("key.pem", "-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n")
         process.signal(SIGHUP)
-        #expect(await process.log(with: "the old one holds") != nil)
+        #expect(await process.log(with: "the old one stays in force") != nil)
         #expect(try await call("GET", url + "/health/live", client: second).status == 200)
         try await first.shutdown()
         try await second.shutdown()

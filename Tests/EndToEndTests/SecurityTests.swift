@@ -112,7 +112,7 @@ internal import Testing
             process.signal(SIGHUP)
             let mistake = try #require(await process.log(with: "mistake in the configuration"))
             #expect((try? JSONValue(parsing: Array(mistake.utf8))) != nil)
-            #expect(await process.log(with: "the old one holds") != nil)
+            #expect(await process.log(with: "the old one stays in force") != nil)
             try folder.write("gateway.yaml", try await Self.configuration(folder, port: port, streams: 2))
             process.signal(SIGHUP)
             #expect(try await lost.first("closing")["reason"] == .string("revoked"))
