@@ -1,8 +1,8 @@
 /// Finds the known word that is nearest to an unknown one.
 package enum Suggestion {
-    /// The nearest word; nil if none is near enough to be a typing mistake: a third of the letters may differ.
+    /// The nearest word; nil if none is near enough to be a typing mistake: two letters, or a third of them, may differ.
     package static func nearest(to word: String, among words: some Sequence<String>) -> String? {
-        let limit = max(1, word.count / 3)
+        let limit = max(2, word.count / 3)
         return words.map { (word: $0, distance: distance(word, $0)) }.filter { $0.distance <= limit }
             .min { ($0.distance, $0.word) < ($1.distance, $1.word) }?.word
     }
