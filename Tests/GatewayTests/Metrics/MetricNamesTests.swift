@@ -1,4 +1,5 @@
 import EventHub
+import LightstreamerClient
 import Logging
 import MicroHTTPD
 import SessionCore

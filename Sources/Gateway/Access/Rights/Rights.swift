@@ -58,9 +58,6 @@ package struct Rights: Sendable, Equatable {
 
     /// The default quotas of a key or token: half of an upstream's default quota of subscriptions, a quarter of its items.
     static let defaultQuotas = (subscriptions: 2_000, items: 25_000)
-
-    /// No rights.
-    package static let none = Rights(operations: [], upstreams: [], items: [])
 }
 
 extension Rights {
