@@ -97,7 +97,7 @@ extension Services {
         let host = call.request.peer.host
         let isLimited = call.caller.identity != nil || !ListeningAddress.isLoopback(host)
         guard isLimited else { return pending }
-        let caller = call.caller.identity ?? PeerNetwork.name(of: host)
+        let caller = call.caller.identity ?? IPNetwork.subscriber(of: host)
         guard waiting.add(caller) else {
             throw Problem(.overQuota, detail: "The maximum of \(WaitingCounts.limit) waiting requests is reached.")
         }
