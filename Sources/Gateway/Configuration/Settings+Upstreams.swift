@@ -145,7 +145,8 @@ extension Settings {
                     password: upstream.proxy?.password
                 )
             },
-            upstream.setting("proxy.user", .text("a name"), "The user for the proxy (Digest or Basic authentication).") {
+            upstream.setting("proxy.user", .text("a name"), "The user for the proxy (Digest or Basic authentication).")
+            {
                 $0.proxy?.user ?? "none"
             } apply: { upstream, text throws(SettingError) in
                 upstream.changeProxy { $0.user = text }
