@@ -42,7 +42,7 @@ import Testing
 
     @Test func everyOperationThatNeedsARightIsRefusedWithoutIt() async throws {
         var access = AccessFixture.keys()
-        access.keys.append(AccessFixture.key("idle", "lsg_idle", .none))
+        access.keys.append(AccessFixture.key("idle", "lsg_idle", Rights(operations: [], upstreams: [], items: [])))
         let fixture = try await AccessFixture(access)
         for (operation, target) in Self.requests(fixture.services) {
             let right: Right
