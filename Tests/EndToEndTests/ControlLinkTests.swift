@@ -32,7 +32,8 @@ internal import Testing
             server: Self.sendingAway,
             configure: { $0.pool.allowedAddresses = AddressAllowList([.init(host: "127.0.0.1", port: nil)]) }
         ) { demo in
-            let made = try await call("POST", demo.url + "/v1/clients", json: #"{"upstream":"demo","connect":false}"#)
+            let first = #"{"serverAddress":"http://127.0.0.1:1/","adapterSet":"DEMO","connect":false}"#
+            let made = try await call("POST", demo.url + "/v1/clients", json: first)
             let path = demo.url + (made.header("Location") ?? "")
             let patch = #"{"serverAddress":"\#(demo.serverURL)/"}"#
             #expect(try await call("PATCH", path + "/details", json: patch).status == 200)

@@ -176,13 +176,17 @@ struct SubscriptionPatch {
     }
 
     /// The properties after the patch. Throws a 422 problem for values that the mode does not allow, and a 409 problem
-    /// for a second level outside COMMAND mode.
+    /// for a second level outside COMMAND mode and for values that have no effect in the present mode.
     func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
         var result = properties
         apply(to: &result)
         let conflicts = ModeConflict.all(in: result)
         if let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") }) {
             throw Problem(.notCommandMode, detail: "\(conflict.property): \(conflict.rule)")
+        }
+        let withoutEffect: Set = ["requestedMaxFrequency", "requestedBufferSize"]
+        if let conflict = conflicts.first(where: { withoutEffect.contains($0.property) }) {
+            throw Problem(.lifecycle, detail: "\(conflict.property): \(conflict.rule)")
         }
         let refusals = Refusals()
         for conflict in conflicts { refusals.refuse([conflict.property], conflict.rule) }
