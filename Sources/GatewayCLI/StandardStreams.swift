@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Standard output, unbuffered: whoever waits for a line gets it at once.
+/// Standard output, unbuffered: a reader of the pipe receives each line at once.
 enum StandardOutput {
     static func write(_ text: String) { FileHandle.standardOutput.writeIgnoringErrors(Data(text.utf8)) }
 }
