@@ -81,6 +81,7 @@ struct DemoServerOptions: ParsableArguments {
         if let seed { configuration.seed = seed }
         // The dashboard has buttons that cut, stall and restart the demo server by such messages.
         configuration.acceptsFaultsFromClients = true
+        configuration.mobilePush = .devicesOnly
         return configuration
     }
 

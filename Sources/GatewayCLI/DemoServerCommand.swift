@@ -43,6 +43,7 @@ struct DemoServerCommand: AsyncParsableCommand {
         configuration.host = host
         configuration.port = port
         configuration.acceptsFaultsFromClients = faults
+        configuration.mobilePush = .devicesOnly
         if let seed { configuration.seed = seed }
         let server = DemoServer(configuration, logger: Logger(label: "demo-server"))
         let announcement = AnnouncedDemoService(server: server, configuration: configuration)

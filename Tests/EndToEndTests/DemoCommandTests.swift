@@ -21,6 +21,26 @@ internal import Testing
         #expect(await process.ended() == 0)
     }
 
+    @Test func demoRegistersDevicesAndResetsBadges() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let url = try await process.demoAddresses().gateway
+        let made = try await call(
+            "POST",
+            url + "/v1/clients",
+            json: #"{"upstream":"demo"}"#,
+            headers: ["Prefer": "wait=20"]
+        )
+        let client = url + (made.header("Location") ?? "")
+        var stream = try await EventStream(client + "/events?legacy=true")
+        _ = try await stream.first("stream")
+        let device = #"{"token":"new","previousToken":"old","platform":"Apple","applicationId":"com.example"}"#
+        #expect(try await call("PUT", client + "/device", json: device).status == 202)
+        #expect(try await stream.first("device-token-change")["succeeded"] == .bool(true))
+        #expect(try await call("POST", client + "/badge-reset").status == 202)
+        #expect(try await stream.first("badge-reset")["succeeded"] == .bool(true))
+        await process.stop()
+    }
+
     @Test func serveReadsItsFileAndPrintsItsAddressFirst() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("gateway-\(UUID()).yaml")
         try "http: {port: 0}\nupstreams: {a: {serverAddress: 'http://127.0.0.1:1'}}".write(
