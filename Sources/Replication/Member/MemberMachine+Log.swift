@@ -15,7 +15,6 @@ extension MemberMachine {
     package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
         isFetching = false
         for frame in frames { reader.arrived(frame) }
-        figures.holesFilled += UInt64(frames.count)
         return drain(at: now) + fetchIfBehind(at: now, always: !frames.isEmpty)
     }
 
@@ -39,18 +38,14 @@ extension MemberMachine {
         guard let verdict = ledger?.apply(stored) else { return [] }
         switch verdict {
         case .taken(let effects):
-            figures.framesApplied += 1
             landed(stored)
             return perform(effects, at: stored.position, now)
         case .again:
-            figures.framesIgnored += 1
             landed(stored)
             return [.apply([], at: stored.position)]
         case .stale:
-            figures.framesIgnored += 1
             return [.apply([], at: stored.position)]
         case .lost:
-            figures.framesIgnored += 1
             return enter(from: stored.position, at: now)
         case .epochStarted:
             return restarted(at: stored.position)
@@ -68,7 +63,6 @@ extension MemberMachine {
 
     private mutating func restarted(at position: UInt64) -> [MemberAction] {
         guard let epoch = ledger?.epoch else { return [] }
-        figures.epochsSeen += 1
         let actions = dropOut()
         join()
         return actions + [.restart(epoch: epoch, at: position, keeping: Set(holds.keys), loading: nil)]
@@ -115,14 +109,12 @@ extension MemberMachine {
 
     private mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {
         joinSeen[joined] = now
-        figures.joins += 1
         guard joined == member else { return [] }
         isMember = true
         return [.openOutbox]
     }
 
     private mutating func memberRemoved(_ gone: UInt64, _ now: Moment) -> [MemberAction] {
-        figures.removals += 1
         monitor.forget(gone)
         joinSeen[gone] = nil
         removing.remove(gone)
@@ -178,7 +170,6 @@ extension MemberMachine {
         )
         let bytes = frame.bytes
         flight = Flight(counter: counter, bytes: bytes, sentAt: now)
-        figures.framesWritten += 1
         return bytes
     }
 
@@ -186,7 +177,6 @@ extension MemberMachine {
         guard var flight else { return [] }
         flight.sentAt = now
         self.flight = flight
-        figures.framesResent += 1
         return [.append(flight.bytes)]
     }
 }

@@ -11,7 +11,6 @@ extension MemberMachine {
             return []
         }
         if heartbeat.member != 0 { monitor.heard(heartbeat.member, at: now) }
-        if heartbeat.configuration != configuration { figures.configurationDiffers = true }
         if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
         return fetchIfBehind(at: now)
     }

@@ -91,7 +91,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     var nextHeartbeat = Moment.zero
     var behindSince: Moment?
     var isFetching = false
-    package internal(set) var figures = ClusterFigures()
 
     /// A member that is not connected.
     ///
@@ -224,7 +223,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     }
 
     private mutating func epochFrame() -> [UInt8] {
-        figures.epochsBegun += 1
         var writer = ByteWriter()
         writer.varint(UInt64(groups))
         let frame = ClusterFrame(
@@ -274,18 +272,4 @@ package struct MemberMachine: ~Copyable, Sendable {
         guard isServing(at: now), isMember, let ledger, let created else { return nil }
         return (created, ledger)
     }
-}
-
-/// What a member counts.
-package struct ClusterFigures: Sendable, Equatable {
-    package var framesWritten: UInt64 = 0
-    package var framesApplied: UInt64 = 0
-    package var framesIgnored: UInt64 = 0
-    package var framesResent: UInt64 = 0
-    package var holesFilled: UInt64 = 0
-    package var epochsBegun: UInt64 = 0
-    package var epochsSeen: UInt64 = 0
-    package var removals: UInt64 = 0
-    package var joins: UInt64 = 0
-    package var configurationDiffers = false
 }
