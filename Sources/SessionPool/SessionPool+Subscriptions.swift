@@ -69,8 +69,15 @@ extension SessionPool {
         if isOver { deleteResource(resource) }
     }
 
-    /// Removes an implicit resource at once, with all of its readers. Its upstream subscription lingers.
-    package func discardImplicit(_ resource: SubscriptionResource) { deleteResource(resource) }
+    /// Removes an implicit resource at once, with all of its readers. Its upstream subscription is closed without a linger,
+    /// unless other resources use it.
+    package func discardImplicit(_ resource: SubscriptionResource) {
+        let shared = resource.carrier?.id
+        deleteResource(resource)
+        guard let shared else { return }
+        let now = clock()
+        if state.withLock({ $0.machine.closedIfUnused(shared, at: now) }) { closeShared(shared) }
+    }
 
     /// Reports all resources that are not implicit to the sink again, as if they were created and joined now.
     package func reportAgain() {

@@ -51,6 +51,20 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    @Test func discardedResourceClosesASubscriptionOfItsOwnOnly() throws {
+        let pool = pool()
+        let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(posted)
+        pool.discardImplicit(try pool.joinImplicit(Self.key))
+        #expect(pool.figures(of: "demo").subscriptions == 1)
+        pool.deactivate(posted)
+        pass(5, in: pool)
+        #expect(pool.figures(of: "demo").subscriptions == 0)
+        pool.discardImplicit(try pool.joinImplicit(Self.key))
+        #expect(pool.figures(of: "demo").subscriptions == 0)
+        #expect(sink.present.faults.isEmpty)
+    }
+
     @Test func closedSubscriptionIsReleased() throws {
         let pool = pool()
         let resource = try pool.joinImplicit(Self.key)

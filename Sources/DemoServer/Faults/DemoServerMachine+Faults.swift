@@ -50,7 +50,8 @@ extension DemoServerMachine {
             let census = census
             let lines = [
                 "sessions \(census.sessions)", "bound \(census.boundSessions)", "connections \(census.connections)",
-                "subscriptions \(census.subscriptions)", "notifications \(census.notifications)", "",
+                "subscriptions \(census.subscriptions)", "bound-subscriptions \(census.boundSubscriptions)",
+                "notifications \(census.notifications)", "",
             ]
             return HTTPAnswer(body: Array(lines.joined(separator: "\n").utf8))
         default:

@@ -64,9 +64,13 @@ package struct DemoServerMachine: ~Copyable {
     package var census: ServerCensus {
         var census = ServerCensus()
         census.sessions = sessions.count
-        census.boundSessions = sessions.values.count { $0.stream != nil }
         census.connections = context.links.links.count
-        census.subscriptions = sessions.values.reduce(0) { $0 + $1.subscriptions.count }
+        for session in sessions.values {
+            census.subscriptions += session.subscriptions.count
+            guard session.stream != nil else { continue }
+            census.boundSessions += 1
+            census.boundSubscriptions += session.subscriptions.count
+        }
         census.notifications = context.notifications
         return census
     }

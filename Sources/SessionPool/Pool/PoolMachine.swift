@@ -93,6 +93,13 @@ package struct PoolMachine: ~Copyable {
         shared[id] = entry
     }
 
+    /// Ends the linger of a subscription without users, which is to be closed now. False if it has users, or was closed.
+    package mutating func closedIfUnused(_ id: SharedID, at now: Moment) -> Bool {
+        guard shared[id]?.users == 0 else { return false }
+        sharedEnded(id, at: now)
+        return true
+    }
+
     /// Adds a user to a subscription by its id, which ends its linger. False if it was closed already.
     package mutating func reclaimed(_ id: SharedID) -> Bool {
         guard var entry = shared[id] else { return false }

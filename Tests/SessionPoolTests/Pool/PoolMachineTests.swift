@@ -114,6 +114,17 @@ internal import Testing
         #expect(machine.timePassed(at: Self.at(1_000)).isEmpty)
     }
 
+    @Test func unusedSubscriptionIsClosedWithoutALinger() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        let isClosedWhileUsed = machine.closedIfUnused(id, at: Self.at(0))
+        machine.released(id, at: Self.at(0))
+        let isClosed = machine.closedIfUnused(id, at: Self.at(0))
+        #expect(!isClosedWhileUsed && isClosed)
+        #expect(machine.figures(of: "demo").subscriptions == 0)
+        #expect(passed(30, &machine) == [.closeClient(first)])
+    }
+
     @Test func lingerEndsForAReaderWhoComesInTimeOnly() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let (id, _) = try machine.acquired(Self.key(), freshClient: first)
