@@ -83,6 +83,10 @@ struct HubSink: PoolSink {
         hub.take(.subscriptionAdded(resource.id.rawValue, resource.properties))
     }
 
+    func subscriptionChanged(_ resource: SubscriptionResource) {
+        hub.take(.propertiesChanged(subscription: resource.id.rawValue, resource.properties))
+    }
+
     func subscription(_ resource: ResourceID, becameActive isActive: Bool) {
         hub.take(.activity(subscription: resource.rawValue, isActive: isActive))
     }

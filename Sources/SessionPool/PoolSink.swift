@@ -24,6 +24,8 @@ package protocol PoolSink: Sendable {
 
     /// A subscription resource exists from now on.
     func subscriptionAdded(_ resource: SubscriptionResource)
+    /// The resource has other properties from now on.
+    func subscriptionChanged(_ resource: SubscriptionResource)
     /// The resource becomes active, or its activation failed; the client that carries it is reported separately.
     func subscription(_ resource: ResourceID, becameActive isActive: Bool)
     /// The resource is carried by this client from now on; `present` holds the values that it has already.

@@ -125,10 +125,7 @@ extension SessionPool {
     package func change(_ resource: SubscriptionResource, to properties: SubscriptionProperties) throws(PoolError) {
         let present = resource.properties
         if present == properties { return }
-        guard let shared = resource.carrier else {
-            resource.setProperties(properties)
-            return
-        }
+        guard let shared = resource.carrier else { return set(properties, of: resource) }
         var allowed = present
         allowed.requestedMaxFrequency = properties.requestedMaxFrequency
         if allowed != properties {
@@ -143,7 +140,7 @@ extension SessionPool {
         }
         if changesAlone(shared, resource, to: properties) {
             try? shared.subscription.setRequestedMaxFrequency(frequency)
-            resource.setProperties(properties)
+            set(properties, of: resource)
         } else {
             try move(resource, from: present, to: properties)
         }
@@ -156,14 +153,19 @@ extension SessionPool {
         to properties: SubscriptionProperties
     ) throws(PoolError) {
         deactivate(resource)
-        resource.setProperties(properties)
+        set(properties, of: resource)
         do {
             try activate(resource)
         } catch {
-            resource.setProperties(present)
+            set(present, of: resource)
             try? activate(resource)
             throw error
         }
+    }
+
+    private func set(_ properties: SubscriptionProperties, of resource: SubscriptionResource) {
+        resource.setProperties(properties)
+        sink.subscriptionChanged(resource)
     }
 }
 

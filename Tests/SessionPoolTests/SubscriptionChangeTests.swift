@@ -41,6 +41,7 @@ internal import Testing
         try pool.change(resource, to: other)
         #expect(resource.properties == other)
         #expect(resource.carrier == nil)
+        #expect(sink.present.changed == [other])
     }
 
     @Test func frequencyOfTheOnlyUserChangesInPlace() throws {

@@ -12,6 +12,8 @@ package enum HubChange: Sendable, Equatable {
     /// A subscription resource is gone. Its streams get what was published before; those without another source are
     /// closed.
     case subscriptionRemoved(String)
+    /// A subscription has these properties from now on. A client that carries it keeps its values.
+    case propertiesChanged(subscription: String, SubscriptionProperties)
     /// A subscription is carried by this client from now on, and active; nil: by no client, active or not as before.
     case carried(subscription: String, by: String?)
     /// A subscription becomes active or inactive without an event.

@@ -9,6 +9,7 @@ extension HubState {
         case .clientRemoved(let id): removeClient(id)
         case .subscriptionAdded(let id, let properties): addSubscription(id, properties: properties)
         case .subscriptionRemoved(let id): removeSubscription(id)
+        case .propertiesChanged(let id, let properties): setProperties(properties, of: id)
         case .carried(let id, let client): carry(id, by: client)
         case .activity(let id, let isActive):
             subscriptions[id]?.isActive = isActive

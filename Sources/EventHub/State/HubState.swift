@@ -62,6 +62,16 @@ struct HubState: Sendable {
         )
     }
 
+    mutating func setProperties(_ properties: SubscriptionProperties, of id: String) {
+        guard let client = subscriptions[id]?.client, let channel = subscriptions[id]?.channel else {
+            subscriptions[id]?.properties = properties
+            subscriptions[id]?.table = ValueTable(properties: properties, recentRows: configuration.recentRows)
+            return
+        }
+        subscriptions[id]?.properties = properties
+        channel.log.setContext(TopicContext(subscription: id, client: client, properties: properties))
+    }
+
     private mutating func makeChannel(_ context: TopicContext) -> Channel {
         channelCount += 1
         return Channel(id: channelCount, context: context, createdAt: sequence)

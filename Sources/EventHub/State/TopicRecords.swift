@@ -49,7 +49,7 @@ struct ClientRecord: Sendable {
 /// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
     /// Its properties.
-    let properties: SubscriptionProperties
+    var properties: SubscriptionProperties
     /// Its events.
     let channel: Channel
     /// Its present values, for streams that join.

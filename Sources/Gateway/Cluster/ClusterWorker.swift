@@ -34,7 +34,7 @@ struct ClusterWorker: Sendable {
         case .clientRemoved(let id): clients.remove(id)
         case .subscriptionAdded(let id, _): subscriptions.insert(id)
         case .subscriptionRemoved(let id): subscriptions.remove(id)
-        case .carried, .activity, .event: break
+        case .propertiesChanged, .carried, .activity, .event: break
         }
     }
 

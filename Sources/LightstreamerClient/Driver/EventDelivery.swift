@@ -102,6 +102,8 @@ final class EventDelivery {
     private func changeStatus(_ status: ClientStatus) {
         let address = core.state.withLock { state in
             state.status = status
+            // The session ends here: a read between this status and its property events shows nothing of it.
+            if status == .disconnected || status == .disconnectedWillRetry { state.session = ClientState.Session() }
             if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery {
                 state.counters.reconnects &+= 1
             }

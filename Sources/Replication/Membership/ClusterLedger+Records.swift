@@ -127,7 +127,8 @@ extension ClusterLedger {
         case .carried(let id, let client):
             if let client, clients[client]?.owner != member { return false }
             return owns(id, tenure, member)
-        case .activity(let id, _), .event(_, .subscription(let id)): return owns(id, tenure, member)
+        case .propertiesChanged(let id, _), .activity(let id, _), .event(_, .subscription(let id)):
+            return owns(id, tenure, member)
         }
     }
 
@@ -143,6 +144,7 @@ extension ClusterLedger {
         case .subscriptionAdded(let id, let properties):
             subscriptions[id] = SubscriptionView(properties: properties, owner: member)
         case .subscriptionRemoved(let id): subscriptions[id] = nil
+        case .propertiesChanged(let id, let properties): subscriptions[id]?.properties = properties
         case .carried(let id, let client):
             subscriptions[id]?.carrier = client
             if client != nil { subscriptions[id]?.isActive = true }

@@ -30,7 +30,7 @@ package struct ClusterLedger: Sendable, Equatable {
 
     /// What the hubs know of a subscription, as far as the ledger decides by it.
     package struct SubscriptionView: Sendable, Equatable {
-        package let properties: SubscriptionProperties
+        package var properties: SubscriptionProperties
         /// The member that it belongs to; nil for a shared one.
         package let owner: UInt64?
         package var isActive = false

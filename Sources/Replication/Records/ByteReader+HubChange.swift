@@ -15,6 +15,7 @@ extension ByteReader {
         case ChangeTag.clientRemoved: return .clientRemoved(id)
         case ChangeTag.subscriptionAdded: return .subscriptionAdded(id, try properties())
         case ChangeTag.subscriptionRemoved: return .subscriptionRemoved(id)
+        case ChangeTag.propertiesChanged: return .propertiesChanged(subscription: id, try properties())
         case ChangeTag.carried:
             return .carried(subscription: id, by: try optional { reader throws(CodingError) in try reader.string() })
         case ChangeTag.activity: return .activity(subscription: id, isActive: try bool())

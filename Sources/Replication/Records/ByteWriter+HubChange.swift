@@ -12,6 +12,7 @@ enum ChangeTag {
     static let activity: UInt8 = 6
     static let clientEvent: UInt8 = 7
     static let subscriptionEvent: UInt8 = 8
+    static let propertiesChanged: UInt8 = 9
 }
 
 extension ByteWriter {
@@ -27,6 +28,9 @@ extension ByteWriter {
             self.properties(properties)
         case .subscriptionRemoved(let id):
             tagged(ChangeTag.subscriptionRemoved, id)
+        case .propertiesChanged(let id, let properties):
+            tagged(ChangeTag.propertiesChanged, id)
+            self.properties(properties)
         case .carried(let id, let client):
             tagged(ChangeTag.carried, id)
             optional(client) { $0.string($1) }

@@ -71,7 +71,7 @@ package struct Outbox: Sendable {
         case .subscriptionAdded(let id, _): !sharedIDs.contains(id)
         case .clientRemoved: !isOpen
         case .subscriptionRemoved(let id): !isOpen && !sharedIDs.contains(id)
-        case .carried, .activity, .event: false
+        case .propertiesChanged, .carried, .activity, .event: false
         }
     }
 
@@ -101,7 +101,7 @@ package struct Outbox: Sendable {
             return sharedIDs.contains(id) ? nil : 0
         case .subscriptionRemoved(let id):
             return sharedIDs.remove(id) == nil ? 0 : nil
-        case .carried(let id, _), .activity(let id, _), .event(_, .subscription(let id)):
+        case .propertiesChanged(let id, _), .carried(let id, _), .activity(let id, _), .event(_, .subscription(let id)):
             return sharedIDs.contains(id) ? tenures[id] : 0
         }
     }

@@ -35,6 +35,41 @@ internal import Testing
         #expect(try stream.events[4]["fields"] == [:])
     }
 
+    @Test func changedPropertiesNameItemsAndFieldsOfLaterEvents() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(.failed(code: 23, message: "bad schema"))
+        harness.hub.take(.carried(subscription: "s", by: nil))
+        var other = quotes
+        other.items = .list(["other"])
+        other.fields = .list(["a", "b", "c"])
+        harness.hub.take(.propertiesChanged(subscription: "s", other))
+        harness.hub.take(.carried(subscription: "s", by: "c"))
+        harness.publish(other.subscribed)
+        harness.publish(other.update(["1", "2", "3"], snapshot: true))
+        harness.pass()
+        let update = try #require(try stream.events.last)
+        #expect(update["item"] == "other")
+        #expect(update["fields"] == ["a": "1", "b": "2", "c": "3"])
+        let late = try harness.open(.subscription("s"))
+        harness.pass()
+        #expect(try late.events[1]["fields"] == ["a": "1", "b": "2", "c": "3"])
+    }
+
+    @Test func propertiesChangedWhileCarriedKeepTheValues() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        harness.publish(quotes.subscribed)
+        harness.publish(quotes.update(["1", "2", "3"], snapshot: true))
+        var other = quotes
+        other.requestedMaxFrequency = .limited(2)
+        harness.hub.take(.propertiesChanged(subscription: "s", other))
+        let stream = try harness.open(.subscription("s"))
+        harness.pass()
+        #expect(try stream.events[1]["fields"] == ["x": "1", "y": "2", "z": "3"])
+    }
+
     @Test func unsubscribedIsTheLastEventOfWhatIsRemovedAndTheStreamCloses() throws {
         let harness = HubHarness()
         harness.addSubscription()

@@ -1,5 +1,6 @@
 internal import DemoServer
 internal import LightstreamerClient
+internal import Synchronization
 internal import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DetailsMemberTests {
@@ -62,6 +63,19 @@ internal import Testing
         }
     }
 
+    @Test func statusThatEndsTheSessionAndItsPropertiesChangeTogether() async throws {
+        try await MemberFixture.run { fixture in
+            let witness = SessionWitness()
+            fixture.client.addDelegate(witness)
+            try fixture.client.connect()
+            await fixture.log.until("property clientIp")
+            fixture.client.disconnect()
+            await fixture.log.until("property clientIp")
+            #expect(witness.sessions.first == "CONNECTING nil")
+            #expect(witness.sessions.last == "DISCONNECTED nil")
+        }
+    }
+
     @Test func controlLinkIsTheServerInstanceAddress() async throws {
         try await MemberFixture.run {
             $0.controlLink = "localhost"
@@ -79,5 +93,17 @@ internal import Testing
         #expect(details.description.contains("http://push.example.com") && details.description.contains("me"))
         #expect(details.description.contains(LightstreamerClient.libVersion))
         #expect(!details.description.contains("s3cret-word"))
+    }
+}
+
+/// Records the session id that each status event sees.
+private final class SessionWitness: ClientDelegate {
+    private let state = Mutex<[String]>([])
+
+    var sessions: [String] { state.withLock { $0 } }
+
+    func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
+        let session = client.connectionDetails.sessionId == nil ? "nil" : "a session"
+        state.withLock { $0.append("\(status.rawValue) \(session)") }
     }
 }

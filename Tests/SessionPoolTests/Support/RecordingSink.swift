@@ -7,6 +7,7 @@ final class RecordingSink: PoolSink {
     struct State {
         var resources: Set<ResourceID> = []
         var carried: [ResourceID: ClientID] = [:]
+        var changed: [SubscriptionProperties] = []
         var faults: [String] = []
     }
 
@@ -17,6 +18,10 @@ final class RecordingSink: PoolSink {
 
     func subscriptionAdded(_ resource: SubscriptionResource) {
         state.withLock { if !$0.resources.insert(resource.id).inserted { $0.faults.append("added twice") } }
+    }
+
+    func subscriptionChanged(_ resource: SubscriptionResource) {
+        state.withLock { $0.changed.append(resource.properties) }
     }
 
     func subscription(_ resource: ResourceID, joined client: ClientID, present: ValueTable) {
