@@ -46,7 +46,8 @@ struct RecordCodecTests {
         let topics: [HubChange] = [
             .clientAdded("c", .connecting), .clientRemoved("c"), .subscriptionAdded("s", properties),
             .subscriptionRemoved("s"), .propertiesChanged(subscription: "s", properties),
-            .carried(subscription: "s", by: nil), .carried(subscription: "s", by: "c"), .activity(subscription: "s", isActive: true),
+            .carried(subscription: "s", by: nil), .carried(subscription: "s", by: "c"),
+            .activity(subscription: "s", isActive: true),
         ]
         return topics + events.map { .event(.subscription($0), .subscription("s")) }
             + clientEvents.map { .event($0, .client("c")) }
