@@ -19,6 +19,7 @@ let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swi
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let dequeModule = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heapModule = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
@@ -100,7 +101,9 @@ let package = Package(
         ),
         .target(
             name: "DemoServer",
-            dependencies: ["TLCP", "JSONText", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging],
+            dependencies: [
+                "TLCP", "JSONText", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule, heapModule,
+            ],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -1,12 +1,12 @@
 package import Logging
 
-/// An embedded TLCP 2.5.0 server with seeded data, and with misbehaviour on demand.
+/// An embedded TLCP 2.5.0 server with seeded data and configurable faults.
 ///
-/// It runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` tells where. All the other
-/// methods may be called from anywhere at any time, and return when what they ask for is done; what is asked before the
-/// server listens is done before it takes its first connection.
+/// It runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` is the port. The other methods
+/// may be called from any thread at any time and return when they have taken effect. Calls made before the server listens
+/// take effect before its first connection.
 package final class DemoServer: Sendable {
-    /// What the server was made with.
+    /// Addresses, data, limits and faults.
     package let configuration: DemoServerConfiguration
 
     private let logger: Logger
@@ -16,7 +16,7 @@ package final class DemoServer: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Addresses, data, limits, faults.
-    ///   - logger: Where the server tells what it does, at `debug` and `trace`.
+    ///   - logger: Receives connections and messages at `debug` and `trace`.
     package init(_ configuration: DemoServerConfiguration = .init(), logger: Logger = Logger(label: "demo-server")) {
         self.configuration = configuration
         self.logger = logger
@@ -31,48 +31,43 @@ package final class DemoServer: Sendable {
         try await Listener(configuration: configuration, logger: logger).run(on: runtime)
     }
 
-    /// The port that the server listens on; waits until it does.
+    /// The port that the server listens on; waits until the server listens.
     ///
-    /// - Throws: `DemoServerError.ended` if it never will; `CancellationError`.
+    /// - Throws: `DemoServerError.ended` if it ended before; `CancellationError`.
     package var boundPort: Int {
         get async throws { try await runtime.port() }
     }
 
-    /// Puts misbehaviour in place, in addition to what is there already.
+    /// Installs faults, in addition to those that are installed already.
     package func install(_ faults: [Fault]) async {
         await runtime.perform { $0.install(faults) }
     }
 
-    /// Takes all misbehaviour away that has not happened yet; mute, stalled and half-open connections stay so.
-    package func clearFaults() async {
-        await runtime.perform { $0.clearFaults() }
-    }
-
-    /// Makes a hand-driven feed publish.
+    /// Makes a manual feed publish.
     ///
     /// - Parameters:
-    ///   - order: What happens; ignored if the feed has no such item or too many values are given.
-    ///   - adapter: Name of a feed of `DemoServerConfiguration.manualFeeds`; orders for others are ignored.
-    package func publish(_ order: FeedRequest, to adapter: String) async {
-        await runtime.perform { $0.publish(order, to: adapter) }
+    ///   - request: The event; ignored if the feed has no such item or fewer fields than values.
+    ///   - adapter: Name of a feed of `DemoServerConfiguration.manualFeeds`; requests for others are ignored.
+    package func publish(_ request: FeedRequest, to adapter: String) async {
+        await runtime.perform { $0.publish(request, to: adapter) }
     }
 
-    /// Closes the sessions with `END`, as an administrator would.
+    /// Closes all sessions with `END`, as an administrator would.
     ///
     /// - Parameters:
-    ///   - code: Session code to tell; 32 means closed on the server side, 48 asks for a new session.
-    ///   - message: Text to tell.
+    ///   - code: Session code; 32 means closed on the server side, 48 asks for a new session.
+    ///   - message: Text of `END`.
     package func endSessions(code: Int, message: String) async {
         await install([Fault(.end(code: code, message: message), at: .now)])
     }
 
-    /// How much the server holds at this moment; all zero while it does not run.
+    /// The present counts; all zero while the server does not run.
     package func census() async -> ServerCensus {
         await runtime.census()
     }
 }
 
-/// Why a demo server does not run.
+/// Failures of `run()` and `boundPort`.
 package enum DemoServerError: Error, Sendable, Hashable {
     /// `run()` was called a second time; a server runs once.
     case alreadyRun
@@ -82,7 +77,7 @@ package enum DemoServerError: Error, Sendable, Hashable {
     case cannotListen(reason: String)
 }
 
-/// How much a server holds.
+/// Counts of what a server holds.
 package struct ServerCensus: Sendable, Hashable {
     /// Sessions, bound or not.
     package var sessions = 0

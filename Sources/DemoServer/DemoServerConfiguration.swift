@@ -1,55 +1,55 @@
-/// Everything about an embedded TLCP server that can be set before it runs.
+/// Configuration of an embedded TLCP server.
 ///
-/// The defaults make a server with the public demos' adapter set and data, on an ephemeral port of the loopback address.
+/// The default is a server with the adapter set and data of the public demos, on an ephemeral port of the loopback address.
 package struct DemoServerConfiguration: Sendable {
     /// Address to listen on.
     package var host = "127.0.0.1"
 
-    /// Port to listen on, 0…65535; 0 lets the system choose one, see `DemoServer.boundPort`.
+    /// Port to listen on, 0…65535; with 0 the system chooses one, see `DemoServer.boundPort`.
     package var port = 0
 
     /// Path before `/lightstreamer`, such as `/push`; empty by default.
     package var pathPrefix = ""
 
-    /// Seed of everything that looks random: feeds, session IDs, positions at which faults cut.
+    /// Seed of all pseudo-random values: feeds, session IDs, positions at which faults cut.
     package var seed: UInt64 = 2_147_483_647
 
-    /// Names under which the adapter set is found; any other is answered with session code 2.
+    /// Names of the adapter set; any other is answered with session code 2.
     package var adapterSets: Set<String> = ["DEMO"]
 
-    /// Users and their passwords; nil lets everybody in, with any name or none.
+    /// Users and their passwords; nil accepts any user, with or without a name.
     package var users: [String: String]?
 
     /// Text of `SERVNAME`.
     package var serverName = "Embedded demo server"
 
-    /// Address sent as control link in `CONOK`; nil stands for `*`, no link.
+    /// Address sent as control link in `CONOK`; nil sends `*`, no link.
     package var controlLink: String?
 
     /// Intervals and time limits.
     package var timings = ServerTimings()
 
-    /// Sizes and counts that bound what a client can make the server hold.
+    /// Limits of sizes and counts.
     package var limits = ServerLimits()
 
-    /// What the built-in feeds publish and how fast.
+    /// Rates and content of the built-in feeds.
     package var feeds = FeedConfiguration()
 
-    /// Data adapters driven by hand through `DemoServer.publish(_:to:)`, by adapter name.
+    /// Data adapters whose items change by `DemoServer.publish(_:to:)` only, by adapter name.
     package var manualFeeds: [String: ManualFeedConfiguration] = [:]
 
-    /// How the server treats mobile push requests.
+    /// The responses to mobile push requests.
     package var mobilePush = MobilePushPolicy.disabled
 
-    /// Whether the response of an HTTP poll that waits for data is held back until there are some, `CONOK` included.
+    /// Whether the whole response of an HTTP poll, `CONOK` included, waits until there is data.
     package var holdsPolls = false
 
-    /// Misbehaviour that is in place from the start.
+    /// Faults that are installed from the start.
     package var faults: [Fault] = []
 
-    /// Whether clients may script misbehaviour themselves: by messages `FAULT|…` and by `POST`/`DELETE /demo/faults`.
+    /// Whether clients may install faults: by messages `FAULT|…` and by `POST`/`DELETE /demo/faults`.
     ///
-    /// The text of both is that of `FaultScript`. For tests that run outside of this process; off by default.
+    /// Both take a `FaultScript`. For tests that run in another process; off by default.
     package var acceptsFaultsFromClients = false
 
     /// The default configuration.
@@ -58,10 +58,10 @@ package struct DemoServerConfiguration: Sendable {
 
 /// Intervals and time limits of the server; the defaults are typical of production servers.
 package struct ServerTimings: Sendable, Hashable {
-    /// Keepalive interval granted when the client asks for none.
+    /// Keepalive interval granted to clients that request none.
     package var keepalive = Duration.seconds(5)
 
-    /// Bounds of the keepalive interval that a client may ask for.
+    /// Bounds of the keepalive interval that a client may request.
     package var keepaliveBounds = Duration.seconds(1)...Duration.seconds(30)
 
     /// Longest time for which a poll waits for data.
@@ -70,19 +70,20 @@ package struct ServerTimings: Sendable, Hashable {
     /// Longest pause between two polls that is granted.
     package var maxPollingInterval = Duration.seconds(15)
 
-    /// Time for which a poll that has data gathers more before it answers.
+    /// Time for which a poll that has data collects more before it is answered.
     package var pollGathering = Duration.milliseconds(5)
 
-    /// Life of a session that is bound to no connection after a clean `LOOP`; the granted polling interval is added.
+    /// Time after which an unbound session is closed following a clean `LOOP`; the granted polling interval is added.
     package var sessionTimeout = Duration.seconds(10)
 
-    /// Life of a session after its connection broke, and age up to which sent notifications are kept for replay.
+    /// Time after which a session whose connection broke is closed, and age up to which sent notifications are kept for
+    /// recovery.
     package var recoveryTimeout = Duration.seconds(13)
 
-    /// How long a closed session is remembered, so that a late bind learns why it was closed.
+    /// Time for which the cause of closing is kept for late binds to a closed session.
     package var tombstoneLife = Duration.seconds(10)
 
-    /// Longest, and default, time for which a message waits for missing earlier ones of its sequence.
+    /// Longest, and default, time for which a message waits for missing earlier messages of its sequence.
     package var maxMessageWait = Duration.seconds(30)
 
     /// Time after a streaming bind at which the first `SYNC` is sent.
@@ -94,31 +95,31 @@ package struct ServerTimings: Sendable, Hashable {
     /// Time granted beyond `LS_inactivity_millis` before the stream is ended by `LOOP`.
     package var inactivityGrace = Duration.seconds(5)
 
-    /// Life of a WebSocket that no session is bound to and on which nothing arrives.
+    /// Time after which a silent WebSocket without a bound session is closed.
     package var idleSocket = Duration.seconds(60)
 
-    /// Life of an HTTP connection between two requests.
+    /// Time after which an HTTP connection without a request is closed.
     package var idleHTTP = Duration.seconds(60)
 
-    /// Time within which a request must have arrived as a whole.
+    /// Time within which a request must be complete.
     package var slowRequest = Duration.seconds(15)
 
-    /// Time after which a connection that takes no more bytes is cut.
+    /// Time after which a connection whose peer accepts no bytes is cut.
     package var stuckWrite = Duration.seconds(20)
 
     /// Typical timings.
     package init() {}
 }
 
-/// Sizes and counts that bound what clients can make the server hold.
+/// Limits of sizes and counts.
 package struct ServerLimits: Sendable, Hashable {
     /// Greatest accepted request in bytes: an HTTP body or a WebSocket message; sent in `CONOK`.
     package var request = 50_000
 
-    /// State size after which an HTTP connection is ended by `LOOP`, where the client names none.
+    /// Content length after which an HTTP stream is ended by `LOOP`, unless the client requests another.
     package var contentLength = 4_000_000
 
-    /// Smallest content length that a client may ask for; below it the default is used.
+    /// Smallest content length that a client may request; below it the default is used.
     package var minContentLength = 4_096
 
     /// Bytes of `NOOP` lines at the head of an HTTP stream.
@@ -133,19 +134,19 @@ package struct ServerLimits: Sendable, Hashable {
     /// Greatest bandwidth granted to a session, in kbit/s; nil sets no limit.
     package var bandwidth: Double?
 
-    /// Whether clients may not limit the bandwidth at all: `CONS,unmanaged`.
+    /// Whether the bandwidth cannot be limited by clients: `CONS,unmanaged`.
     package var bandwidthUnmanaged = false
 
-    /// Bytes of sent notifications kept per session for replay.
+    /// Bytes of sent notifications kept per session for recovery.
     package var replay = 4 << 20
 
-    /// Bytes of session notifications held for a session while no connection takes them.
+    /// Bytes of session notifications queued while no connection takes them.
     package var pendingControl = 1 << 20
 
-    /// Sessions at a time; beyond it creation is answered with session code 8.
+    /// Concurrent sessions; beyond it creation is answered with session code 8.
     package var sessions = 10_000
 
-    /// Connections at a time; beyond it new ones are closed at once.
+    /// Concurrent connections; beyond it new ones are closed at once.
     package var connections = 20_000
 
     /// Subscriptions of one session; beyond it `add` is answered with code 30.
@@ -160,7 +161,7 @@ package struct ServerLimits: Sendable, Hashable {
     /// Messages of one session that wait for earlier ones; beyond it `msg` is answered with code 34.
     package var waitingMessages = 1_000
 
-    /// Bytes written but not yet taken by the peer above which a connection counts as not writable.
+    /// Bytes written but not yet accepted by the peer above which a connection is not writable.
     package var writeBuffer = 1 << 18
 
     /// Typical limits.

@@ -1,87 +1,87 @@
 internal import TLCP
 
 extension DemoServerMachine {
-    /// What the faults in place do to a request.
-    mutating func manner(
+    /// The effects of the installed faults on the response to a request.
+    mutating func faultEffects(
         at request: FaultRequest,
         requestID: RequestID?,
-        sheet: inout ResponseBatch
+        batch: inout ResponseBatch
     ) -> ResponseFaults {
-        var manner = ResponseFaults()
-        guard !context.faults.isEmpty else { return manner }
-        for effect in context.faults.strikes(at: request, .control) {
+        var faults = ResponseFaults()
+        guard !context.faults.isEmpty else { return faults }
+        for effect in context.faults.effects(at: request, .control) {
             switch effect {
             case .refuse(let code, let message):
-                manner.refusal =
+                faults.refusal =
                     requestID.map { .reqErr($0, code: code, message: message) }
                     ?? .error(code: code, message: message)
-            case .error(let code, let message): manner.refusal = .error(code: code, message: message)
+            case .error(let code, let message): faults.refusal = .error(code: code, message: message)
             case .status(let status):
-                context.links.respond(sheet.link, HTTPAnswer(status: status))
-                manner.isIgnored = true
-            case .ignore: manner.isIgnored = true
-            case .loseAnswer: manner.isLost = true
-            case .delay(let time): manner.delay = time
-            case .duplicateAnswer: manner.copies = 2
-            case .lateAnswers: manner.isLate = true
-            case .rawCommas: manner.keepsCommas = true
-            case .wrongCounts(let items, let fields): manner.wrongCounts = (items, fields)
-            case .inject(let lines): context.links.inject(lines, on: sheet.link)
-            case .loop, .end, .repeatData, .skipData: manner.onStream.append(effect)
-            default: context.links.strike(sheet.link, effect, at: context.now, &context.timers)
+                context.links.respond(batch.link, HTTPAnswer(status: status))
+                faults.isIgnored = true
+            case .ignore: faults.isIgnored = true
+            case .loseAnswer: faults.isLost = true
+            case .delay(let time): faults.delay = time
+            case .duplicateAnswer: faults.copies = 2
+            case .lateAnswers: faults.isLate = true
+            case .rawCommas: faults.keepsCommas = true
+            case .wrongCounts(let items, let fields): faults.wrongCounts = (items, fields)
+            case .inject(let lines): context.links.inject(lines, on: batch.link)
+            case .loop, .end, .repeatData, .skipData: faults.onStream.append(effect)
+            default: context.links.apply(batch.link, effect, at: context.now, &context.timers)
             }
         }
-        return manner
+        return faults
     }
 
-    /// Gives one answer.
-    mutating func answer(_ notification: ServerNotification, _ manner: ResponseFaults, _ sheet: inout ResponseBatch) {
-        guard !manner.isLost else {
-            sheet.lost += 1
+    /// Writes one response, as far as the faults allow.
+    mutating func answer(_ notification: ServerNotification, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
+        guard !faults.isLost else {
+            batch.lost += 1
             return
         }
         var line = notification.encoded
-        if manner.keepsCommas { line.restoreCommas() }
-        for _ in 0..<manner.copies {
-            if let delay = manner.delay {
-                sheet.owed += 1
+        if faults.keepsCommas { line.restoreCommas() }
+        for _ in 0..<faults.copies {
+            if let delay = faults.delay {
+                batch.owed += 1
                 lateAnswerCount += 1
-                lateAnswers[lateAnswerCount] = LateAnswer(link: sheet.link, line: line)
+                lateAnswers[lateAnswerCount] = LateAnswer(link: batch.link, line: line)
                 context.timers.set(.lateAnswer(lateAnswerCount), at: context.now + delay)
-            } else if manner.isLate {
-                sheet.late.append(line)
+            } else if faults.isLate {
+                batch.late.append(line)
             } else {
-                sheet.given += 1
-                context.links.write(line, on: sheet.link)
+                batch.given += 1
+                context.links.write(line, on: batch.link)
             }
         }
     }
 
-    /// All requests of the sheet were dealt with.
-    mutating func finish(_ sheet: ResponseBatch, isIgnored: Bool = false) {
-        for line in sheet.late.reversed() { context.links.write(line, on: sheet.link) }
-        guard !sheet.isWebSocket else { return }
-        if sheet.owed > 0 {
-            owedAnswers[sheet.link] = sheet.owed
+    /// Ends the batch: all its requests were handled.
+    mutating func finish(_ batch: ResponseBatch, isIgnored: Bool = false) {
+        for line in batch.late.reversed() { context.links.write(line, on: batch.link) }
+        guard !batch.isWebSocket else { return }
+        if batch.owed > 0 {
+            pendingAnswers[batch.link] = batch.owed
             return
         }
-        // A request whose answers are all lost stays without a response: that is what losing them means over HTTP.
-        if sheet.given + sheet.late.count == 0, sheet.lost > 0 || isIgnored { return }
-        context.links.end(sheet.link, .complete(closesSocket: false))
+        // An HTTP request whose responses are all lost gets no HTTP response either.
+        if batch.given + batch.late.count == 0, batch.lost > 0 || isIgnored { return }
+        context.links.end(batch.link, .complete(closesSocket: false))
     }
 
-    /// An answer that is late on purpose is due.
+    /// Writes a delayed response.
     mutating func lateAnswerDue(_ number: Int) {
         guard let answer = lateAnswers.removeValue(forKey: number) else { return }
         context.links.write(answer.line, on: answer.link)
-        guard let owed = owedAnswers[answer.link] else { return }
-        owedAnswers[answer.link] = owed > 1 ? owed - 1 : nil
+        guard let owed = pendingAnswers[answer.link] else { return }
+        pendingAnswers[answer.link] = owed > 1 ? owed - 1 : nil
         if owed <= 1 { context.links.end(answer.link, .complete(closesSocket: false)) }
     }
 }
 
 extension [UInt8] {
-    /// Undoes the escape of commas, as careless servers write them.
+    /// Undoes the escape of commas, as some servers write them.
     fileprivate mutating func restoreCommas() {
         var result: [UInt8] = []
         var index = startIndex
@@ -102,40 +102,40 @@ extension [UInt8] {
 struct ResponseFaults: Sendable {
     /// The request is refused.
     var refusal: ServerNotification?
-    /// The request is as if it had not come.
+    /// The request is neither executed nor answered.
     var isIgnored = false
-    /// The answer gets lost.
+    /// The response is lost.
     var isLost = false
-    /// The answer comes at the end of the batch.
+    /// The response is written at the end of the batch.
     var isLate = false
-    /// The answer comes this much later.
+    /// The response is delayed by this time.
     var delay: Duration?
-    /// How often the answer comes.
+    /// How often the response is written.
     var copies = 1
-    /// Commas stay as they are.
+    /// Commas are not escaped.
     var keepsCommas = false
-    /// What happens to the session's stream once the request is dealt with.
+    /// Effects on the session's stream after the request was handled.
     var onStream: [FaultEffect] = []
-    /// The counts of the announcement are wrong by these.
+    /// Added to the counts of `SUBOK` and `SUBCMD`.
     var wrongCounts = (items: 0, fields: 0)
 }
 
-/// The answers to the requests that came together.
+/// The responses to the requests of one message or HTTP request.
 struct ResponseBatch: Sendable {
-    /// Where they go.
+    /// The connection that they are written to.
     let link: LinkID
-    /// Whether `LS_ack=false` counts.
+    /// Whether `LS_ack=false` is honoured.
     let isWebSocket: Bool
-    /// Answers that are held back until all is done, by a fault.
+    /// Responses held back to the end of the batch by a fault.
     var late: [[UInt8]] = []
-    /// Answers that got lost, by a fault.
+    /// Responses lost by a fault.
     var lost = 0
-    /// Answers that will come later, by a fault.
+    /// Responses delayed by a fault.
     var owed = 0
-    /// Answers given.
+    /// Responses written.
     var given = 0
 
-    /// Answers to whatever came on a connection.
+    /// An empty batch for a connection.
     init(link: LinkID, isWebSocket: Bool) {
         self.link = link
         self.isWebSocket = isWebSocket

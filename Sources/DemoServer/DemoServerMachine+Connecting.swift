@@ -3,7 +3,7 @@ internal import TLCP
 extension DemoServerMachine {
     /// `create_session`.
     mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
-        guard let faults = passFaults(.create, isStreaming: !request.connection.isPolling, on: id),
+        guard let faults = applyFaults(.create, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
         else { return }
         if let refusal = refusal(of: request, on: link) {
@@ -28,14 +28,14 @@ extension DemoServerMachine {
             }
         }
         _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &context)
-        for effect in faults { sessions[handle]?.strike(effect, &context) }
+        for effect in faults { sessions[handle]?.apply(effect, &context) }
     }
 
     /// `bind_session`.
     mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
         let isRecovery = request.recoveryFrom != nil
-        let effects = context.faults.isEmpty ? [] : context.faults.strikes(at: isRecovery ? .recovery : .bind)
-        guard let faults = passFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
+        let effects = context.faults.isEmpty ? [] : context.faults.effects(at: isRecovery ? .recovery : .bind)
+        guard let faults = applyFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
             let link = context.links[id]
         else { return }
         if let version = link.versionProblem {
@@ -47,11 +47,11 @@ extension DemoServerMachine {
             return
         }
         guard let handle = request.sessionID.map({ handles[$0] }) ?? link.defaultSession, sessions[handle] != nil else {
-            let grave = request.sessionID.map { buried[$0] } ?? link.defaultSession
-            let farewell = grave.flatMap { tombstones[$0]?.farewell }
+            let closedHandle = request.sessionID.map { closedHandles[$0] } ?? link.defaultSession
+            let end = closedHandle.flatMap { tombstones[$0]?.end }
             refuse(
                 id,
-                farewell.map { .end(code: $0.code, message: $0.message) }
+                end.map { .end(code: $0.code, message: $0.message) }
                     ?? .conErr(code: 20, message: "Session not found")
             )
             return
@@ -64,10 +64,10 @@ extension DemoServerMachine {
             refuse(id, .conErr(code: 4, message: "Recovery not possible"))
             return
         }
-        for effect in faults { sessions[handle]?.strike(effect, &context) }
+        for effect in faults { sessions[handle]?.apply(effect, &context) }
     }
 
-    /// Answers a create or bind by one line, after which an HTTP response ends; a WebSocket is free for another try.
+    /// Answers a create or bind with one line, which ends an HTTP response; a WebSocket accepts another attempt.
     mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
         context.links.write(notification, on: id)
         if context.links[id]?.kind == .webSocket {
@@ -94,7 +94,7 @@ extension DemoServerMachine {
         return nil
     }
 
-    /// What the `add`s of a combo mean; all operations must make sense, or the creation fails.
+    /// The plans of the `add`s of a combined creation; one invalid operation fails the creation.
     private func plans(
         of operations: [ControlOperation]
     ) -> Result<[(AddRequest, SubscriptionPlan)], ControlRefusal> {
@@ -122,10 +122,10 @@ extension DemoServerMachine {
         ControlRefusal(code: 64, message: "Unexpected error while initializing the session: \(reason)")
     }
 
-    /// Lets the faults in place strike at a create or bind.
+    /// Applies the installed faults to a create or bind.
     ///
-    /// - Returns: what is to happen to the stream once it is bound; nil if the request is dealt with by a fault.
-    private mutating func passFaults(
+    /// - Returns: the effects to apply to the stream once it is bound; nil if a fault has answered the request.
+    private mutating func applyFaults(
         _ request: FaultRequest?,
         isStreaming: Bool,
         on id: LinkID,
@@ -134,8 +134,8 @@ extension DemoServerMachine {
         guard !context.faults.isEmpty || !earlier.isEmpty else { return [] }
         var onStream: [FaultEffect] = []
         var effects = earlier
-        if let request { effects += context.faults.strikes(at: request) }
-        if isStreaming { effects += context.faults.strikes(at: .streaming) }
+        if let request { effects += context.faults.effects(at: request) }
+        if isStreaming { effects += context.faults.effects(at: .streaming) }
         for effect in effects {
             switch effect {
             case .refuse(let code, let message):
@@ -157,7 +157,7 @@ extension DemoServerMachine {
             case .loop, .repeatData, .skipData:
                 onStream.append(effect)
             default:
-                context.links.strike(id, effect, at: context.now, &context.timers)
+                context.links.apply(id, effect, at: context.now, &context.timers)
             }
         }
         return context.links[id] == nil ? nil : onStream
@@ -207,7 +207,7 @@ extension ConnectionParameters {
 }
 
 extension ProtocolVersion {
-    /// The version that the query string of an HTTP request names; nil if it names none.
+    /// The version in the query string of an HTTP request; nil if there is none.
     init?(query: String) {
         let prefix = "LS_protocol="
         guard let piece = query.split(separator: "&").last(where: { $0.hasPrefix(prefix) }),
@@ -216,9 +216,9 @@ extension ProtocolVersion {
         self.init(protocolParameter: text)
     }
 
-    /// Whether clients of this version understand differences in place of values; they do since 2.4.
+    /// Whether clients of this version accept diffs in place of values; since 2.4.
     var hasDiffs: Bool { (major, minor) >= (2, 4) }
 
-    /// Whether `MSGDONE` has a response; it has since 2.5, and clients of earlier versions may stumble over one.
+    /// Whether `MSGDONE` has a response; since 2.5. Earlier clients may reject a line that has one.
     var hasResponses: Bool { (major, minor) >= (2, 5) }
 }

@@ -1,53 +1,53 @@
 internal import TLCP
 
 extension DemoServerMachine {
-    /// Deals with a batch of control requests or messages, one after the other.
+    /// Executes a batch of control requests or messages in order.
     mutating func runBatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
         guard let link = context.links[id] else { return }
-        var sheet = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
+        var batch = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
         var ignored = 0
         for outcome in outcomes {
             switch outcome {
             case .failure(let refusal):
-                answer(refusal.notification, ResponseFaults(), &sheet)
+                answer(refusal.notification, ResponseFaults(), &batch)
             case .success(.control(let request)):
-                let manner = manner(at: request.operation.faultRequest, requestID: request.requestID, sheet: &sheet)
-                if manner.isIgnored { ignored += 1 } else { control(request, manner, &sheet) }
+                let faults = faultEffects(at: request.operation.faultRequest, requestID: request.requestID, batch: &batch)
+                if faults.isIgnored { ignored += 1 } else { control(request, faults, &batch) }
             case .success(.message(let request)):
-                let manner = manner(at: .message, requestID: request.requestID, sheet: &sheet)
-                if manner.isIgnored { ignored += 1 } else { message(request, manner, &sheet) }
+                let faults = faultEffects(at: .message, requestID: request.requestID, batch: &batch)
+                if faults.isIgnored { ignored += 1 } else { message(request, faults, &batch) }
             case .success(.createSession), .success(.bindSession), .success(.heartbeat), .success(.wsok):
-                answer(.error(code: 67, message: "Malformed request"), ResponseFaults(), &sheet)
+                answer(.error(code: 67, message: "Malformed request"), ResponseFaults(), &batch)
             }
         }
-        finish(sheet, isIgnored: ignored > 0)
+        finish(batch, isIgnored: ignored > 0)
     }
 
-    /// The session that a request is about; nil after it was answered that there is none.
+    /// The session of a request; nil if there is none, which was then answered.
     mutating func session(
         _ id: SessionID?,
         _ requestID: RequestID,
-        _ manner: ResponseFaults,
-        _ sheet: inout ResponseBatch
+        _ faults: ResponseFaults,
+        _ batch: inout ResponseBatch
     ) -> SessionHandle? {
-        if let refusal = manner.refusal {
-            answer(refusal, manner, &sheet)
+        if let refusal = faults.refusal {
+            answer(refusal, faults, &batch)
             return nil
         }
-        let handle = id.map { handles[$0] } ?? context.links[sheet.link]?.defaultSession
+        let handle = id.map { handles[$0] } ?? context.links[batch.link]?.defaultSession
         guard let handle, sessions[handle] != nil else {
-            answer(.reqErr(requestID, code: 20, message: "Session not found"), manner, &sheet)
+            answer(.reqErr(requestID, code: 20, message: "Session not found"), faults, &batch)
             return nil
         }
-        sessions[handle]?.heard(at: context.now)
+        sessions[handle]?.requestReceived(at: context.now)
         return handle
     }
 
     /// `control`.
-    private mutating func control(_ request: ControlRequest, _ manner: ResponseFaults, _ sheet: inout ResponseBatch) {
-        guard let handle = session(request.sessionID, request.requestID, manner, &sheet) else { return }
+    private mutating func control(_ request: ControlRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
+        guard let handle = session(request.sessionID, request.requestID, faults, &batch) else { return }
         if let refusal = refusal(of: request.operation, in: handle) {
-            answer(.reqErr(request.requestID, code: refusal.code, message: refusal.message), manner, &sheet)
+            answer(.reqErr(request.requestID, code: refusal.code, message: refusal.message), faults, &batch)
             return
         }
         var additionPlan: SubscriptionPlan?
@@ -55,18 +55,18 @@ extension DemoServerMachine {
             do throws(ControlRefusal) {
                 additionPlan = try plan(addition)
             } catch {
-                answer(.reqErr(request.requestID, code: error.code, message: error.message), manner, &sheet)
+                answer(.reqErr(request.requestID, code: error.code, message: error.message), faults, &batch)
                 return
             }
         }
-        if request.operation.isAcknowledged || !sheet.isWebSocket {
-            answer(.reqOK(request.requestID), manner, &sheet)
+        if request.operation.isAcknowledged || !batch.isWebSocket {
+            answer(.reqOK(request.requestID), faults, &batch)
         }
-        execute(request.operation, in: handle, plan: additionPlan, manner)
-        for effect in manner.onStream { sessions[handle]?.strike(effect, &context) }
+        execute(request.operation, in: handle, plan: additionPlan, faults)
+        for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
     }
 
-    /// Why an operation is not possible in the present state of its session; nil if it is.
+    /// Why an operation is refused in the present state of its session; nil if it is granted.
     private func refusal(of operation: ControlOperation, in handle: SessionHandle) -> ControlRefusal? {
         let subscriptions = sessions[handle]?.subscriptions ?? [:]
         switch operation {
@@ -98,16 +98,16 @@ extension DemoServerMachine {
         _ operation: ControlOperation,
         in handle: SessionHandle,
         plan: SubscriptionPlan?,
-        _ manner: ResponseFaults
+        _ faults: ResponseFaults
     ) {
         switch operation {
         case .add(let request):
-            // A repetition, after its answer got lost, has nothing more to do.
+            // A repetition, sent because the response was lost, has no further effect.
             guard let plan, sessions[handle]?.subscriptions[request.subscriptionID] == nil else { return }
-            subscribe(request, plan, of: handle, wrongBy: manner.wrongCounts)
+            subscribe(request, plan, of: handle, wrongBy: faults.wrongCounts)
         case .delete(let request):
             if let gone = sessions[handle]?.unsubscribe(request.subscriptionID, &context) {
-                routes.remove(gone, of: handle)
+                channels.remove(gone, of: handle)
             }
         case .reconf(let request):
             sessions[handle]?.reconfigure(request.subscriptionID, request.maxFrequency, &context)
@@ -122,7 +122,7 @@ extension DemoServerMachine {
         }
     }
 
-    /// What an `add` means.
+    /// Resolves the items and fields of an `add`.
     func plan(_ request: AddRequest) throws(ControlRefusal) -> SubscriptionPlan {
         let plan = try metadata.plan(
             adapter: request.dataAdapter ?? "DEFAULT",
@@ -132,7 +132,7 @@ extension DemoServerMachine {
             selector: request.selector,
             in: feeds
         )
-        guard routes.count + plan.items.count <= context.configuration.limits.items else {
+        guard channels.count + plan.items.count <= context.configuration.limits.items else {
             throw ControlRefusal(code: 30, message: "Too many subscriptions")
         }
         if request.maxFrequency == .unfiltered, request.mode != .raw,
@@ -152,15 +152,15 @@ extension DemoServerMachine {
     ) {
         let subscription = DemoSubscription(request, plan: plan, limits: context.configuration.limits)
         let snapshots = plan.items.map { feeds.snapshot(of: $0.name, in: plan.feed) }
-        routes.add(subscription, of: handle)
+        channels.add(subscription, of: handle)
         sessions[handle]?.subscribe(subscription, snapshots: snapshots, wrongBy: faults, &context)
     }
 }
 
-/// Why a control request cannot be granted: a control code and a text.
+/// The refusal of a control request: a control code and a text.
 struct ControlRefusal: Error, Sendable, Hashable {
     /// A code of the control catalogue.
     let code: Int
-    /// A text for people.
+    /// A readable text.
     let message: String
 }

@@ -1,19 +1,19 @@
 extension DemoServerMachine {
-    /// Misbehaviour is put in place; what is for this very moment happens.
+    /// Installs faults; those for `FaultMoment.now` take effect at once.
     package mutating func faultsInstalled(_ faults: [Fault], at now: Duration) -> [ServerAction] {
         context.now = now
         install(faults)
         return settle()
     }
 
-    /// All misbehaviour that has not happened yet is taken away.
+    /// Removes all faults that have not taken effect yet.
     package mutating func faultsCleared(at now: Duration) -> [ServerAction] {
         context.now = now
         context.faults.clear()
         return settle()
     }
 
-    /// Puts faults in place.
+    /// Installs faults.
     mutating func install(_ faults: [Fault]) {
         for fault in faults {
             guard fault.moment == .now else {
@@ -24,15 +24,17 @@ extension DemoServerMachine {
                 if case .end(let code, let message) = fault.effect {
                     sessions[handle]?.end(SessionEnd(code: code, message: message), &context)
                 } else {
-                    sessions[handle]?.strike(fault.effect, &context)
+                    sessions[handle]?.apply(fault.effect, &context)
                 }
             }
         }
     }
 
-    /// `POST /demo/faults` installs a `FaultScript`, `DELETE /demo/faults` takes all faults away, `GET /demo/census` counts
-    /// what the server holds; nil if the path is not one of these, or clients may not do that.
-    mutating func administered(_ request: HTTPRequestText) -> HTTPAnswer? {
+    /// The response to the test interface; nil if the path is not part of it, or clients may not use it.
+    ///
+    /// `POST /demo/faults` installs a `FaultScript`, `DELETE /demo/faults` removes all faults, `GET /demo/census` returns
+    /// the counts of `ServerCensus`.
+    mutating func testResponse(to request: HTTPRequestText) -> HTTPAnswer? {
         guard context.configuration.acceptsFaultsFromClients else { return nil }
         switch (request.method, request.path) {
         case ("POST", "/demo/faults"):
@@ -61,8 +63,8 @@ extension DemoServerMachine {
 }
 
 extension DemoSession {
-    /// Something goes wrong with the stream connection; effects that are not about one do nothing.
-    mutating func strike(_ effect: FaultEffect, _ context: inout ServerContext) {
+    /// Applies an effect to the stream connection; effects on other things are ignored.
+    mutating func apply(_ effect: FaultEffect, _ context: inout ServerContext) {
         guard let link = stream?.link else { return }
         switch effect {
         case .drop:
@@ -82,7 +84,7 @@ extension DemoSession {
         case .contentLength(let length):
             stream?.contentLength = max(0, length)
         default:
-            context.links.strike(link, effect, at: context.now, &context.timers)
+            context.links.apply(link, effect, at: context.now, &context.timers)
         }
     }
 }

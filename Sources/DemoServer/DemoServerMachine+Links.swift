@@ -1,13 +1,13 @@
 internal import TLCP
 
 extension DemoServerMachine {
-    /// A client asks for a WebSocket.
+    /// A client requested a WebSocket.
     ///
     /// - Returns: nil to grant it, or the HTTP status to refuse it with.
     package mutating func webSocketRequested(at now: Duration) -> Int? {
         context.now = now
         var refusal: Int?
-        for effect in context.faults.strikes(at: .handshake) {
+        for effect in context.faults.effects(at: .handshake) {
             switch effect {
             case .status(let status): refusal = status
             case .refuse, .error, .drop, .ignore: refusal = 403
@@ -21,7 +21,7 @@ extension DemoServerMachine {
     /// A WebSocket is open.
     ///
     /// - Parameters:
-    ///   - subprotocol: What the client asked to speak; nil if it did not say.
+    ///   - subprotocol: The requested subprotocol; nil if the client named none.
     ///   - peer: Its address.
     package mutating func webSocketOpened(
         _ id: LinkID,
@@ -30,7 +30,7 @@ extension DemoServerMachine {
         at now: Duration
     ) -> [ServerAction] {
         context.now = now
-        var link = Link(kind: .webSocket, peer: peer, openedAt: now, lastHeard: now)
+        var link = Link(kind: .webSocket, peer: peer, openedAt: now, lastReceived: now)
         let version = subprotocol.flatMap(ProtocolVersion.init(webSocketSubprotocol:))
         if let version { link.version = version }
         if let subprotocol, version?.isServed != true {
@@ -42,11 +42,11 @@ extension DemoServerMachine {
         return settle()
     }
 
-    /// A text message came on a WebSocket.
+    /// A text message was received on a WebSocket.
     package mutating func received(message: [UInt8], on id: LinkID, at now: Duration) -> [ServerAction] {
         context.now = now
         guard let link = context.links[id], !link.faults.isHalfOpen else { return settle() }
-        context.links[id]?.lastHeard = now
+        context.links[id]?.lastReceived = now
         guard message.count <= context.configuration.limits.request else {
             context.links.end(id, .close(code: 1_009))
             return linkEnded(id)
@@ -55,11 +55,11 @@ extension DemoServerMachine {
         return settle()
     }
 
-    /// An HTTP request came; the link stands for it and its response.
+    /// An HTTP request was received; the link stands for it and its response.
     ///
     /// - Parameters:
     ///   - peer: The client's address.
-    ///   - opening: When the client opened the connection; nil stands for now.
+    ///   - opening: When the client opened the connection; nil is now.
     package mutating func requested(
         _ request: HTTPRequestText,
         on id: LinkID,
@@ -69,7 +69,7 @@ extension DemoServerMachine {
     ) -> [ServerAction] {
         context.now = now
         guard let name = name(of: request.path) else {
-            return [.respond(id, administered(request) ?? HTTPAnswer(status: 404))] + settle()
+            return [.respond(id, testResponse(to: request) ?? HTTPAnswer(status: 404))] + settle()
         }
         guard request.method == "POST" || request.method == "GET" else {
             return [.respond(id, HTTPAnswer(status: 405))]
@@ -80,25 +80,25 @@ extension DemoServerMachine {
         guard context.links.links.count < context.configuration.limits.connections else {
             return [.respond(id, HTTPAnswer(status: 503, closesSocket: true))]
         }
-        var link = Link(kind: .exchange, peer: peer, openedAt: opening ?? now, lastHeard: now)
+        var link = Link(kind: .exchange, peer: peer, openedAt: opening ?? now, lastReceived: now)
         if let version = ProtocolVersion(query: request.query) { link.version = version }
         context.links.add(link, as: id)
         dispatch(RequestParser.parse(name, query: Array(request.query.utf8)[...], body: request.body[...]), on: id)
         return settle()
     }
 
-    /// A connection has gone, by the peer or by its fault.
+    /// A connection was closed by the peer, or broke.
     package mutating func closed(_ id: LinkID, at now: Duration) -> [ServerAction] {
         context.now = now
         context.timers.cancel(.idle(id))
         context.timers.cancel(.stall(id))
         context.timers.cancel(.stuck(id))
-        owedAnswers[id] = nil
+        pendingAnswers[id] = nil
         if let session = context.links.remove(id)?.stream { sessions[session]?.connectionBroke(id, &context) }
         return settle()
     }
 
-    /// A connection takes bytes again, or takes no more for now.
+    /// The peer of a connection accepts bytes again, or no more for now.
     package mutating func writabilityChanged(of id: LinkID, to takesBytes: Bool, at now: Duration) -> [ServerAction] {
         context.now = now
         context.links[id]?.takesBytes = takesBytes
@@ -111,7 +111,7 @@ extension DemoServerMachine {
         return settle()
     }
 
-    /// The server stops: every session and every connection is closed.
+    /// Stops the server: closes every session and every connection.
     package mutating func shutDown(at now: Duration) -> [ServerAction] {
         context.now = now
         for handle in sessions.keys.sorted() {
@@ -124,7 +124,7 @@ extension DemoServerMachine {
         return settle()
     }
 
-    /// The connection ends by our own will; its session goes on as after a failure.
+    /// Detaches the session from a connection that the server closes; the session can be recovered.
     private mutating func linkEnded(_ id: LinkID) -> [ServerAction] {
         if let session = context.links[id]?.stream { sessions[session]?.connectionBroke(id, &context) }
         context.links[id]?.stream = nil
@@ -139,7 +139,7 @@ extension DemoServerMachine {
         return RequestName(httpPath: String(rest))
     }
 
-    /// Deals with the requests of one message or HTTP request.
+    /// Executes the requests of one message or HTTP request.
     private mutating func dispatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
         switch outcomes.first {
         case .success(.createSession(let request)): create(request, on: id)
@@ -152,12 +152,12 @@ extension DemoServerMachine {
     }
 
     private mutating func greet(_ id: LinkID) {
-        let effects = context.faults.strikes(at: .wsok)
+        let effects = context.faults.effects(at: .wsok)
         for effect in effects {
             switch effect {
             case .ignore, .loseAnswer: return
             case .duplicateAnswer: context.links.write(.wsOK, on: id)
-            default: context.links.strike(id, effect, at: context.now, &context.timers)
+            default: context.links.apply(id, effect, at: context.now, &context.timers)
             }
         }
         context.links.write(.wsOK, on: id)
@@ -166,14 +166,14 @@ extension DemoServerMachine {
     private mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID) {
         guard let link = context.links[id] else { return }
         let session = request.sessionID.map { handles[$0] } ?? link.defaultSession
-        if let session { sessions[session]?.heard(at: context.now) }
-        var sheet = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
-        let manner = manner(at: .heartbeat, requestID: nil, sheet: &sheet)
-        if let refusal = manner.refusal {
-            answer(refusal, manner, &sheet)
-        } else if !sheet.isWebSocket, !manner.isIgnored {
-            answer(.reqOK(nil), manner, &sheet)
+        if let session { sessions[session]?.requestReceived(at: context.now) }
+        var batch = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
+        let faults = faultEffects(at: .heartbeat, requestID: nil, batch: &batch)
+        if let refusal = faults.refusal {
+            answer(refusal, faults, &batch)
+        } else if !batch.isWebSocket, !faults.isIgnored {
+            answer(.reqOK(nil), faults, &batch)
         }
-        finish(sheet, isIgnored: manner.isIgnored)
+        finish(batch, isIgnored: faults.isIgnored)
     }
 }

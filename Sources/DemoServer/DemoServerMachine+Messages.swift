@@ -2,8 +2,8 @@ internal import TLCP
 
 extension DemoServerMachine {
     /// `msg`.
-    mutating func message(_ request: MessageRequest, _ manner: ResponseFaults, _ sheet: inout ResponseBatch) {
-        guard let handle = session(request.sessionID, request.requestID, manner, &sheet) else { return }
+    mutating func message(_ request: MessageRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
+        guard let handle = session(request.sessionID, request.requestID, faults, &batch) else { return }
         let longest = context.configuration.timings.maxMessageWait
         let message = ClientMessage(
             text: request.text,
@@ -14,17 +14,17 @@ extension DemoServerMachine {
         )
         switch sessions[handle]?.messages.received(message, at: context.now) {
         case .duplicate(let code):
-            answer(.reqErr(request.requestID, code: code, message: "Message progressive too low"), manner, &sheet)
+            answer(.reqErr(request.requestID, code: code, message: "Message progressive too low"), faults, &batch)
         case .refused, nil:
-            answer(.reqErr(request.requestID, code: 34, message: "Too many messages are waiting"), manner, &sheet)
+            answer(.reqErr(request.requestID, code: 34, message: "Too many messages are waiting"), faults, &batch)
         case .accepted, .waits:
-            if request.isAcknowledged || !sheet.isWebSocket { answer(.reqOK(request.requestID), manner, &sheet) }
-            work(on: message.sequence, of: handle, from: context.links[sheet.link]?.peer ?? "")
-            for effect in manner.onStream { sessions[handle]?.strike(effect, &context) }
+            if request.isAcknowledged || !batch.isWebSocket { answer(.reqOK(request.requestID), faults, &batch) }
+            work(on: message.sequence, of: handle, from: context.links[batch.link]?.peer ?? "")
+            for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
         }
     }
 
-    /// Processes what is ready in a sequence, and arranges for what has to wait.
+    /// Processes the messages that are ready in a sequence, and sets the timer for those that wait.
     mutating func work(on sequence: String?, of handle: SessionHandle, from peer: String) {
         while let event = sessions[handle]?.messages.nextWork(of: sequence, at: context.now) {
             switch event {
@@ -47,7 +47,7 @@ extension DemoServerMachine {
             succeed(message, response: response, of: handle)
         case .chat(let text):
             succeed(message, response: "", of: handle)
-            publish(feeds.said(text, from: peer, at: context.now))
+            publish(feeds.received(text, from: peer, at: context.now))
         case .failed(let code, let text):
             fail(message, code: code, text, of: handle)
         case .later(let delay, let rest):
@@ -55,9 +55,9 @@ extension DemoServerMachine {
             later.text = rest
             sessions[handle]?.messages.postpone(later, until: context.now + delay)
             context.timers.set(.session(handle, .work(sequence: message.sequence)), at: context.now + delay)
-        case .end(let farewell):
+        case .end(let end):
             succeed(message, response: "", of: handle)
-            sessions[handle]?.end(farewell, &context)
+            sessions[handle]?.end(end, &context)
         case .fault(let script):
             guard context.configuration.acceptsFaultsFromClients else {
                 fail(message, code: -1, "Faults are not accepted from clients", of: handle)
@@ -141,7 +141,7 @@ extension DemoServerMachine {
     }
 }
 
-/// How mobile push (MPN) requests are answered; no notification is ever pushed to a phone.
+/// The responses to mobile push (MPN) requests; no notification is pushed to a device.
 package enum MobilePushPolicy: Sendable, Hashable {
     /// Every MPN request is refused with code 40.
     case disabled

@@ -1,5 +1,5 @@
 extension DemoServerMachine {
-    /// Time has passed: everything that is due happens, in the order of its deadlines.
+    /// Performs everything that is due, in the order of the deadlines.
     package mutating func timePassed(at now: Duration) -> [ServerAction] {
         context.now = now
         while let due = context.timers.popDue(by: now)?.key {
@@ -14,7 +14,7 @@ extension DemoServerMachine {
                 work(on: sequence, of: handle, from: "")
             case .session(let handle, let timer):
                 sessions[handle]?.timerFired(timer, &context)
-                // A session that wants to go on writing does so after the listeners took what there is.
+                // The session continues to write after the listeners have taken the present actions.
                 if timer == .pump { return settle() }
             case .stall(let link):
                 context.links.markDirty(link)
@@ -26,16 +26,16 @@ extension DemoServerMachine {
             case .lateAnswer(let number):
                 lateAnswerDue(number)
             case .tombstone(let handle):
-                if let tombstone = tombstones.removeValue(forKey: handle) { buried[tombstone.id] = nil }
+                if let tombstone = tombstones.removeValue(forKey: handle) { closedHandles[tombstone.id] = nil }
             }
         }
         return settle()
     }
 
-    /// A WebSocket on which nothing happens is closed; one that carries a stream looks after itself.
+    /// Closes a silent WebSocket; one with a stream is supervised by the timers of its session.
     private mutating func idleDue(_ id: LinkID) {
         guard let link = context.links[id] else { return }
-        let end = link.lastHeard + context.configuration.timings.idleSocket
+        let end = link.lastReceived + context.configuration.timings.idleSocket
         if link.stream != nil {
             context.timers.set(.idle(id), at: context.now + context.configuration.timings.idleSocket)
         } else if end > context.now {
@@ -45,25 +45,25 @@ extension DemoServerMachine {
         }
     }
 
-    /// Arranges for the next change of the feeds.
+    /// Sets the timer for the next change of the feeds.
     mutating func scheduleFeeds() {
         if let next = feeds.nextChange { context.timers.set(.feeds, at: next) }
     }
 }
 
 extension DemoServerMachine {
-    /// A feed is driven by hand.
-    package mutating func published(_ order: FeedRequest, to adapter: String, at now: Duration) -> [ServerAction] {
+    /// Publishes an event of a manual feed.
+    package mutating func published(_ request: FeedRequest, to adapter: String, at now: Duration) -> [ServerAction] {
         context.now = now
-        publish(feeds.ordered(order, to: adapter))
+        publish(feeds.requested(request, to: adapter))
         return settle()
     }
 
-    /// Hands events to every channel that shows their items.
+    /// Passes events to every channel of their items.
     mutating func publish(_ events: [(feed: FeedDirectory.Index, event: FeedEvent)]) {
         for (feed, event) in events {
-            for route in routes.routes(to: RouteTable.Item(feed: feed, name: event.item)) {
-                sessions[route.session]?.offer(event, to: route.channel, &context)
+            for entry in channels.entries(for: ChannelTable.Item(feed: feed, name: event.item)) {
+                sessions[entry.session]?.offer(event, to: entry.channel, &context)
             }
         }
     }

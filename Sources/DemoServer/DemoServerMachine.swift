@@ -1,25 +1,25 @@
 internal import TLCP
 
-/// The whole server but for its sockets and its clock: requests and the passing of time in, orders for listeners out.
+/// The server without its sockets and its clock.
 ///
-/// Every method is one event; it gets the time since the server's start and returns what the listeners have to do, in
-/// that order. After each event `nextDeadline` tells when `timePassed` has to be called at the latest.
+/// Every method is one event; it takes the time since the server's start and returns the actions for the listeners, in
+/// order. `nextDeadline` is the instant at which `timePassed` has to be called at the latest.
 package struct DemoServerMachine: ~Copyable {
     var context: ServerContext
     var sessions: [SessionHandle: DemoSession] = [:]
     var handles: [SessionID: SessionHandle] = [:]
-    /// Sessions closed a short while ago, with the error for a late bind.
+    /// Sessions closed within `ServerTimings.tombstoneLife`, with the error for a late bind.
     var tombstones: [SessionHandle: Tombstone] = [:]
-    /// The closed sessions by the number that clients know.
-    var buried: [SessionID: SessionHandle] = [:]
+    /// The handles of those sessions by session ID.
+    var closedHandles: [SessionID: SessionHandle] = [:]
     var feeds: FeedDirectory
-    var routes = RouteTable()
+    var channels = ChannelTable()
     let metadata: MetadataAdapter
-    /// Answers that are late on purpose.
+    /// Responses delayed by a fault.
     var lateAnswers: [Int: LateAnswer] = [:]
     var lateAnswerCount = 0
-    /// How many late answers an HTTP request still waits for.
-    var owedAnswers: [LinkID: Int] = [:]
+    /// The number of delayed responses that an HTTP request still waits for.
+    var pendingAnswers: [LinkID: Int] = [:]
     var devices: [String: String] = [:]
 
     private var generator: SeededGenerator
@@ -30,12 +30,12 @@ package struct DemoServerMachine: ~Copyable {
         /// The session.
         var id: SessionID
         /// Why it was closed.
-        var farewell: SessionEnd
+        var end: SessionEnd
     }
 
-    /// An answer that is late on purpose.
+    /// A response delayed by a fault.
     struct LateAnswer: Sendable {
-        /// Where it goes.
+        /// The connection that it is written to.
         var link: LinkID
         /// The line.
         var line: [UInt8]
@@ -44,9 +44,9 @@ package struct DemoServerMachine: ~Copyable {
     /// A server without connections.
     ///
     /// - Parameters:
-    ///   - configuration: What it serves.
+    ///   - configuration: Data, limits and faults.
     ///   - clockStart: Milliseconds since 1970 at time zero, for the times in the data.
-    ///   - identitySeed: Decides the session IDs; unguessable where that matters.
+    ///   - identitySeed: Seed of the session IDs; nil takes the seed of the configuration, which makes them predictable.
     package init(_ configuration: DemoServerConfiguration, clockStart: Int64 = 0, identitySeed: UInt64? = nil) {
         context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)
@@ -55,12 +55,12 @@ package struct DemoServerMachine: ~Copyable {
         scheduleFeeds()
     }
 
-    /// When `timePassed` has to be called at the latest; nil if nothing is due by itself.
+    /// When `timePassed` has to be called at the latest; nil if there is no deadline.
     package var nextDeadline: Duration? {
         mutating get { context.timers.earliest }
     }
 
-    /// How much the server holds.
+    /// The present counts.
     package var census: ServerCensus {
         var census = ServerCensus()
         census.sessions = sessions.count
@@ -75,7 +75,7 @@ package struct DemoServerMachine: ~Copyable {
         return census
     }
 
-    /// Finishes an event: sessions that ended go, and what is to be done comes out.
+    /// Finishes an event: removes the sessions that ended, and returns the actions.
     mutating func settle() -> [ServerAction] {
         while true {
             for (link, session) in context.links.takeLostStreams() {
@@ -83,9 +83,9 @@ package struct DemoServerMachine: ~Copyable {
             }
             let ended = context.ended
             context.ended.removeAll()
-            for (session, farewell) in ended { bury(session, farewell) }
+            for (session, end) in ended { close(session, end) }
             let actions = context.links.takeActions(at: context.now)
-            // Writing may have cut a connection, of which its session has to hear.
+            // Writing may have cut a connection, which its session has to handle first.
             guard context.links.lostStreams.isEmpty, context.ended.isEmpty else {
                 for action in actions { context.links.perform(action) }
                 continue
@@ -94,21 +94,21 @@ package struct DemoServerMachine: ~Copyable {
         }
     }
 
-    private mutating func bury(_ handle: SessionHandle, _ farewell: SessionEnd?) {
+    private mutating func close(_ handle: SessionHandle, _ end: SessionEnd?) {
         guard let session = sessions.removeValue(forKey: handle) else { return }
         handles[session.id] = nil
         devices[session.id.rawValue] = nil
-        for subscription in session.subscriptions.values { routes.remove(subscription, of: handle) }
+        for subscription in session.subscriptions.values { channels.remove(subscription, of: handle) }
         for timer in session.messages.timers + [.keepalive, .sync, .inactivity, .poll, .pump, .expiry] {
             context.timers.cancel(.session(handle, timer))
         }
-        guard let farewell else { return }
-        tombstones[handle] = Tombstone(id: session.id, farewell: farewell)
-        buried[session.id] = handle
+        guard let end else { return }
+        tombstones[handle] = Tombstone(id: session.id, end: end)
+        closedHandles[session.id] = handle
         context.timers.set(.tombstone(handle), at: context.now + context.configuration.timings.tombstoneLife)
     }
 
-    /// Makes a session that is not bound yet.
+    /// Creates a session that is not bound yet.
     mutating func openSession(_ request: CreateSessionRequest, version: ProtocolVersion) -> SessionHandle {
         lastHandle += 1
         let hex = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
@@ -127,7 +127,7 @@ package struct DemoServerMachine: ~Copyable {
     }
 }
 
-/// What the listeners have to do.
+/// An action of the listeners.
 package enum ServerAction: Sendable, Equatable {
     /// Answer the HTTP request as a whole.
     case respond(LinkID, HTTPAnswer)
@@ -135,34 +135,34 @@ package enum ServerAction: Sendable, Equatable {
     case openStream(LinkID)
     /// Write whole lines at once: a part of the HTTP body, or one text message.
     ///
-    /// `isFragment`: the bytes end anywhere, the next write goes on in the same text message; only by a fault.
+    /// `isFragment`: the bytes end anywhere and the next write continues the same text message; only by a fault.
     case write(LinkID, [UInt8], isFragment: Bool = false)
     /// End the body of an HTTP stream; `closesSocket` also ends the connection.
     case endStream(LinkID, closesSocket: Bool)
     /// Close the WebSocket with a close frame of this code.
     case close(LinkID, code: Int)
-    /// Break the connection without a goodbye.
+    /// Break the connection without closing the protocol.
     case cut(LinkID)
-    /// Read no more from the connection, and leave it open.
+    /// Read nothing more from the connection, and leave it open.
     case stopReading(LinkID)
 }
 
-/// What all sessions share while an event is dealt with: the time, the connections, the timers, the faults in place.
+/// What all sessions share during an event: the time, the connections, the timers, the installed faults.
 struct ServerContext: Sendable {
-    /// What the server was made with.
+    /// The configuration of the server.
     let configuration: DemoServerConfiguration
     /// The instant of the present event.
     var now = Duration.zero
-    /// What becomes due when.
+    /// The deadlines of all sessions, connections and feeds.
     var timers = DeadlineQueue<TimerKey>()
     /// The connections.
     var links: LinkTable
-    /// What goes wrong next.
+    /// The installed faults.
     var faults = FaultPlan()
     /// Data notifications committed so far.
     var notifications = 0
     /// Sessions that ended in the present event, and the error for a late bind.
-    var ended: [(session: SessionHandle, farewell: SessionEnd?)] = []
+    var ended: [(session: SessionHandle, end: SessionEnd?)] = []
 
     /// An empty context.
     init(_ configuration: DemoServerConfiguration) {

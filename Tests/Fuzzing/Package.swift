@@ -22,6 +22,10 @@ let nioProducts: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOW
     .product(name: $0, package: "swift-nio")
 }
 
+let collections: [Target.Dependency] = ["DequeModule", "HeapModule"].map {
+    .product(name: $0, package: "swift-collections")
+}
+
 let package = Package(
     name: "fuzzing",
     platforms: [.macOS(.v15)],
@@ -41,7 +45,7 @@ let package = Package(
         ),
         module(
             "DemoServer",
-            ["TLCP", "JSONText", .product(name: "Logging", package: "swift-log")] + nioProducts
+            ["TLCP", "JSONText", .product(name: "Logging", package: "swift-log")] + nioProducts + collections
         ),
         module("TestSupport", ["SessionCore", "StreamIO"], at: "TestSupport"),
         .target(name: "CFuzzerMain", cSettings: [.treatAllWarnings(as: .error)]),

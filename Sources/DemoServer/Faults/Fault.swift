@@ -1,47 +1,47 @@
 internal import TLCP
 
-/// One piece of scripted misbehaviour: what happens, when, and how often.
+/// A scripted fault: its effect, when it takes effect, and how often.
 package struct Fault: Sendable, Hashable {
-    /// What goes wrong.
+    /// The effect.
     package var effect: FaultEffect
 
-    /// When it strikes.
+    /// When it takes effect.
     package var moment: FaultMoment
 
-    /// Occasions that pass before it strikes for the first time.
+    /// Occasions without effect before the first.
     package var skip: Int
 
-    /// How many times it strikes before it is used up; `Int.max` stands for always.
+    /// Number of occasions at which it takes effect; `Int.max` is always.
     package var times: Int
 
     /// A fault from its parts.
     ///
     /// - Parameters:
-    ///   - effect: What goes wrong.
-    ///   - moment: When it strikes; nil takes the effect's own natural moment.
-    ///   - skip: Occasions to let pass first.
-    ///   - times: Number of strikes; at least 1.
+    ///   - effect: The effect.
+    ///   - moment: When it takes effect; nil takes the default of the effect.
+    ///   - skip: Occasions to skip first.
+    ///   - times: Number of occasions; at least 1.
     package init(_ effect: FaultEffect, at moment: FaultMoment? = nil, skip: Int = 0, times: Int = 1) {
         self.effect = effect
-        self.moment = moment ?? effect.naturalMoment
+        self.moment = moment ?? effect.defaultMoment
         self.skip = max(0, skip)
         self.times = max(1, times)
     }
 }
 
-/// An occasion at which a fault can strike.
+/// An occasion at which a fault can take effect.
 package enum FaultMoment: Sendable, Hashable {
     /// As soon as the fault is installed, on every stream connection that is open at that instant.
     case now
 
-    /// Right after the given number of data notifications (at least 1) was written on one stream connection.
+    /// After the given number of data notifications (at least 1) on one stream connection.
     case data(Int)
 
-    /// When a request of this kind arrives, in place of or beside its normal answer.
+    /// When a request of this kind is received, in place of or in addition to its normal response.
     case request(FaultRequest)
 }
 
-/// The requests that faults tell apart.
+/// The requests that faults distinguish.
 package enum FaultRequest: String, Sendable, Hashable, CaseIterable {
     /// A WebSocket handshake.
     case handshake
@@ -78,7 +78,7 @@ package enum FaultRequest: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ControlOperation {
-    /// The moment at which faults of this request strike.
+    /// The request as faults distinguish it.
     var faultRequest: FaultRequest {
         switch self {
         case .add: .add

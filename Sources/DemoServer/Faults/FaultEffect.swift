@@ -1,14 +1,14 @@
-/// What can go wrong on purpose.
+/// The effect of a fault.
 package enum FaultEffect: Sendable, Hashable {
-    /// The connection is cut without a goodbye; the session stays, as after a network failure.
+    /// The connection is cut without closing the protocol; the session stays, as after a network failure.
     case drop
     /// The next line is cut after so many bytes, CR-LF among them, then the connection; nil: in its middle.
     case cutLine(after: Int? = nil)
-    /// What is written on the connection during this time is lost.
+    /// Writes on the connection are lost for this time.
     case mute(Duration)
-    /// What is written on the connection during this time arrives only after it.
+    /// Writes on the connection are delayed for this time.
     case stall(Duration)
-    /// Nothing is written or read any more, yet the connection stays open.
+    /// Nothing is written or read, and the connection stays open.
     case halfOpen
     /// The stream ends with `LOOP,<delay>`.
     case loop(delayMilliseconds: Int)
@@ -22,39 +22,40 @@ package enum FaultEffect: Sendable, Hashable {
     case status(Int)
     /// The request is neither executed nor answered.
     case ignore
-    /// The request is executed, its answer is lost.
+    /// The request is executed, its response is lost.
     case loseAnswer
-    /// The answer comes this much later; its effects do not wait.
+    /// The response is delayed by this time; the execution is not.
     case delay(Duration)
-    /// The answer is sent twice.
+    /// The response is sent twice.
     case duplicateAnswer
-    /// The answers of a batch come in reverse order, after the notifications that the batch caused.
+    /// The responses of a batch are sent in reverse order, after the notifications that the batch caused.
     case lateAnswers
     /// The HTTP stream is held back until it ends, as by a buffering proxy.
     case holdStream
     /// The counts of `SUBOK`/`SUBCMD` are wrong by these numbers.
     case wrongCounts(items: Int, fields: Int)
-    /// `PROG` is this much higher than what follows (negative: an honest restart from an earlier point, if still kept).
+    /// `PROG` is higher by this number than the notifications that follow; with a negative number the stream restarts at an
+    /// earlier notification, if it is still kept.
     case progress(Int)
     /// A recovery is refused with code 4.
     case refuseRecovery
     /// `CONOK` carries this control link.
     case controlLink(String)
-    /// The connection ends by `LOOP` after this many bytes, whatever the client asked.
+    /// The connection ends by `LOOP` after this many bytes, in place of the requested content length.
     case contentLength(Int)
     /// Every write on the connection is cut into pieces of seeded random length of at most this many bytes.
     case split(maxLength: Int)
     /// Every line travels in a WebSocket message or chunk of its own.
     case oneLinePerWrite
-    /// These lines are written as they are, uncounted: unknown tags, empty lines, nonsense.
+    /// These lines are written as they are and not counted as notifications.
     case inject([String])
-    /// The last data notification is written a second time, uncounted.
+    /// The last data notification is written a second time, and not counted.
     case repeatData
     /// The next data notification is counted but not written.
     case skipData
-    /// `CLIENTIP` tells this address.
+    /// `CLIENTIP` has this address.
     case clientAddress(String)
-    /// Text arguments keep their commas.
+    /// Commas in text arguments are not escaped.
     case rawCommas
 }
 
@@ -62,8 +63,8 @@ extension FaultEffect {
     /// Time after which a half-open connection is cut.
     static let longestHalfOpen = Duration.seconds(120)
 
-    /// The moment at which the effect strikes if none is named.
-    package var naturalMoment: FaultMoment {
+    /// When the effect happens if the fault names no moment.
+    package var defaultMoment: FaultMoment {
         switch self {
         case .drop, .cutLine, .mute, .stall, .halfOpen, .loop, .end, .inject, .repeatData, .skipData: .now
         case .refuse, .error, .ignore, .loseAnswer, .delay, .duplicateAnswer, .lateAnswers, .rawCommas:

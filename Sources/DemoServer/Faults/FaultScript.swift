@@ -1,8 +1,8 @@
 internal import TLCP
 
-/// Faults as text, for tests that run outside of this process; `manual` describes them.
+/// Faults as text, for tests that run in another process; `manual` describes the syntax.
 package enum FaultScript {
-    /// Reads a script.
+    /// Parses a script.
     package static func parse(_ text: String) throws(FaultScriptError) -> [Fault] {
         var faults: [Fault] = []
         for line in text.split(whereSeparator: { $0 == ";" || $0.isNewline }) {
@@ -86,27 +86,27 @@ package enum FaultScript {
     }
 }
 
-/// What is wrong with a fault script.
+/// An error in a fault script.
 package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The effect as it was named.
+    /// The name of the effect in the script.
     package let effect: String
-    /// The argument that is missing or wrong; nil if there is no such effect.
+    /// The argument that is missing or invalid; nil if there is no such effect.
     package let argument: String?
 
-    /// A phrase for people.
+    /// The error in words.
     package var description: String {
-        argument.map { "\(effect): missing or wrong \($0)" } ?? "no such effect: \(effect)"
+        argument.map { "\(effect): missing or invalid \($0)" } ?? "no such effect: \(effect)"
     }
 }
 
-/// The `name=value` pairs of one line of a `FaultScript`; each is asked for once, and none may be left over.
+/// The `name=value` pairs of one line of a `FaultScript`; an argument that the effect does not have is an error.
 struct FaultArguments: Sendable {
-    /// The effect that they belong to.
+    /// The effect of the line.
     let effect: String
     private var pairs: [(name: String, value: String)] = []
     private var known: Set<String> = []
 
-    /// Reads the words after the effect's name.
+    /// Parses the words after the name of the effect.
     init(_ words: some Sequence<String>, of effect: String) throws(FaultScriptError) {
         self.effect = effect
         for word in words {
@@ -118,14 +118,14 @@ struct FaultArguments: Sendable {
         }
     }
 
-    /// All arguments were asked for; throws if there is another one.
+    /// Throws if there is an argument that was not read.
     func end() throws(FaultScriptError) {
-        if let stranger = pairs.first(where: { !known.contains($0.name) }) {
-            throw FaultScriptError(effect: effect, argument: stranger.name)
+        if let unknown = pairs.first(where: { !known.contains($0.name) }) {
+            throw FaultScriptError(effect: effect, argument: unknown.name)
         }
     }
 
-    /// All values of a name, in order, each good for a line.
+    /// All values of a name, in order; at least one.
     mutating func lines(_ name: String) throws(FaultScriptError) -> [String] {
         known.insert(name)
         let lines = pairs.filter { $0.name == name }.map(\.value)
@@ -139,13 +139,13 @@ struct FaultArguments: Sendable {
         return pairs.first { $0.name == name }?.value
     }
 
-    /// A value that must be there.
+    /// A required value.
     mutating func required(_ name: String) throws(FaultScriptError) -> String {
         guard let value = first(name) else { throw FaultScriptError(effect: effect, argument: name) }
         return value
     }
 
-    /// A whole number; must be there unless there is a default.
+    /// An integer; required unless there is a default.
     mutating func number(
         _ name: String,
         in bounds: ClosedRange<Int> = -1_000_000_000...1_000_000_000,
@@ -157,7 +157,7 @@ struct FaultArguments: Sendable {
         return number
     }
 
-    /// A whole number; nil if it is not there.
+    /// An integer; nil if it is absent.
     mutating func optionalNumber(_ name: String, in bounds: ClosedRange<Int>) throws(FaultScriptError) -> Int? {
         guard let text = first(name) else { return nil }
         guard let number = Int(text), bounds.contains(number) else {

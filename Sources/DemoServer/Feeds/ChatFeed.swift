@@ -8,7 +8,7 @@ struct ChatFeed: Feed {
     private let clockStart: Int64
     private var lines: [FeedRow]
 
-    /// Opens the room with a greeting of the host.
+    /// A chat with a first message of the host.
     init(clockStart: Int64) {
         self.clockStart = clockStart
         lines = [FeedRow(values: [String(clockStart), "Welcome to the demo chat room", "127.0.0.1"])]
@@ -26,7 +26,7 @@ struct ChatFeed: Feed {
 
     mutating func advance(to now: Duration) -> [FeedEvent] { [] }
 
-    mutating func said(_ text: String, from address: String, at now: Duration) -> [FeedEvent] {
+    mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent] {
         let line = FeedRow(values: [String(clockStart &+ Int64(now.wholeMilliseconds)), text, address])
         lines.append(line)
         if lines.count > ChatFeed.remembered { lines.removeFirst() }
@@ -34,7 +34,7 @@ struct ChatFeed: Feed {
     }
 }
 
-/// Time of day and dates as the feeds print them; computed by hand, for feeds have no other use for Foundation.
+/// The time of day in the format of the feeds.
 enum ClockText {
     /// `HH:MM:SS`, in UTC.
     static func timeOfDay(millisecondsSince1970 milliseconds: Int64) -> String {

@@ -1,11 +1,11 @@
-/// `JSON_FEED`: the items `document1` and `document2`, each a JSON document and a long text of which little changes.
+/// `JSON_FEED`: the items `document1` and `document2`, each a JSON document and a long text that change in small parts.
 ///
-/// With `FeedConfiguration.diffs`, changes of `document` travel as JSON Patch and changes of `text` as TLCP-diff to
-/// clients that take these formats.
+/// With `FeedConfiguration.diffs`, changes of `document` are sent as JSON Patch and changes of `text` as TLCP-diff to
+/// clients that accept these formats.
 struct DocumentFeed: Feed {
     let fields = ["time", "document", "text"]
 
-    private struct Command: Sendable {
+    private struct Order: Sendable {
         var quantity: Int
         var note: String
         var tags: [String]
@@ -15,19 +15,19 @@ struct DocumentFeed: Feed {
     private let diffs: Bool
     private let clockStart: Int64
     private var generator: SeededGenerator
-    private var orders: [Command]
+    private var orders: [Order]
     private var changedAt = [Duration.zero, Duration.zero]
     private var due = DeadlineQueue<Int>()
 
-    /// Writes the first version of both documents.
+    /// A feed with the first version of both documents.
     init(_ configuration: FeedConfiguration, seed: UInt64, clockStart: Int64) {
         pause = configuration.documentPause
         diffs = configuration.diffs
         self.clockStart = clockStart
         generator = SeededGenerator(seed: seed, part: "document")
         orders = [
-            Command(quantity: 3, note: "fragile", tags: ["new"]),
-            Command(quantity: 12, note: "a \"quoted\" note", tags: []),
+            Order(quantity: 3, note: "fragile", tags: ["new"]),
+            Order(quantity: 12, note: "a \"quoted\" note", tags: []),
         ]
         guard configuration.isMoving else { return }
         for index in orders.indices {
@@ -80,7 +80,7 @@ struct DocumentFeed: Feed {
         let head = #"{"order":{"id":"\#(index + 1)","warehouse":"north","customer":"Millrace Water"},"#
         let document = head + #""quantity":\#(order.quantity),"note":"\#(note)","tags":[\#(tags)]}"#
         let text =
-            "Command \(index + 1) of Millrace Water, from the northern warehouse: \(order.quantity) pieces in stock."
+            "Order \(index + 1) of Millrace Water, from the northern warehouse: \(order.quantity) pieces in stock."
         let clock = clockStart &+ Int64(changedAt[index].wholeMilliseconds)
         return FeedRow(values: [ClockText.timeOfDay(millisecondsSince1970: clock), document, text])
     }

@@ -1,62 +1,62 @@
 internal import TLCP
 
-/// A data adapter: some items, their present state, and what happens to them as time goes by.
+/// A data adapter: items, their present state, and their events.
 ///
-/// Feeds are pure: what they publish follows from the seed, the time and the messages they were given, whether or not
-/// anybody listens.
+/// Feeds are pure: their events follow from the seed, the time and the messages passed in, whether or not an item is
+/// subscribed to.
 protocol Feed: Sendable {
     /// Names of the fields, in the order of all rows of this feed.
     var fields: [String] { get }
 
-    /// What an item is; nil if the feed has no such item.
+    /// The description of an item; nil if the feed has no such item.
     func item(named name: String) -> FeedItem?
 
     /// The present state of an item.
     func snapshot(of name: String) -> FeedSnapshot
 
-    /// The instant of the next change; nil if nothing will change by itself.
+    /// The instant of the next change; nil if the feed does not change with time.
     var nextChange: Duration? { mutating get }
 
-    /// What happened up to an instant, in order.
+    /// The events up to an instant, in order.
     mutating func advance(to now: Duration) -> [FeedEvent]
 
-    /// A test, or the application around the server, asks for something.
-    mutating func ordered(_ order: FeedRequest) -> [FeedEvent]
+    /// The events of a request to a manual feed.
+    mutating func requested(_ request: FeedRequest) -> [FeedEvent]
 
-    /// A client published a message to all.
-    mutating func said(_ text: String, from address: String, at now: Duration) -> [FeedEvent]
+    /// The events of a chat message of a client.
+    mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent]
 }
 
 extension Feed {
-    mutating func ordered(_ order: FeedRequest) -> [FeedEvent] { [] }
-    mutating func said(_ text: String, from address: String, at now: Duration) -> [FeedEvent] { [] }
+    mutating func requested(_ request: FeedRequest) -> [FeedEvent] { [] }
+    mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent] { [] }
 }
 
-/// What can be known of an item before its first event.
+/// The description of an item.
 struct FeedItem: Sendable, Hashable {
-    /// The one mode that it allows.
+    /// The only mode that it allows.
     var mode: WireMode
     /// Greatest frequency in updates per second; nil sets no limit.
     var maxFrequency: Double?
-    /// Diff formats that the feed asks for.
+    /// Diff formats of the item.
     var diffs: DiffFormats = []
-    /// Formats for single fields in place of those, by the field's place in the feed's rows.
+    /// Diff formats of single fields, in place of `diffs`, by position in the rows.
     var fieldDiffs: [Int: DiffFormats] = [:]
-    /// Selectors that may be named.
+    /// Valid selectors.
     var selectors: Set<String> = []
     /// Whether events that change no subscribed field are dropped in MERGE mode.
     var dropsUnchanged = false
 }
 
-/// Something that happened to an item.
+/// An event of an item.
 enum FeedEvent: Sendable, Hashable {
-    /// It took a new row.
+    /// The item has a new row.
     case row(item: String, FeedRow)
-    /// It was emptied.
+    /// The item was cleared.
     case cleared(item: String)
-    /// Events of it were lost before they reached the server.
+    /// Events were lost before they reached the server.
     case lost(item: String, count: Int)
-    /// Its snapshot, so far incomplete, is complete.
+    /// The snapshot is complete.
     case endOfSnapshot(item: String)
 
     /// The item.
@@ -71,7 +71,7 @@ enum FeedEvent: Sendable, Hashable {
 struct FeedSnapshot: Sendable, Hashable {
     /// MERGE: at most one row; DISTINCT: the last rows, oldest first; COMMAND: one `ADD` per key.
     var rows: [FeedRow]
-    /// Whether more rows of the snapshot will come as events, up to `FeedEvent.endOfSnapshot`.
+    /// Whether `rows` is the whole snapshot; if not, its other rows follow as events up to `FeedEvent.endOfSnapshot`.
     var isComplete = true
 }
 
@@ -79,38 +79,38 @@ struct FeedSnapshot: Sendable, Hashable {
 struct FeedRow: Sendable, Hashable {
     /// The values in the order of the feed's fields; nil is null.
     var values: [String?]
-    /// What happens to a key; COMMAND only.
+    /// The command; COMMAND only.
     var command: RowCommand?
 }
 
-/// What a row of a COMMAND item does to a key.
+/// The key and the command of a row of a COMMAND item.
 struct RowCommand: Sendable, Hashable {
     /// The three commands of the protocol.
     enum Kind: String, Sendable {
-        /// The key appears.
+        /// The key is added.
         case add = "ADD"
-        /// The key's row changes.
+        /// The row of the key changes.
         case update = "UPDATE"
-        /// The key goes.
+        /// The key is deleted.
         case delete = "DELETE"
     }
 
     /// The key.
     var key: String
-    /// What happens to it.
+    /// The command.
     var kind: Kind
 }
 
-/// What a test, or an application around the server, makes a hand-driven feed do.
+/// An event that a test, or the application around the server, publishes through a manual feed.
 package enum FeedRequest: Sendable, Hashable {
-    /// The item takes these values, in the order of the feed's fields; missing ones at the end are null.
+    /// The item has a new row of these values, in the order of the feed's fields; missing ones at the end are null.
     ///
     /// COMMAND feeds must give key and command (`ADD`, `UPDATE`, `DELETE`) under the field names `key` and `command`.
     case publish(item: String, values: [String?])
-    /// The item's list or table is emptied (`CS`); a MERGE row becomes all null.
+    /// The item is cleared (`CS`); all fields of a MERGE item become null.
     case clear(item: String)
-    /// The given number of events of the item got lost (`OV`, for subscriptions that report losses).
+    /// This number of events of the item was lost (`OV`, for subscriptions that report losses).
     case lose(item: String, count: Int)
-    /// The snapshot of the item is complete; only for feeds that hold their snapshots.
+    /// The snapshot of the item is complete; only for feeds with `ManualFeedConfiguration.holdsSnapshot`.
     case endSnapshot(item: String)
 }

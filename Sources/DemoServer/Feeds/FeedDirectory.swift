@@ -1,12 +1,12 @@
 /// All data adapters of the adapter set, by name.
 struct FeedDirectory: Sendable {
-    /// Stands for one feed; two names may lead to the same one.
+    /// The index of a feed; several names may have the same one.
     typealias Index = Int
 
     private var feeds: [any Feed] = []
     private var names: [String: Index] = [:]
 
-    /// Opens the built-in feeds and those driven by hand; the latter win where names are equal.
+    /// The built-in feeds and the manual ones; a manual feed replaces a built-in one of the same name.
     ///
     /// - Parameters:
     ///   - clockStart: Milliseconds since 1970 at the server's time zero.
@@ -34,13 +34,13 @@ struct FeedDirectory: Sendable {
     /// The field names of a feed.
     func fields(of index: Index) -> [String] { feeds[index].fields }
 
-    /// What an item of a feed is; nil if it has no such item.
+    /// The description of an item of a feed; nil if it has no such item.
     func item(_ name: String, of index: Index) -> FeedItem? { feeds[index].item(named: name) }
 
     /// The present state of an item.
     func snapshot(of name: String, in index: Index) -> FeedSnapshot { feeds[index].snapshot(of: name) }
 
-    /// The instant at which some feed changes by itself.
+    /// The instant of the next change of any feed; nil if none changes with time.
     var nextChange: Duration? {
         mutating get {
             var earliest: Duration?
@@ -52,28 +52,28 @@ struct FeedDirectory: Sendable {
         }
     }
 
-    /// What happened in all feeds up to an instant; per feed in order.
+    /// The events of all feeds up to an instant; in order within each feed.
     mutating func advance(to now: Duration) -> [(feed: Index, event: FeedEvent)] {
         feeds.indices.flatMap { index in
             feeds[index].advance(to: now).map { (index, $0) }
         }
     }
 
-    /// Publishes a message to all subscribers of the chat.
-    mutating func said(_ text: String, from address: String, at now: Duration) -> [(feed: Index, event: FeedEvent)] {
+    /// The events of a chat message of a client.
+    mutating func received(_ text: String, from address: String, at now: Duration) -> [(feed: Index, event: FeedEvent)] {
         feeds.indices.flatMap { index in
-            feeds[index].said(text, from: address, at: now).map { (index, $0) }
+            feeds[index].received(text, from: address, at: now).map { (index, $0) }
         }
     }
 
-    /// A feed is driven by hand; feeds that go by themselves and unknown ones do nothing.
-    mutating func ordered(_ order: FeedRequest, to adapter: String) -> [(feed: Index, event: FeedEvent)] {
+    /// The events of a request to a manual feed; none for built-in and unknown feeds.
+    mutating func requested(_ request: FeedRequest, to adapter: String) -> [(feed: Index, event: FeedEvent)] {
         guard let index = names[adapter] else { return [] }
-        return feeds[index].ordered(order).map { (index, $0) }
+        return feeds[index].requested(request).map { (index, $0) }
     }
 }
 
-/// What the built-in feeds publish and how fast.
+/// Rates and content of the built-in feeds.
 package struct FeedConfiguration: Sendable, Hashable {
     /// Bounds of the random pause between two updates of one quote item.
     package var quotePause = Duration.milliseconds(200)...Duration.seconds(2)
@@ -87,17 +87,17 @@ package struct FeedConfiguration: Sendable, Hashable {
     /// Bounds of the random pause between two changes of a JSON document.
     package var documentPause = Duration.milliseconds(500)...Duration.seconds(2)
 
-    /// Whether the built-in feeds change at all; a still server serves snapshots and what clients and tests publish.
+    /// Whether the built-in feeds change; without changes the server sends snapshots, chat messages and manual feeds.
     package var isMoving = true
 
-    /// Greatest number of updates per second and item that the quote feed allows; nil sets no limit.
+    /// Greatest frequency of the quote feed, in updates per second and item; nil sets no limit.
     ///
     /// With a limit, `unfiltered` subscriptions to quotes are refused with code 26.
     package var quoteFrequencyLimit: Double?
 
-    /// Diff formats that the feeds ask for: JSON Patch for JSON documents, TLCP-diff for long texts.
+    /// Whether feeds use diff formats: JSON Patch for JSON documents, TLCP-diff for long texts.
     package var diffs = true
 
-    /// The demo's speed.
+    /// The rates of the public demos.
     package init() {}
 }

@@ -16,7 +16,7 @@ struct ManualFeed: Feed {
     private let fieldDiffs: [Int: DiffFormats]
     private var states: [String: State] = [:]
 
-    /// Starts without data.
+    /// A feed without data.
     ///
     /// - Parameters:
     ///   - remembered: Rows of a DISTINCT item that its snapshot keeps.
@@ -51,9 +51,9 @@ struct ManualFeed: Feed {
 
     mutating func advance(to now: Duration) -> [FeedEvent] { [] }
 
-    /// Performs an order; orders that do not apply to the feed do nothing.
-    mutating func ordered(_ order: FeedRequest) -> [FeedEvent] {
-        switch order {
+    /// Performs a request; one that does not apply to the feed is ignored.
+    mutating func requested(_ request: FeedRequest) -> [FeedEvent] {
+        switch request {
         case .publish(let item, let values): publish(values, to: item)
         case .clear(let item): clear(item)
         case .lose(let item, let count): self.item(named: item) == nil ? [] : [.lost(item: item, count: max(1, count))]
@@ -131,7 +131,7 @@ struct ManualFeed: Feed {
     }
 }
 
-/// A data adapter whose items change only by orders of a test.
+/// A data adapter whose items change by `FeedRequest`s only.
 package struct ManualFeedConfiguration: Sendable, Hashable {
     /// Item names; empty accepts any name.
     package var items: [String]
@@ -139,13 +139,13 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     /// Field names, in the order of the rows that are published.
     package var fields: [String]
 
-    /// The one mode that the items allow.
+    /// The only mode that the items allow.
     package var mode: WireMode
 
-    /// Diff formats that the feed asks for.
+    /// Diff formats of the items.
     package var diffs: DiffFormats
 
-    /// Formats for single fields in place of those, by name.
+    /// Diff formats of single fields, in place of `diffs`, by name.
     package var fieldDiffs: [String: DiffFormats]
 
     /// Greatest frequency of an item, in updates per second; nil sets no limit.
@@ -154,10 +154,10 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     /// Selectors that subscriptions may name; any other is refused with code 25.
     package var selectors: Set<String>
 
-    /// Whether snapshots stay open until `FeedRequest.endSnapshot`.
+    /// Whether snapshots are incomplete until `FeedRequest.endSnapshot`.
     package var holdsSnapshot: Bool
 
-    /// Describes a feed.
+    /// A configuration from its parts.
     package init(
         items: [String] = [],
         fields: [String],

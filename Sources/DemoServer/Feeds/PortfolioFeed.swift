@@ -12,7 +12,7 @@ struct PortfolioFeed: Feed {
     private var holdings: [(key: String, quantity: Int)] = []
     private var due: Duration?
 
-    /// Starts with five shares.
+    /// A portfolio of five shares.
     init(_ configuration: FeedConfiguration, seed: UInt64) {
         pause = configuration.portfolioPause
         generator = SeededGenerator(seed: seed, part: PortfolioFeed.itemName)
@@ -41,7 +41,7 @@ struct PortfolioFeed: Feed {
         return events
     }
 
-    /// Buys, sells, or trades something: mostly the latter, and never sells the last three shares.
+    /// Adds, removes or changes a share, mostly the latter; keeps at least three.
     private mutating func change() -> FeedRow {
         let held = Set(holdings.map(\.key))
         let missing = PortfolioFeed.candidates.map { "item\($0)" }.filter { !held.contains($0) }

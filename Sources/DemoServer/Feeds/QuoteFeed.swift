@@ -1,4 +1,4 @@
-/// `QUOTE_ADAPTER`, and `DEFAULT` as well: thirty shares whose prices walk at random.
+/// `QUOTE_ADAPTER` and `DEFAULT`: thirty shares with random walks of their prices.
 struct QuoteFeed: Feed {
     let fields = [
         "stock_name", "last_price", "time", "pct_change", "bid_quantity", "bid", "ask", "ask_quantity", "min", "max",
@@ -11,7 +11,7 @@ struct QuoteFeed: Feed {
     private var quotes: [Quote]
     private var due = DeadlineQueue<Int>()
 
-    /// Opens the market.
+    /// A market with opening prices.
     ///
     /// - Parameters:
     ///   - clockStart: Milliseconds since 1970 at the server's time zero.
@@ -68,9 +68,9 @@ struct QuoteFeed: Feed {
     ]
 }
 
-/// One share: its prices in cents, and the generator that moves them.
+/// One share: its prices in cents, and their random generator.
 struct Quote: Sendable {
-    /// Everything random about this share.
+    /// The generator of this share.
     var generator: SeededGenerator
 
     private let name: String
@@ -85,7 +85,7 @@ struct Quote: Sendable {
     private var askQuantity: Int
     private var tradedAt = Duration.zero
 
-    /// Opens near a random reference price between 2 and 120.
+    /// A share with an opening price near a random reference price between 2 and 120.
     init(name: String, generator start: SeededGenerator) {
         var generator = start
         reference = Int.random(in: 200...12_000, using: &generator)
@@ -101,7 +101,7 @@ struct Quote: Sendable {
         self.generator = generator
     }
 
-    /// One trade: the price moves by up to half a percent, drawn back a little towards the reference.
+    /// One trade: the price changes by up to half a percent, plus one percent of its distance to the reference.
     mutating func trade(at time: Duration) {
         let reach = max(1, last / 200)
         let pull = (reference - last) / 100
@@ -111,7 +111,7 @@ struct Quote: Sendable {
         let spread = max(1, last / 1_000)
         bid = max(1, last - Int.random(in: 1...spread, using: &generator))
         ask = last + Int.random(in: 1...spread, using: &generator)
-        // One side of the book often stays as it was: fields that do not change are worth having in a demo.
+        // Often unchanged, so that updates with unchanged fields occur in the demo.
         if Bool.random(using: &generator) { bidQuantity = Int.random(in: 1...90, using: &generator) * 500 }
         if Bool.random(using: &generator) { askQuantity = Int.random(in: 1...90, using: &generator) * 500 }
         tradedAt = time

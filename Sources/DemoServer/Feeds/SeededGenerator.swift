@@ -1,15 +1,15 @@
-/// A small random number generator (SplitMix64) whose whole course follows from its seed.
+/// A pseudo-random number generator (SplitMix64); equal seeds produce equal numbers.
 package struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
     private var state: UInt64
 
-    /// Starts the course of a seed.
+    /// A generator with a seed.
     package init(seed: UInt64) {
         state = seed
     }
 
-    /// The generator for one part of something: independent of those of all other parts.
+    /// A generator for a part of the program, independent of those of other parts.
     package init(seed: UInt64, part: String) {
-        // FNV-1a: any hash would do that is the same in every process, which `Hasher` is not.
+        // FNV-1a, because `Hasher` differs between processes.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in part.utf8 {
             hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3

@@ -1,10 +1,10 @@
-/// What the conversation sees of an HTTP request.
+/// An HTTP request.
 package struct HTTPRequestText: Sendable, Hashable {
     /// `POST`, `GET`, …; `OPTIONS` is answered by the listeners.
     package var method: String
     /// The path as received, without the query.
     package var path: String
-    /// What follows the `?`; empty if nothing does.
+    /// The part after the `?`; empty if there is none.
     package var query: String
     /// The body.
     package var body: [UInt8]
@@ -18,16 +18,16 @@ package struct HTTPRequestText: Sendable, Hashable {
     }
 }
 
-/// A whole HTTP answer.
+/// A whole HTTP response.
 package struct HTTPAnswer: Sendable, Equatable {
     /// The HTTP status.
     package var status: Int
     /// The body.
     package var body: [UInt8]
-    /// Whether the connection ends after it.
+    /// Whether the connection is closed after it.
     package var closesSocket: Bool
 
-    /// An answer from its parts.
+    /// A response from its parts.
     package init(status: Int = 200, body: [UInt8] = [], closesSocket: Bool = false) {
         self.status = status
         self.body = body

@@ -1,10 +1,10 @@
 internal import TLCP
 
-/// One connection: what waits to be written on it, and what is wrong with it on purpose.
+/// One connection: its pending lines, and the faults applied to it.
 struct Link: Sendable {
     /// The form of the connection.
     enum Kind: Sendable, Hashable {
-        /// A WebSocket; its TLCP version.
+        /// A WebSocket.
         case webSocket
         /// An HTTP request whose response has not begun.
         case exchange
@@ -18,46 +18,46 @@ struct Link: Sendable {
     let peer: String
     /// When the client opened it; an HTTP connection may have carried other requests since.
     let openedAt: Duration
-    /// The TLCP version that the client speaks.
+    /// The TLCP version of the client.
     var version = ProtocolVersion.current
-    /// The error of the TLCP version, for the response to a create or bind; nil if it is supported.
+    /// The unsupported TLCP version, for the response to a create or bind; nil if the version is supported.
     var versionProblem: String?
 
-    /// The session whose stream runs here.
+    /// The session that is bound to this connection.
     var stream: SessionHandle?
-    /// The session that requests without `LS_session` act on; WebSocket only.
+    /// The session of requests without `LS_session`; WebSocket only.
     var defaultSession: SessionHandle?
 
-    /// Lines not yet handed to the listeners.
+    /// Lines not yet passed to the listeners.
     var pending: [UInt8] = []
     /// Where the lines of `pending` end.
     var lineEnds: [Int] = []
-    /// What is to happen once `pending` was written.
+    /// How the connection ends once `pending` is written; nil if it stays open.
     var ending: LinkEnding?
-    /// Whether the peer takes bytes.
+    /// Whether the peer accepts bytes.
     var takesBytes = true
-    /// When something last arrived here.
-    var lastHeard: Duration
-    /// What is wrong on purpose.
+    /// When the last message was received.
+    var lastReceived: Duration
+    /// The faults applied to the connection.
     var faults = LinkFaults()
 
-    /// What becomes of a line.
-    enum LineFate: Sendable, Hashable {
-        /// It waits to be written.
-        case waits
-        /// The connection is to be cut after so many bytes of it; nil: in its middle.
-        case isCut(after: Int?)
-        /// The connection is at its end already.
-        case isLost
+    /// The result of writing a line.
+    enum WriteResult: Sendable, Hashable {
+        /// The line is pending.
+        case pending
+        /// The connection is to be cut after so many bytes of the line; nil: in its middle.
+        case cut(after: Int?)
+        /// The connection is ending already; the line is dropped.
+        case dropped
     }
 
-    /// Takes a line, complete with CR-LF.
-    mutating func take(_ line: [UInt8]) -> LineFate {
-        if ending != nil { return .isLost }
-        if let cut = faults.lineCut { return .isCut(after: cut.length) }
+    /// Adds a line, complete with CR-LF, to the pending ones.
+    mutating func append(_ line: [UInt8]) -> WriteResult {
+        if ending != nil { return .dropped }
+        if let cut = faults.lineCut { return .cut(after: cut.length) }
         pending.append(contentsOf: line)
         if faults.isOneLinePerWrite { lineEnds.append(pending.count) }
-        return .waits
+        return .pending
     }
 
     /// Whether the session may commit more to this connection.
@@ -66,7 +66,7 @@ struct Link: Sendable {
     }
 }
 
-/// The server's number for one connection as the conversation sees it: a WebSocket, or one HTTP request with its response.
+/// The server's number for a link: a WebSocket, or one HTTP request with its response.
 package struct LinkID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number.
     package let rawValue: Int
@@ -77,7 +77,7 @@ package struct LinkID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number as text.
     package var description: String { "#\(rawValue)" }
 
-    /// Command by number.
+    /// Order by number.
     package static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
 }
 

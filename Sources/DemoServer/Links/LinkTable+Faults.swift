@@ -1,6 +1,6 @@
 extension LinkTable {
-    /// Something goes wrong with a connection as such; effects that are about requests do nothing.
-    mutating func strike(
+    /// Applies an effect to a connection; effects on requests and sessions are ignored.
+    mutating func apply(
         _ id: LinkID,
         _ effect: FaultEffect,
         at now: Duration,
@@ -46,27 +46,27 @@ extension LinkTable {
     }
 }
 
-/// What is wrong with a connection on purpose.
+/// The faults applied to a connection.
 struct LinkFaults: Sendable, Hashable {
-    /// Where a line is cut.
+    /// The place at which a line is cut.
     struct LineCut: Sendable, Hashable {
         /// Bytes that are still written; nil: half of them.
         var length: Int?
     }
 
-    /// Writes get lost up to this instant.
+    /// Writes are lost up to this instant.
     var mutedUntil: Duration?
-    /// Writes wait up to this instant.
+    /// Writes are delayed up to this instant.
     var stalledUntil: Duration?
-    /// Nothing is read or written any more.
+    /// Nothing is read or written.
     var isHalfOpen = false
     /// An HTTP stream is held back until it ends.
     var isHeld = false
     /// Writes are cut into pieces of at most this length.
     var pieceLength: Int?
-    /// Every line is written by itself.
+    /// Every line is a write of its own.
     var isOneLinePerWrite = false
-    /// Where the next line is cut, and the connection with it; nil: nowhere.
+    /// Where the next line is cut, after which the connection is; nil: nowhere.
     var lineCut: LineCut?
     /// The next data notification is not written.
     var skipsNextData = false
@@ -78,6 +78,6 @@ struct LinkFaults: Sendable, Hashable {
     var controlLink: String?
     /// `CONOK` is written twice.
     var repeatsConOK = false
-    /// What is added to `PROG`.
+    /// Added to the value of `PROG`.
     var progressOffset = 0
 }

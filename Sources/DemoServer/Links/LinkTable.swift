@@ -1,10 +1,10 @@
 internal import TLCP
 
-/// All open connections, and what the listeners have to do with them next.
+/// All open connections, and the pending actions of the listeners.
 struct LinkTable: Sendable {
     /// Connections by number.
     private(set) var links: [LinkID: Link] = [:]
-    /// Sessions whose stream connection was cut by a fault, until they are notified.
+    /// Sessions whose stream connection was cut by a fault, until they have handled it.
     private(set) var lostStreams: [(link: LinkID, session: SessionHandle)] = []
     private var dirty: [LinkID] = []
     private var actions: [ServerAction] = []
@@ -13,12 +13,12 @@ struct LinkTable: Sendable {
     /// An empty table.
     ///
     /// - Parameters:
-    ///   - seed: Decides where the fault `split` cuts.
+    ///   - seed: Seed of the positions at which the fault `split` cuts.
     init(seed: UInt64) {
         cutter = SeededGenerator(seed: seed, part: "split")
     }
 
-    /// One connection; absent once it ended. Changes to one that is absent are lost.
+    /// One connection; nil once it has ended. Changes to an absent one are ignored.
     subscript(id: LinkID) -> Link? {
         get { links[id] }
         _modify { yield &links[id] }
@@ -29,17 +29,17 @@ struct LinkTable: Sendable {
         links[id] = link
     }
 
-    /// Forgets a connection that has gone.
+    /// Removes a connection.
     mutating func remove(_ id: LinkID) -> Link? {
         links.removeValue(forKey: id)
     }
 
-    /// Writes a line, complete with CR-LF, as soon as the present event is dealt with.
+    /// Writes a line, complete with CR-LF, at the end of the present event.
     mutating func write(_ line: [UInt8], on id: LinkID) {
-        switch links[id]?.take(line) {
-        case .waits: markDirty(id)
-        case .isCut(let length): cut(id, after: line.prefix(length ?? line.count / 2))
-        case .isLost, nil: break
+        switch links[id]?.append(line) {
+        case .pending: markDirty(id)
+        case .cut(let length): cut(id, after: line.prefix(length ?? line.count / 2))
+        case .dropped, nil: break
         }
     }
 
@@ -48,7 +48,7 @@ struct LinkTable: Sendable {
         write(notification.encoded, on: id)
     }
 
-    /// Writes texts as lines, whatever they are.
+    /// Writes texts as lines, valid or not.
     mutating func inject(_ lines: [String], on id: LinkID) {
         for line in lines { write(Array(line.utf8) + [0x0D, 0x0A], on: id) }
     }
@@ -60,23 +60,23 @@ struct LinkTable: Sendable {
         if links[id]?.faults.isHeld != true { actions.append(.openStream(id)) }
     }
 
-    /// Ends the connection after what was written; an HTTP response becomes complete.
+    /// Ends the connection after the pending lines; an HTTP response becomes complete.
     mutating func end(_ id: LinkID, _ ending: LinkEnding) {
         guard links[id]?.ending == nil else { return }
         links[id]?.ending = ending
         markDirty(id)
     }
 
-    /// Breaks the connection after what was written, without a goodbye.
+    /// Breaks the connection after the pending lines, without closing the protocol.
     ///
     /// - Parameters:
-    ///   - start: The beginning of a line that is written before, over a WebSocket as that of a message that never
-    ///     ends; nil if no line is cut.
+    ///   - start: The beginning of a line that is written before, over a WebSocket as an incomplete message; nil if no
+    ///     line is cut.
     mutating func cut(_ id: LinkID, after start: ArraySlice<UInt8>? = nil) {
         flush(id, at: .zero, isForced: true)
         guard let link = links.removeValue(forKey: id) else { return }
         if let start {
-            // Of a response that is sent as a whole nothing was written yet.
+            // No part of a response that is sent as a whole was written yet.
             let isWhole = link.kind == .exchange || (link.kind == .stream && link.faults.isHeld)
             if isWhole { actions.append(.openStream(id)) }
             let bytes = (isWhole ? link.pending : []) + start
@@ -86,30 +86,30 @@ struct LinkTable: Sendable {
         if let session = link.stream { lostStreams.append((id, session)) }
     }
 
-    /// Takes out what `lostStreams` holds.
+    /// Removes and returns the elements of `lostStreams`.
     mutating func takeLostStreams() -> [(link: LinkID, session: SessionHandle)] {
         defer { lostStreams.removeAll() }
         return lostStreams
     }
 
-    /// Answers an HTTP request with a status of its own.
+    /// Sends a whole response to an HTTP request.
     mutating func respond(_ id: LinkID, _ answer: HTTPAnswer) {
         guard let link = links.removeValue(forKey: id) else { return }
         actions.append(.respond(id, answer))
         if let session = link.stream { lostStreams.append((id, session)) }
     }
 
-    /// Adds an order to those for the listeners.
+    /// Adds an action of the listeners.
     mutating func perform(_ action: ServerAction) {
         actions.append(action)
     }
 
-    /// Looks at the connection again when the present event is dealt with.
+    /// Flushes the connection at the end of the present event.
     mutating func markDirty(_ id: LinkID) {
         if dirty.last != id { dirty.append(id) }
     }
 
-    /// What the listeners have to do, in order; empty until something happens again.
+    /// Removes and returns the actions of the listeners, in order.
     mutating func takeActions(at now: Duration) -> [ServerAction] {
         let due = dirty
         dirty.removeAll(keepingCapacity: true)
@@ -145,7 +145,7 @@ struct LinkTable: Sendable {
         links[id] = nil
     }
 
-    /// Sends what was held back as one response.
+    /// Sends the lines that were held back as one response.
     private mutating func finishWhole(_ id: LinkID, _ ending: LinkEnding, body: [UInt8]) {
         var closes = false
         if case .complete(let closesSocket) = ending { closes = closesSocket }

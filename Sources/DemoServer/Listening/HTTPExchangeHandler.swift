@@ -1,30 +1,30 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One HTTP connection: puts requests together, one after the other, and writes what the conversation answers.
-final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler, LinkOutlet {
+/// One HTTP connection: collects its requests, one after the other, and writes the responses of the machine.
+final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private enum State {
         /// Between two requests. *Leaves to* `receiving`.
         case idle
-        /// A head has come, its body is coming. *Leaves to* `answering`, or `discarding` if it is too long.
+        /// A head was received, its body is being received. *Leaves to* `answering`, or `discarding` if it is too long.
         case receiving(HTTPRequestHead, body: [UInt8])
-        /// The request was answered before its end; what is still coming is dropped.
+        /// The request was answered before its end; the rest of it is dropped.
         case discarding
-        /// The conversation is to answer. *Leaves to* `idle`, or to the end of the connection.
+        /// The machine has the request. *Leaves to* `idle`, or to the end of the connection.
         case answering(HTTPRequestHead)
     }
 
-    private let driver: ServerDriver
+    let driver: ServerDriver
+    var context: ChannelHandlerContext?
+    var link: LinkID?
+    var isReadingStopped = false
     private let switcher: WebSocketSwitch
     private let openedAt: Duration
-    private var context: ChannelHandlerContext?
     private var state = State.idle
-    private var link: LinkID?
     private var deadline: Scheduled<Void>?
-    private var isDeaf = false
 
     /// A handler on the driver's event loop.
     init(driver: ServerDriver, switcher: WebSocketSwitch) {
@@ -35,7 +35,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        expectSomething(within: driver.configuration.timings.idleHTTP)
+        setDeadline(within: driver.configuration.timings.idleHTTP)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -43,30 +43,12 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         self.context = nil
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        deadline?.cancel()
-        if let link { driver.closed(link) }
-        link = nil
-        context.fireChannelInactive()
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if let link { driver.writabilityChanged(of: link, to: context.channel.isWritable) }
-        // Who does not take answers asks for no more of them.
-        if !isDeaf { context.channel.setOption(.autoRead, value: context.channel.isWritable).whenComplete { _ in } }
-        context.fireChannelWritabilityChanged()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), .idle):
-            expectSomething(within: driver.configuration.timings.slowRequest)
+            setDeadline(within: driver.configuration.timings.slowRequest)
             state = .receiving(head, body: [])
-            encourage(head, context)
+            sendContinue(head, context)
         case (.body(let bytes), .receiving(let head, var body)):
             guard body.count + bytes.readableBytes <= driver.configuration.limits.request else {
                 state = .discarding
@@ -85,8 +67,8 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
     }
 
-    /// Some clients send a body only after `100 Continue`.
-    private func encourage(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    /// Sends `100 Continue` if the client waits for it before it sends the body.
+    private func sendContinue(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard head.version == .http1_1, head.headers[canonicalForm: "Expect"].contains("100-continue") else { return }
         write(HTTPResponseHead(version: head.version, status: .continue), context)
     }
@@ -147,16 +129,6 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         cut()
     }
 
-    func cut() {
-        link = nil
-        context?.close(promise: nil)
-    }
-
-    func stopReading() {
-        isDeaf = true
-        context?.channel.setOption(.autoRead, value: false).whenComplete { _ in }
-    }
-
     private func write(_ answer: HTTPAnswer, to request: HTTPRequestHead) {
         guard let context else { return }
         let closes = answer.closesSocket || !request.isKeepAlive
@@ -172,21 +144,21 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
         guard let context else { return }
         link = nil
         if case .answering = state { state = .idle }
-        // Closing all while bytes are under way would take the answer back: the client would see a reset.
+        // Closing both directions while the client still sends would cause a reset, which discards the response.
         let mode: CloseMode = if case .discarding = state { .output } else { .all }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         let written = context.eventLoop.makePromise(of: Void.self)
         if closesSocket { written.futureResult.whenComplete { _ in bound.value.close(mode: mode, promise: nil) } }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
         if !closesSocket {
-            expectSomething(within: driver.configuration.timings.idleHTTP)
+            setDeadline(within: driver.configuration.timings.idleHTTP)
         } else if mode == .output {
-            expectSomething(within: .seconds(2))
+            setDeadline(within: .seconds(2))
         }
     }
 
-    /// Closes the connection unless something comes in time.
-    private func expectSomething(within time: Duration) {
+    /// Closes the connection unless a request, or the rest of one, is received in time.
+    private func setDeadline(within time: Duration) {
         deadline?.cancel()
         guard let context else { return }
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(time.wholeMilliseconds))) {
@@ -195,14 +167,14 @@ final class HTTPExchangeHandler: ChannelInboundHandler, RemovableChannelHandler,
     }
 }
 
-/// What an HTTP request is for.
+/// The target of an HTTP request: its path and its query.
 struct RequestTarget: Sendable, Hashable {
     /// The path as received.
     let path: String
-    /// What follows the `?`; empty if nothing does.
+    /// The part after the `?`; empty if there is none.
     let query: String
 
-    /// Reads the target of a request line, which proxies and some clients send as a whole address.
+    /// Parses the target of a request line, which proxies and some clients send as an absolute URI.
     init(_ uri: String) {
         var target = uri[...]
         for scheme in ["http://", "https://"] where target.prefix(scheme.count).lowercased() == scheme {

@@ -9,11 +9,11 @@ internal import NIOPosix
     internal import Foundation
 #endif
 
-/// Opens the port, and gives every connection its handlers.
+/// Listens on the port, and adds the handlers of every connection.
 struct Listener: Sendable {
-    /// What the server was made with.
+    /// The configuration of the server.
     let configuration: DemoServerConfiguration
-    /// Where the server tells what it does.
+    /// Receives the events of connections.
     let logger: Logger
 
     /// Listens and serves until the task is cancelled.
@@ -69,12 +69,12 @@ struct Listener: Sendable {
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
             .childChannelOption(.writeBufferWaterMark, value: mark)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try Listener.equip(channel, driver.value) }
+                channel.eventLoop.makeCompletedFuture { try Listener.addHandlers(channel, driver.value) }
             }
         #if os(Linux)
-            // TCP_USER_TIMEOUT: a peer that vanished acknowledges nothing, and its connection breaks after this time.
-            let patience = min(configuration.timings.stuckWrite.wholeMilliseconds, Int(Int32.max))
-            bootstrap = bootstrap.childChannelOption(.tcpOption(NIOBSDSocket.Option(rawValue: 18)), value: patience)
+            // TCP_USER_TIMEOUT: a connection breaks after this time without acknowledgement of the peer.
+            let timeout = min(configuration.timings.stuckWrite.wholeMilliseconds, Int(Int32.max))
+            bootstrap = bootstrap.childChannelOption(.tcpOption(NIOBSDSocket.Option(rawValue: 18)), value: timeout)
         #endif
         do {
             return try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
@@ -83,8 +83,8 @@ struct Listener: Sendable {
         }
     }
 
-    /// Gives a new connection its handlers; runs on the event loop.
-    private static func equip(_ channel: any Channel, _ driver: ServerDriver) throws {
+    /// Adds the handlers of a new connection; runs on the event loop.
+    private static func addHandlers(_ channel: any Channel, _ driver: ServerDriver) throws {
         guard driver.accepted(channel) else {
             channel.close(promise: nil)
             return

@@ -1,5 +1,11 @@
 internal import NIOHTTP1
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// The heads of HTTP responses.
 enum ResponseHeads {
     /// The head of a response that streams.
@@ -8,7 +14,7 @@ enum ResponseHeads {
     ///   - date: The value of the header `Date`.
     static func stream(for request: HTTPRequestHead, date: String) -> HTTPResponseHead {
         var headers = common(for: request, date)
-        // Not text/plain: some clients hold the beginning of that back to guess what it is.
+        // Not text/plain: some clients buffer the beginning of it for content sniffing.
         headers.add(name: "Content-Type", value: "text/enriched; charset=UTF-8")
         headers.add(name: "X-Accel-Buffering", value: "no")
         if request.version == .http1_1 {
@@ -42,7 +48,7 @@ enum ResponseHeads {
         )
     }
 
-    /// What every response has: nothing is cached, every origin may read it.
+    /// The headers of every response: no caching, access for every origin.
     private static func common(for request: HTTPRequestHead, _ date: String) -> HTTPHeaders {
         var headers = HTTPHeaders()
         headers.add(name: "Date", value: date)
@@ -64,31 +70,29 @@ enum ResponseHeads {
     }
 }
 
-/// Instants as HTTP headers write them; computed by hand, for nothing else here needs a calendar.
+/// The format of dates in HTTP headers, which Foundation's formatters for Linux do not have.
 enum ResponseDate {
-    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
-        "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb",
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
+    private static let calendar = {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar
+    }()
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, for 784111777 seconds; not before 1970.
     static func text(secondsSince1970 seconds: Int64) -> String {
-        let seconds = max(0, seconds)
-        let day = seconds / 86_400
-        // Years that begin in March have their leap day at their end; eras of 400 years are all alike.
-        let sinceMarch = day + 719_468
-        let dayOfEra = sinceMarch % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let dayOfMonth = dayOfYear - (153 * month + 2) / 5 + 1
-        let year = yearOfEra + sinceMarch / 146_097 * 400 + (month >= 10 ? 1 : 0)
-        let date = "\(days[Int(day % 7)]), \(twoDigits(dayOfMonth)) \(months[Int(month)]) \(year)"
-        let clock = [seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60].map(twoDigits).joined(separator: ":")
-        return "\(date) \(clock) GMT"
+        let instant = Date(timeIntervalSince1970: Double(max(0, seconds)))
+        let parts = calendar.dateComponents([.weekday, .day, .month, .year, .hour, .minute, .second], from: instant)
+        guard let weekday = parts.weekday, let month = parts.month, let year = parts.year else { return "" }
+        let clock = [parts.hour, parts.minute, parts.second].map(twoDigits).joined(separator: ":")
+        return "\(days[weekday - 1]), \(twoDigits(parts.day)) \(months[month - 1]) \(year) \(clock) GMT"
     }
 
-    private static func twoDigits(_ number: Int64) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
+    private static func twoDigits(_ number: Int?) -> String {
+        let number = number ?? 0
+        return number < 10 ? "0\(number)" : "\(number)"
     }
 }

@@ -1,11 +1,11 @@
 internal import Logging
 internal import NIOCore
 
-/// Owns the machine and carries its actions out; confined to one event loop, which all channels share.
+/// Owns the machine and performs its actions; confined to one event loop, which all channels share.
 final class ServerDriver {
-    /// What the server was made with.
+    /// The configuration of the server.
     let configuration: DemoServerConfiguration
-    /// The event loop that everything happens on.
+    /// The event loop of the server.
     let loop: any EventLoop
 
     private let clockStart: Int64
@@ -16,7 +16,7 @@ final class ServerDriver {
     private var channels: [ObjectIdentifier: any Channel] = [:]
     private var lastLink = 0
     private var timer: (task: Scheduled<Void>, at: Duration)?
-    /// Actions not carried out yet: carrying one out may bring the next event at once, whose actions come after these.
+    /// Actions not performed yet: performing one may cause the next event, whose actions follow these.
     private var actions: [ServerAction] = []
     private var isPerforming = false
 
@@ -37,16 +37,16 @@ final class ServerDriver {
         reschedule()
     }
 
-    /// How much the server holds.
+    /// The present counts.
     var census: ServerCensus { machine.census }
 
     /// The time since the server's start.
     var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
 
-    /// The present second, as HTTP writes it.
+    /// The present date for HTTP headers.
     var date: String { ResponseDate.text(secondsSince1970: clockStart / 1_000 + Int64(now.wholeSeconds)) }
 
-    /// A connection was accepted; false if there are too many.
+    /// Registers an accepted connection; false if there are too many.
     func accepted(_ channel: any Channel) -> Bool {
         guard channels.count < configuration.limits.connections else { return false }
         let key = ObjectIdentifier(channel)
@@ -56,7 +56,7 @@ final class ServerDriver {
         return true
     }
 
-    /// A client asks for a WebSocket; nil to grant it, or the HTTP status to refuse it with.
+    /// A client requested a WebSocket; nil to grant it, or the HTTP status of the refusal.
     func webSocketRequested() -> Int? {
         machine.webSocketRequested(at: now)
     }
@@ -69,13 +69,13 @@ final class ServerDriver {
         return link
     }
 
-    /// A text message came.
+    /// A text message was received.
     func received(_ message: [UInt8], on link: LinkID) {
         logger.trace("message", metadata: ["link": "\(link)", "bytes": "\(message.count)"])
         perform(machine.received(message: message, on: link, at: now))
     }
 
-    /// An HTTP request came.
+    /// An HTTP request was received.
     func requested(
         _ request: HTTPRequestText,
         _ outlet: any LinkOutlet,
@@ -84,7 +84,7 @@ final class ServerDriver {
     ) -> LinkID {
         let link = nextLink(outlet)
         logger.trace("request", metadata: ["link": "\(link)", "path": "\(request.path)", "peer": "\(peer)"])
-        // Carried out after the outlet knows its link: the answer may be among the actions.
+        // Performed after the outlet has its link: the response may be among the actions.
         loop.assumeIsolated().execute { [self] in
             guard outlets[link] != nil else { return }
             perform(machine.requested(request, on: link, from: peer, connectedAt: opening, at: now))
@@ -92,33 +92,28 @@ final class ServerDriver {
         return link
     }
 
-    /// A connection has gone.
+    /// A connection was closed or broke.
     func closed(_ link: LinkID) {
         outlets[link] = nil
         perform(machine.closed(link, at: now))
     }
 
-    /// A connection takes bytes again, or no more for now.
+    /// The peer of a connection accepts bytes again, or no more for now.
     func writabilityChanged(of link: LinkID, to takesBytes: Bool) {
         perform(machine.writabilityChanged(of: link, to: takesBytes, at: now))
     }
 
-    /// Misbehaviour is put in place.
+    /// Installs faults.
     func install(_ faults: [Fault]) {
         perform(machine.faultsInstalled(faults, at: now))
     }
 
-    /// Misbehaviour is taken away.
-    func clearFaults() {
-        perform(machine.faultsCleared(at: now))
+    /// Publishes an event of a manual feed.
+    func publish(_ request: FeedRequest, to adapter: String) {
+        perform(machine.published(request, to: adapter, at: now))
     }
 
-    /// A feed is driven by hand.
-    func publish(_ order: FeedRequest, to adapter: String) {
-        perform(machine.published(order, to: adapter, at: now))
-    }
-
-    /// Everything is closed.
+    /// Closes all sessions and connections.
     func shutDown() {
         logger.debug("shutting down", metadata: ["connections": "\(channels.count)"])
         perform(machine.shutDown(at: now))
@@ -161,7 +156,7 @@ final class ServerDriver {
         }
     }
 
-    /// Keeps one timer for the machine's next deadline; one that is too early only looks and sets the next.
+    /// Keeps one timer for the machine's next deadline; a timer that fires too early only sets the next.
     private func reschedule() {
         guard let deadline = machine.nextDeadline else { return }
         if let timer, timer.at <= deadline { return }
@@ -177,28 +172,10 @@ final class ServerDriver {
 }
 
 extension Duration {
-    /// Whole nanoseconds, rounded up, not below 0: a timer that is a little late is better than one that fires twice.
+    /// Whole nanoseconds, rounded up, not below 0; rounded down, a timer could fire before the deadline.
     fileprivate var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         return min(seconds, Int64(Int32.max)) * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
     }
-}
-
-/// What a channel can do for the conversation; used on the event loop only.
-protocol LinkOutlet: AnyObject {
-    /// Answers the HTTP request as a whole.
-    func respond(_ answer: HTTPAnswer)
-    /// Begins an HTTP response of unknown length.
-    func openStream()
-    /// Writes bytes at once; a fragment is gone on with by the next write.
-    func write(_ bytes: [UInt8], isFragment: Bool)
-    /// Ends an HTTP response.
-    func endStream(closesSocket: Bool)
-    /// Closes a WebSocket with a code.
-    func close(code: Int)
-    /// Breaks the connection.
-    func cut()
-    /// Reads no more.
-    func stopReading()
 }

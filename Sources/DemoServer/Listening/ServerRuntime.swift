@@ -1,34 +1,34 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Where a server is in its life: not yet listening, listening, or over. The bridge from any thread to the event loop.
+/// The phase of a server, and the way from any thread to its event loop.
 final class ServerRuntime: Sendable {
-    /// Something to be done by the driver, on its event loop.
+    /// A call of the driver, on its event loop.
     typealias Command = @Sendable (ServerDriver) -> Void
 
     private enum Phase {
-        /// Made, not run. Orders wait. *Leaves to* `starting`.
+        /// Not run yet. Commands are queued. *Leaves to* `starting`.
         case waiting
-        /// Run, not yet listening. Orders wait. *Leaves to* `listening` or `over`.
+        /// Run, not yet listening. Commands are queued. *Leaves to* `listening` or `over`.
         case starting
         /// Listening on a port. *Leaves to* `over`.
         case listening(NIOLoopBound<ServerDriver>, port: Int)
-        /// Run to its end.
+        /// `run()` has ended.
         case over
     }
 
     private struct State {
         var phase = Phase.waiting
-        var orders: [Command] = []
+        var commands: [Command] = []
         var waiters: [Int: CheckedContinuation<Int, any Error>] = [:]
         var lastWaiter = 0
     }
 
-    private static let maxOrders = 100_000
+    private static let maxCommands = 100_000
 
     private let state = Mutex(State())
 
-    /// The server is run.
+    /// `run()` was called.
     func start() throws(DemoServerError) {
         let isFirst = state.withLock { state in
             guard case .waiting = state.phase else { return false }
@@ -38,40 +38,40 @@ final class ServerRuntime: Sendable {
         if !isFirst { throw .alreadyRun }
     }
 
-    /// The server listens; orders that waited are carried out first.
+    /// The server listens; queued commands are performed first.
     func listens(on port: Int, _ driver: NIOLoopBound<ServerDriver>) {
-        let (orders, waiters) = state.withLock { state in
+        let (commands, waiters) = state.withLock { state in
             state.phase = .listening(driver, port: port)
             defer {
-                state.orders = []
+                state.commands = []
                 state.waiters = [:]
             }
-            return (state.orders, state.waiters)
+            return (state.commands, state.waiters)
         }
-        driver.eventLoop.execute { for order in orders { order(driver.value) } }
+        driver.eventLoop.execute { for command in commands { command(driver.value) } }
         for waiter in waiters.values { waiter.resume(returning: port) }
     }
 
-    /// The server is over.
+    /// The server has ended.
     func end() {
         let waiters = state.withLock { state in
             state.phase = .over
-            state.orders = []
+            state.commands = []
             defer { state.waiters = [:] }
             return state.waiters
         }
         for waiter in waiters.values { waiter.resume(throwing: DemoServerError.ended) }
     }
 
-    /// Has something done on the event loop and waits for it; before the server listens it waits in turn instead, and
-    /// nothing is done once it is over.
+    /// Performs a command on the event loop and waits for it. Before the server listens the command is queued; after its
+    /// end the command is dropped.
     ///
-    /// Merely handing it over would not keep the order: the loop reads its sockets before it does what it was handed.
-    func perform(_ order: @escaping Command) async {
+    /// Without waiting, requests of clients sent after this call could be read before the command is performed.
+    func perform(_ command: @escaping Command) async {
         let driver: NIOLoopBound<ServerDriver>? = state.withLock { state in
             switch state.phase {
             case .waiting, .starting:
-                if state.orders.count < ServerRuntime.maxOrders { state.orders.append(order) }
+                if state.commands.count < ServerRuntime.maxCommands { state.commands.append(command) }
                 return nil
             case .listening(let driver, _):
                 return driver
@@ -81,7 +81,7 @@ final class ServerRuntime: Sendable {
         }
         guard let driver else { return }
         // Fails only when the loop has ended, and the server with it.
-        try? await driver.eventLoop.submit { order(driver.value) }.get()
+        try? await driver.eventLoop.submit { command(driver.value) }.get()
     }
 
     /// Waits for the server to listen.
@@ -110,7 +110,7 @@ final class ServerRuntime: Sendable {
         }
     }
 
-    /// How much the server holds; nothing while it does not listen.
+    /// The present counts; all zero while the server does not listen.
     func census() async -> ServerCensus {
         let driver: NIOLoopBound<ServerDriver>? = state.withLock { state in
             if case .listening(let driver, _) = state.phase { driver } else { nil }

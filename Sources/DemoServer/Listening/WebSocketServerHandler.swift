@@ -2,25 +2,25 @@ internal import NIOCore
 internal import NIOWebSocket
 
 /// One WebSocket: joins fragments to messages and writes the lines of the session.
-final class WebSocketServerHandler: ChannelInboundHandler, LinkOutlet {
+final class WebSocketServerHandler: LinkHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
     private static let maxFrameLength = 16_384
 
-    private let driver: ServerDriver
+    let driver: ServerDriver
+    var context: ChannelHandlerContext?
+    var link: LinkID?
+    var isReadingStopped = false
     private let subprotocol: String?
-    private var context: ChannelHandlerContext?
-    private var link: LinkID?
     private var message: [UInt8]?
     private var writesContinuation = false
     private var isClosing = false
-    private var isDeaf = false
 
     /// A handler on the driver's event loop.
     ///
     /// - Parameters:
-    ///   - subprotocol: What was agreed in the handshake.
+    ///   - subprotocol: The subprotocol of the handshake; nil if the client named none.
     init(driver: ServerDriver, subprotocol: String?) {
         self.driver = driver
         self.subprotocol = subprotocol
@@ -36,27 +36,10 @@ final class WebSocketServerHandler: ChannelInboundHandler, LinkOutlet {
         self.context = nil
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        if let link { driver.closed(link) }
-        link = nil
-        context.fireChannelInactive()
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if let link { driver.writabilityChanged(of: link, to: context.channel.isWritable) }
-        // Who does not take answers asks for no more of them.
-        if !isDeaf { context.channel.setOption(.autoRead, value: context.channel.isWritable).whenComplete { _ in } }
-        context.fireChannelWritabilityChanged()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var frame = unwrapInboundIn(data)
         guard !isClosing || frame.opcode == .connectionClose else { return }
-        // Clients mask; reserved bits belong to extensions, of which none was agreed.
+        // Clients must mask their frames; reserved bits belong to extensions, and none was negotiated.
         guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
             close(code: 1_002)
             return
@@ -75,7 +58,7 @@ final class WebSocketServerHandler: ChannelInboundHandler, LinkOutlet {
         case .binary:
             close(code: 1_003)
         default:
-            // A pong answers no ping of ours; other codes are unknown to the decoder already.
+            // An unsolicited pong; the decoder rejects other opcodes.
             frame.data.clear()
         }
     }
@@ -120,26 +103,15 @@ final class WebSocketServerHandler: ChannelInboundHandler, LinkOutlet {
     func close(code: Int) {
         guard let context, !isClosing else { return }
         isClosing = true
-        if let link { driver.closed(link) }
-        link = nil
+        endLink()
         var payload = context.channel.allocator.buffer(capacity: 2)
         payload.write(webSocketErrorCode: WebSocketErrorCode(codeNumber: min(max(code, 1_000), 4_999)))
         context.writeAndFlush(
             wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: payload)),
             promise: nil
         )
-        // The peer answers with a close of its own; one that does not is not waited for.
+        // The peer answers with a close frame; the connection is closed without it after two seconds.
         context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { context.close(promise: nil) }
-    }
-
-    func cut() {
-        link = nil
-        context?.close(promise: nil)
-    }
-
-    func stopReading() {
-        isDeaf = true
-        context?.channel.setOption(.autoRead, value: false).whenComplete { _ in }
     }
 
     func respond(_ answer: HTTPAnswer) { cut() }

@@ -2,30 +2,30 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOWebSocket
 
-/// Turns an HTTP connection into a WebSocket, after whatever number of requests.
+/// Upgrades an HTTP connection to a WebSocket, after any number of requests.
 ///
-/// NIO's own upgrade handler looks at the first request of a connection only; clients that keep connections alive ask
-/// for a WebSocket on one that has served requests before.
+/// NIO's own upgrade handler examines the first request of a connection only; clients that keep connections alive request
+/// a WebSocket on one that has served requests before.
 final class WebSocketSwitch {
     private let driver: ServerDriver
-    /// The handlers that speak HTTP, from the socket on, but for the decoder.
+    /// The HTTP handlers without the decoder, in the order of the pipeline.
     private let handlers: [any RemovableChannelHandler]
-    /// Goes last: it hands over what it has read and not understood as HTTP.
+    /// Removed last: it forwards the bytes after the request that it has read already.
     private let decoder: any RemovableChannelHandler
 
-    /// Handlers that are in the pipeline, to be taken out of it.
+    /// A switch for handlers that are in the pipeline.
     init(driver: ServerDriver, handlers: [any RemovableChannelHandler], decoder: any RemovableChannelHandler) {
         self.driver = driver
         self.handlers = handlers
         self.decoder = decoder
     }
 
-    /// Whether the request asks for a WebSocket.
+    /// Whether the request is one for a WebSocket.
     static func isWanted(by head: HTTPRequestHead) -> Bool {
         head.headers[canonicalForm: "Upgrade"].contains { $0.lowercased() == "websocket" }
     }
 
-    /// The status to refuse the request with; nil if the WebSocket is granted.
+    /// The status of the refusal; nil if the WebSocket is granted.
     func refusal(of head: HTTPRequestHead) -> Int? {
         let path = RequestTarget(head.uri).path
         let known = driver.configuration.pathPrefix + "/lightstreamer"
@@ -34,10 +34,10 @@ final class WebSocketSwitch {
         return driver.webSocketRequested()
     }
 
-    /// Switches over; the WebSocket's handler takes the place of all others.
+    /// Replaces all handlers by that of the WebSocket.
     ///
     /// - Parameters:
-    ///   - handler: The handler that got the request; it is taken out as well.
+    ///   - handler: The handler that received the request; it is removed as well.
     /// - Returns: fails, with nothing changed, if the handshake is not well-formed.
     func perform(
         _ head: HTTPRequestHead,
@@ -94,7 +94,7 @@ final class WebSocketSwitch {
         return headers
     }
 
-    /// The first subprotocol offered that is one of ours.
+    /// The first offered subprotocol that is one of TLCP.
     private static func subprotocol(in head: HTTPRequestHead) -> String? {
         head.headers[canonicalForm: "Sec-WebSocket-Protocol"]
             .map(String.init)

@@ -1,12 +1,13 @@
+internal import DequeModule
 internal import TLCP
 
 extension DemoSession {
-    /// Binds the session to a connection and writes the head; whatever waits follows.
+    /// Binds the session to a connection and writes the head, followed by the pending notifications.
     ///
     /// - Parameters:
-    ///   - recoveryFrom: Data notifications that the client has got; nil if it has got all that was sent.
+    ///   - recoveryFrom: Number of data notifications that the client has received; nil if it has received all.
     ///   - isCreation: Whether this is the session's first connection.
-    /// - Returns: false if the point of recovery is not kept; nothing has changed then.
+    /// - Returns: false, with nothing changed, if the notifications to recover are not kept.
     mutating func bind(
         to id: LinkID,
         _ terms: ConnectionParameters,
@@ -21,7 +22,7 @@ extension DemoSession {
         let binding = terms.granted(on: id, link, by: context.configuration, at: context.now)
         stream = binding
         pollingPause = binding.poll?.pause ?? .zero
-        // A poll that answers at once goes as a whole; one that waits tells its client that it was accepted.
+        // A poll that is answered at once is sent as a whole; one that waits first sends `CONOK`.
         let isWhole = binding.poll.map { $0.idle == .zero || context.configuration.holdsPolls } ?? false
         if !isWhole { context.links.openStream(id) }
         context.links[id]?.stream = handle
@@ -29,8 +30,7 @@ extension DemoSession {
         context.timers.cancel(.session(handle, .expiry))
         writeHead(link, terms, isCreation: isCreation, &context)
         if recoveryFrom != nil {
-            unsent.removeAll()
-            for line in restart.lines { unsent.append(line) }
+            unsent = Deque(restart.lines)
             write(.prog(restart.progressive), &context)
         } else if !isLate {
             log.confirm(allBut: unsent.count)
@@ -44,11 +44,11 @@ extension DemoSession {
         return true
     }
 
-    /// Where the flow restarts, and the lines that have to be written again first; nil if they are not kept.
+    /// The number of the first notification to send, and the lines to repeat; nil if they are not kept.
     private func restart(_ recoveryFrom: Int?, _ link: Link) -> (progressive: Int, lines: [[UInt8]])? {
         guard let recoveryFrom else { return (log.progressive, []) }
         guard recoveryFrom >= log.earliestRestart, recoveryFrom <= log.progressive else { return nil }
-        // A lower PROG is honest: the flow does restart there. A higher one is a lie about the same flow.
+        // With a negative offset the stream does restart earlier; with a positive one only PROG is higher.
         let offset = link.faults.progressOffset
         let first = max(log.earliestRestart, recoveryFrom + min(0, offset))
         return log.lines(after: first).map { (first + max(0, offset), $0) }
@@ -56,9 +56,9 @@ extension DemoSession {
 
     /// Leaves the connection that the session is still bound to.
     ///
-    /// A plain bind on a connection opened later belongs to another client, and the old one gets an error. One on
-    /// a connection that was there before the present binding may be the client's own, overtaken by its next one: that
-    /// client must not get an error. Its connection breaks, and whatever it has missed can be recovered.
+    /// A bind on a connection opened later is treated as that of another client, and the old connection gets an error. A
+    /// bind on a connection opened before the present binding may be a late request of the same client, which must not get
+    /// an error: its connection is cut, and the missed notifications can be recovered.
     private mutating func supersede(isRecovery: Bool, isLate: Bool, _ context: inout ServerContext) {
         guard let old = stream else { return }
         if !isRecovery, isLate {
@@ -102,7 +102,7 @@ extension DemoSession {
         if !hidesBandwidth { write(.cons(bandwidth.granted), &context) }
     }
 
-    /// Fills the buffers of whatever stands between client and server.
+    /// Writes padding for proxies that buffer the beginning of a response.
     private mutating func writePadding(_ context: inout ServerContext) {
         let padding = context.configuration.limits.padding
         guard let limit = stream?.contentLength, limit > padding * 2 else { return }
@@ -133,10 +133,10 @@ extension DemoSession {
         }
     }
 
-    /// Ends the stream connection by `LOOP`; the session waits for the next bind.
+    /// Ends the stream connection with `LOOP`; the session waits for the next bind.
     ///
     /// - Parameters:
-    ///   - delay: Argument of `LOOP`; nil takes what was granted.
+    ///   - delay: Argument of `LOOP` in milliseconds; nil is the granted pause.
     mutating func loop(delay: Int? = nil, _ context: inout ServerContext) {
         guard let stream else { return }
         write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &context)
@@ -148,14 +148,14 @@ extension DemoSession {
         )
     }
 
-    /// Closes the session; `END` goes to the stream connection, if there is one.
-    mutating func end(_ farewell: SessionEnd, isRemembered: Bool = true, _ context: inout ServerContext) {
-        write(.end(code: farewell.code, message: farewell.message), &context)
+    /// Closes the session, with `END` on its stream connection, if there is one.
+    mutating func end(_ end: SessionEnd, isRemembered: Bool = true, _ context: inout ServerContext) {
+        write(.end(code: end.code, message: end.message), &context)
         leaveConnection(isEnd: true, &context)
-        context.ended.append((handle, isRemembered ? farewell : nil))
+        context.ended.append((handle, isRemembered ? end : nil))
     }
 
-    /// The stream connection broke; the session waits for its recovery.
+    /// The stream connection broke; the session waits for a recovery.
     mutating func connectionBroke(_ link: LinkID, _ context: inout ServerContext) {
         guard stream?.link == link else { return }
         stopTimers(&context)
@@ -163,7 +163,7 @@ extension DemoSession {
         context.timers.set(.session(handle, .expiry), at: context.now + context.configuration.timings.recoveryTimeout)
     }
 
-    /// Unbinds the session; the connection ends or is free for another use.
+    /// Unbinds the session; the connection is closed, or can be used again.
     private mutating func leaveConnection(isEnd: Bool, _ context: inout ServerContext) {
         guard let stream else { return }
         stopTimers(&context)
@@ -183,25 +183,25 @@ extension DemoSession {
     }
 }
 
-/// The connection that a session is bound to, and the terms that were agreed for it.
+/// The connection that a session is bound to, and the granted parameters.
 struct StreamBinding: Sendable {
-    /// What a poll is doing.
+    /// The phase of a poll.
     enum PollPhase: Sendable, Hashable {
-        /// Waits for the first data, up to the granted idle time. *Leaves to* `gathering` or ends.
+        /// Waits for data, up to the granted idle time. *Leaves to* `gathering` or ends.
         case waiting
-        /// Has data, and waits a moment for more. *Leaves to* the end.
+        /// Has data, and waits for more for `ServerTimings.pollGathering`. *Leaves to* `answering`.
         case gathering
-        /// Writes what there is; `LOOP` follows in the same step.
+        /// Writes the pending data; `LOOP` follows in the same event.
         case answering
     }
 
-    /// The terms of a poll.
+    /// The granted parameters of a poll.
     struct Poll: Sendable, Hashable {
         /// Granted time to wait for data.
         var idle: Duration
         /// Granted pause until the next poll, the argument of `LOOP`.
         var pause: Duration
-        /// What it is doing.
+        /// Its phase.
         var phase = PollPhase.waiting
     }
 
@@ -209,15 +209,15 @@ struct StreamBinding: Sendable {
     let link: LinkID
     /// Whether it is a WebSocket: no content length, no padding.
     let isWebSocket: Bool
-    /// Terms of a poll; nil when streaming.
+    /// Parameters of a poll; nil when streaming.
     var poll: Poll?
-    /// Greatest silence, ended by `PROBE`; streaming only.
+    /// Longest time without a line, after which `PROBE` is sent; streaming only.
     var keepalive: Duration
-    /// Greatest silence of the client; nil if it promised nothing.
+    /// Longest time between two requests of the client; nil if not limited.
     var inactivity: Duration?
     /// Whether `SYNC` is sent.
     var sendsSync: Bool
-    /// Size of the body at which `LOOP` comes; nil for no limit.
+    /// Size of the body at which `LOOP` is sent; nil for no limit.
     var contentLength: Int?
     /// When the session was bound here.
     let boundAt: Duration
@@ -233,10 +233,10 @@ struct StreamBinding: Sendable {
     /// Whether the connection closes after `LOOP` or `END`.
     var closesSocket = false
 
-    /// Room kept for the final `LOOP` or `END`.
+    /// Bytes reserved for the final `LOOP` or `END`.
     static let reserve = 128
 
-    /// Whether a line of data fits before the connection has to end; one always does.
+    /// Whether a data line fits into the content length; the first one always does.
     func hasRoom(for length: Int) -> Bool {
         guard let contentLength, dataCount > 0 else { return true }
         return written + length + StreamBinding.reserve <= contentLength

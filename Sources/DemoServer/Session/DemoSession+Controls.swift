@@ -1,7 +1,7 @@
 internal import TLCP
 
 extension DemoSession {
-    /// Adds a subscription that was granted; its announcement and its snapshots follow.
+    /// Adds a granted subscription and sends its announcement and snapshots.
     mutating func subscribe(
         _ granted: DemoSubscription,
         snapshots: [FeedSnapshot],
@@ -20,7 +20,7 @@ extension DemoSession {
         pump(&context)
     }
 
-    /// Takes a subscription away; what waits for it is dropped. Returns it, nil if there is none of the number.
+    /// Removes a subscription with its pending events and returns it; nil if there is none with this ID.
     mutating func unsubscribe(_ id: SubscriptionID, _ context: inout ServerContext) -> DemoSubscription? {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
         notify(.unsub(id), &context)
@@ -39,7 +39,7 @@ extension DemoSession {
         pump(&context)
     }
 
-    /// Changes the bandwidth; `CONS` precedes what is sent at the new rate.
+    /// Changes the bandwidth; `CONS` precedes the first notification at the new rate.
     mutating func constrain(_ requested: RequestedBandwidth?, _ context: inout ServerContext) {
         switch requested {
         case .limited(let value): bandwidth.request(value)
@@ -50,7 +50,7 @@ extension DemoSession {
         pump(&context)
     }
 
-    /// The client wants to bind the session anew.
+    /// `force_rebind`: ends the stream connection with `LOOP`.
     mutating func forceRebind(_ request: ForceRebindRequest, _ context: inout ServerContext) {
         let pause = Duration.boundedMilliseconds(request.pollingMillis ?? 0)
         stream?.closesSocket = request.closesSocket
@@ -64,7 +64,7 @@ extension DemoSession {
         )
     }
 
-    /// The client wants the session to end.
+    /// `destroy`: closes the session.
     mutating func destroy(_ request: DestroyRequest, _ context: inout ServerContext) {
         stream?.closesSocket = request.closesSocket
         guard case .end(let code, var message) = request.end else { return }
@@ -72,7 +72,7 @@ extension DemoSession {
         end(SessionEnd(code: code, message: message), &context)
     }
 
-    /// Something happened to an item that a channel shows.
+    /// Queues an event of the item of a channel.
     mutating func offer(_ event: FeedEvent, to reference: ChannelReference, _ context: inout ServerContext) {
         subscriptions[reference.subscription]?.offer(event, to: reference.index)
         guard subscriptions[reference.subscription]?.channels[reference.index].queue.isEmpty == false else { return }

@@ -1,7 +1,7 @@
 internal import TLCP
 
 extension DemoSession {
-    /// Writes a line that is not counted.
+    /// Writes a notification that is not counted.
     mutating func write(_ notification: ServerNotification, _ context: inout ServerContext) {
         write(notification.encoded, &context)
     }
@@ -14,7 +14,7 @@ extension DemoSession {
         context.links.write(line, on: link)
     }
 
-    /// Sends whatever may go now, and arranges for the rest.
+    /// Sends all that may be sent now, and sets the timer for the rest.
     mutating func pump(_ context: inout ServerContext) {
         guard let stream else { return }
         guard stream.takesData else {
@@ -39,7 +39,7 @@ extension DemoSession {
         scheduleNext(&context)
     }
 
-    /// Whether the connection takes data; arranges to be called again if the present step has produced enough.
+    /// Whether the connection accepts data; sets the timer if the present event has filled its buffer.
     private func canWrite(_ context: inout ServerContext) -> Bool {
         guard let link = stream.flatMap({ context.links[$0.link] }), link.isWritable(at: context.now) else {
             return false
@@ -66,10 +66,10 @@ extension DemoSession {
             write(line, &context)
         }
         guard !context.faults.isEmpty else { return }
-        for effect in context.faults.strikes(at: .data(stream.dataCount + 1)) { strike(effect, &context) }
+        for effect in context.faults.effects(at: .data(stream.dataCount + 1)) { apply(effect, &context) }
     }
 
-    /// Commits one event of one channel; false if none may go now.
+    /// Commits one event of one channel; false if none may be sent now.
     private mutating func commitNextEvent(_ context: inout ServerContext) -> Bool {
         let now = context.now
         while let due = waiting.popDue(by: now)?.key { list(due) }
@@ -83,7 +83,7 @@ extension DemoSession {
         return false
     }
 
-    /// The line of the next event of a channel; nil if there is none that may go now.
+    /// The line of the next event of a channel; nil if none may be sent now.
     private mutating func takeLine(of next: ChannelReference, at now: Duration) -> [UInt8]? {
         let index = next.index
         guard has(next), let head = subscriptions[next.subscription]?.channels[index].queue.next(at: now) else {
@@ -103,7 +103,7 @@ extension DemoSession {
         }
     }
 
-    /// Notes that a channel may have something to send.
+    /// Adds a channel to those that may have events to send.
     mutating func list(_ reference: ChannelReference) {
         guard has(reference), subscriptions[reference.subscription]?.channels[reference.index].isListed == false else {
             return
@@ -112,12 +112,12 @@ extension DemoSession {
         ready.append(reference)
     }
 
-    /// Whether the channel still exists: a number may have been used again for a smaller subscription.
+    /// Whether the channel still exists: its subscription ID may have been reused for a smaller subscription.
     private func has(_ reference: ChannelReference) -> Bool {
         subscriptions[reference.subscription]?.channels.indices.contains(reference.index) ?? false
     }
 
-    /// Arranges to go on when an item's frequency or the bandwidth allows it.
+    /// Sets the timer for the instant at which frequency and bandwidth allow the next event.
     private mutating func scheduleNext(_ context: inout ServerContext) {
         guard stream != nil else { return }
         let free = bandwidth.closedUntil(at: context.now)
@@ -125,12 +125,12 @@ extension DemoSession {
         if let next, next > context.now { context.timers.set(.session(handle, .pump), at: next) }
     }
 
-    /// Whether something waits that may be ready to go.
+    /// Whether an event is pending that may be sent now.
     mutating func hasPending(at now: Duration) -> Bool {
         !unsent.isEmpty || !outbox.isEmpty || !ready.isEmpty || (waiting.earliest.map { $0 <= now } ?? false)
     }
 
-    /// A poll has something to say: it waits a moment for more.
+    /// Starts the gathering of a poll that has data.
     private mutating func gather(_ context: inout ServerContext) {
         guard stream?.poll?.phase == .waiting else { return }
         guard hasPending(at: context.now) else {
@@ -141,12 +141,12 @@ extension DemoSession {
         context.timers.set(.session(handle, .poll), at: context.now + context.configuration.timings.pollGathering)
     }
 
-    /// A poll is answered with all there is, and ends; if nothing may go yet after all, it waits on.
+    /// Answers a poll with the pending data and ends it; without data it continues to wait for its idle time.
     mutating func answerPoll(_ context: inout ServerContext) {
         guard let poll = stream?.poll, let since = stream?.boundAt else { return }
         stream?.poll?.phase = .answering
         pump(&context)
-        // The connection may have ended by its content length, or by a fault.
+        // The content length or a fault may have ended the connection.
         guard let stream else { return }
         if stream.dataCount == 0, since + poll.idle > context.now {
             self.stream?.poll?.phase = .waiting
@@ -164,37 +164,37 @@ extension DemoSession {
     }
 }
 
-/// When the next bytes may go, so that a limit in kilobits per second is kept on average.
+/// A bandwidth limit: the instant at which the next bytes may be sent.
 struct BandwidthGate: Sendable {
-    /// What was granted.
+    /// The granted bandwidth.
     private(set) var granted: GrantedBandwidth
 
     private var free = Duration.zero
     private let ceiling: Double?
 
-    /// Grants as much as the server's own limits allow.
+    /// Grants the requested bandwidth, up to the limit of the server.
     init(requested: Double?, limits: ServerLimits) {
         ceiling = limits.bandwidth
         granted = limits.bandwidthUnmanaged ? .unmanaged : .unlimited
         request(requested)
     }
 
-    /// The client asks for another limit, nil for none.
+    /// Changes the requested limit in kilobits per second; nil for none.
     mutating func request(_ requested: Double?) {
         guard granted != .unmanaged else { return }
         let bounds = [requested, ceiling].compactMap(\.self).filter { $0 > 0 }
         granted = bounds.min().map { .limited($0) } ?? .unlimited
-        // What a lower limit has put off need not wait under a higher one.
+        // The delay was computed for the former limit.
         free = .zero
     }
 
-    /// The instant before which nothing may go; nil if something may go now.
+    /// The instant before which nothing may be sent; nil if bytes may be sent now.
     func closedUntil(at now: Duration) -> Duration? {
         guard case .limited = granted, free > now else { return nil }
         return free
     }
 
-    /// Bytes have gone.
+    /// Accounts for sent bytes.
     mutating func spent(_ bytes: Int, at now: Duration) {
         guard case .limited(let kilobits) = granted else { return }
         free = max(free, now) + .boundedSeconds(Double(bytes) * 8 / (kilobits * 1_000))

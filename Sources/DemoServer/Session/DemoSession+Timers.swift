@@ -1,7 +1,7 @@
 internal import TLCP
 
 extension DemoSession {
-    /// A timer of this session has run out; those about messages are dealt with elsewhere.
+    /// A timer of this session fired; the machine handles those of messages.
     mutating func timerFired(_ timer: SessionTimer, _ context: inout ServerContext) {
         switch timer {
         case .keepalive: keepaliveDue(&context)
@@ -14,7 +14,8 @@ extension DemoSession {
         }
     }
 
-    /// Slightly early, for clients are not patient. The timer is not moved at every write: it looks when it is due.
+    /// Sends `PROBE` at 95 % of the interval, because clients count from their last read. The timer is not reset by every
+    /// write: when it fires, it compares with the time of the last one.
     private mutating func keepaliveDue(_ context: inout ServerContext) {
         guard let stream, stream.poll == nil else { return }
         let interval = stream.keepalive * 0.95
@@ -29,7 +30,7 @@ extension DemoSession {
         context.timers.set(.session(handle, .sync), at: context.now + context.configuration.timings.syncPeriod)
     }
 
-    /// Writes a line that is not counted, unless it is the time for `LOOP`; false in that case.
+    /// Writes a notification that is not counted, or `LOOP` if it does not fit; false in that case.
     private mutating func writeOrLoop(_ notification: ServerNotification, _ context: inout ServerContext) -> Bool {
         let line = notification.encoded
         guard let stream,
@@ -53,46 +54,46 @@ extension DemoSession {
     }
 }
 
-/// What can become due in a session.
+/// The timers of a session.
 enum SessionTimer: Sendable, Hashable {
-    /// The connection was silent for the keepalive time.
+    /// Nothing was written for the keepalive interval.
     case keepalive
     /// The next `SYNC`.
     case sync
-    /// The client was silent for longer than it promised.
+    /// The client sent no request within its inactivity time.
     case inactivity
-    /// A poll waited for its idle time, or gathered data for long enough.
+    /// The idle time or the gathering time of a poll is over.
     case poll
-    /// Some item may send again, or the bandwidth allows more.
+    /// The frequency of an item or the bandwidth allows the next event.
     case pump
     /// The session was not bound in time.
     case expiry
-    /// A message waited long enough for earlier ones of this sequence.
+    /// The waiting time of a message of this sequence is over.
     case skip(sequence: String)
-    /// A message that takes its time is done; nil for those without sequence.
+    /// The processing of a delayed message is complete; nil for messages without sequence.
     case work(sequence: String?)
 }
 
-/// Everything that can become due.
+/// The timers of the server.
 enum TimerKey: Sendable, Hashable {
-    /// Some feed changes by itself.
+    /// A feed changes.
     case feeds
-    /// Something of a session.
+    /// A timer of a session.
     case session(SessionHandle, SessionTimer)
     /// A stalled connection may write again.
     case stall(LinkID)
     /// A WebSocket may have been silent for too long.
     case idle(LinkID)
-    /// A connection has taken nothing for too long.
+    /// The peer of a connection has accepted nothing for too long.
     case stuck(LinkID)
-    /// An answer that is late on purpose.
+    /// A response delayed by a fault is due.
     case lateAnswer(Int)
-    /// A closed session need not be remembered any more.
+    /// The data of a closed session can be removed.
     case tombstone(SessionHandle)
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded down; what the wire uses.
+    /// Whole milliseconds, rounded down, not below 0; the unit of TLCP.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         let clamped = min(max(seconds, 0), Int64(Int32.max))
@@ -111,12 +112,12 @@ extension Duration {
         Int(min(max(components.seconds, 0), Int64(Int32.max)))
     }
 
-    /// Seconds as a number that may be far out of the range of a duration; held within a year.
+    /// A number of seconds, limited to 0 … one year.
     static func boundedSeconds(_ seconds: Double) -> Duration {
         .microseconds(Int64(min(max(seconds, 0), 31_536_000) * 1_000_000))
     }
 
-    /// Milliseconds as a client wrote them; held within a year, and not below 0.
+    /// A number of milliseconds, limited to 0 … one year.
     static func boundedMilliseconds(_ milliseconds: Int) -> Duration {
         .milliseconds(min(max(milliseconds, 0), 31_536_000_000))
     }

@@ -1,41 +1,42 @@
+internal import DequeModule
 internal import TLCP
 
-/// One session: what it is subscribed to, what was sent and what waits, and the connection it is bound to.
+/// One session: its subscriptions, its sent and pending notifications, and the connection that it is bound to.
 ///
-/// An event walks from a channel's queue to the log of sent notifications, where it gets its number and its final text,
-/// and from there to the connection. What was numbered is only ever sent as it is.
+/// An event moves from the queue of a channel to the log of sent notifications, where it gets its number and its final
+/// text, and from there to the connection. A numbered notification is never changed.
 struct DemoSession: Sendable {
-    /// The server's own number for it.
+    /// The server's number for the session.
     let handle: SessionHandle
-    /// The number that clients know.
+    /// The session ID that clients use.
     let id: SessionID
-    /// The TLCP version that the client speaks.
+    /// The TLCP version of the client.
     let version: ProtocolVersion
-    /// Diff formats that the client takes.
+    /// Diff formats that the client accepts.
     let diffs: DiffFormats
-    /// Whether the client wants to hear nothing about bandwidth.
+    /// Whether `CONS` is suppressed.
     let hidesBandwidth: Bool
 
     /// The connection; nil while unbound.
     var stream: StreamBinding?
     /// Subscriptions by the client's number.
     var subscriptions: [SubscriptionID: DemoSubscription] = [:]
-    /// Messages.
+    /// The messages of the client.
     var messages: MessageSequences
-    /// When bytes may go.
+    /// The bandwidth limit.
     var bandwidth: BandwidthGate
 
-    /// What was numbered.
+    /// The numbered notifications.
     var log: ReplayBuffer
-    /// What was numbered but not written since; the end of the log.
-    var unsent = Fifo<[UInt8]>()
-    /// Lines about subscriptions and messages as a whole, not numbered yet.
-    var outbox = Fifo<[UInt8]>()
+    /// The notifications at the end of the log that are not written yet.
+    var unsent = Deque<[UInt8]>()
+    /// Notifications of subscriptions and messages, not numbered yet.
+    var outbox = Deque<[UInt8]>()
     /// Bytes in `outbox`.
     var outboxBytes = 0
-    /// Channels that may have something to send, each at most once.
-    var ready = Fifo<ChannelReference>()
-    /// Channels that may send again later.
+    /// Channels that may have events to send, each at most once.
+    var ready = Deque<ChannelReference>()
+    /// Channels whose frequency limit delays their next event.
     var waiting = DeadlineQueue<ChannelReference>()
     /// The pause that was granted with the last poll.
     var pollingPause = Duration.zero
@@ -64,7 +65,7 @@ struct DemoSession: Sendable {
         log = ReplayBuffer(maxBytes: configuration.limits.replay, maxAge: configuration.timings.recoveryTimeout)
     }
 
-    /// Queues a notification that is not about a single item.
+    /// Queues a notification that is not one of an item.
     mutating func notify(_ notification: ServerNotification, _ context: inout ServerContext) {
         var line = notification.encoded
         if case .msgDone(let sequence, let progressive, _) = notification, !version.hasResponses {
@@ -72,14 +73,14 @@ struct DemoSession: Sendable {
         }
         outboxBytes += line.count
         outbox.append(line)
-        // A client that lets so much pile up is not coming back for it.
+        // The client has not read for too long.
         if outboxBytes > context.configuration.limits.pendingControl {
             end(SessionEnd(code: 33, message: "Too much is waiting for this session"), &context)
         }
     }
 
     /// The client sent a request for this session, or a heartbeat.
-    mutating func heard(at now: Duration) {
+    mutating func requestReceived(at now: Duration) {
         stream?.lastRequest = now
     }
 }
@@ -88,10 +89,10 @@ struct DemoSession: Sendable {
 package struct SessionEnd: Sendable, Hashable {
     /// A code of the session catalogue.
     package var code: Int
-    /// A text for people.
+    /// A readable text.
     package var message: String
 
-    /// The end from its arguments.
+    /// An end from its parts.
     package init(code: Int, message: String) {
         self.code = code
         self.message = message

@@ -1,29 +1,31 @@
-/// All messages of a session: which were seen, which wait for others, and which are being worked on.
+internal import DequeModule
+
+/// The messages of a session: those received, those that wait for earlier ones, and those that are processed.
 struct MessageSequences: Sendable {
     private var sequences: [String: MessageSequence] = [:]
     private var unordered: SeenNumbers
-    private var work: [String?: Fifo<SequenceEvent>] = [:]
+    private var work: [String?: Deque<SequenceEvent>] = [:]
     private var busyUntil: [String?: Duration] = [:]
     private let capacity: Int
     private let maxBytes: Int
     private let maxSequences = 1_000
-    /// Bytes of the texts that wait, and of the names of all sequences.
+    /// Bytes of the waiting texts and of the names of all sequences.
     private var bytes = 0
 
     /// A session without messages.
     ///
     /// - Parameters:
-    ///   - capacity: Number of messages that may wait, per sequence.
-    ///   - maxBytes: Bytes that all messages that wait may have.
+    ///   - capacity: Greatest number of waiting messages per sequence.
+    ///   - maxBytes: Greatest size of all waiting messages.
     init(capacity: Int, maxBytes: Int) {
         self.capacity = capacity
         self.maxBytes = maxBytes
         unordered = SeenNumbers(capacity: capacity)
     }
 
-    /// A message came; what became ready is queued as work of its sequence.
+    /// Accepts a message; messages that became ready are queued for processing.
     mutating func received(_ message: ClientMessage, at now: Duration) -> MessageAcceptance {
-        // The number after the greatest one cannot be counted to.
+        // The number after it would overflow.
         guard message.progressive != .max else { return .refused }
         guard bytes + size(of: message) <= maxBytes, (work[message.sequence]?.count ?? 0) < capacity * 2 else {
             return .refused
@@ -54,16 +56,16 @@ struct MessageSequences: Sendable {
 
     private func size(of message: ClientMessage) -> Int { message.text.utf8.count + 64 }
 
-    /// The instant at which waiting ends for some message of a sequence.
+    /// The instant at which the first waiting time of a sequence ends.
     func earliestEnd(of sequence: String) -> Duration? { sequences[sequence]?.earliestEnd }
 
-    /// Waiting may have ended for messages of a sequence; what became ready is queued as its work.
+    /// Ends the waiting times that are over; messages that became ready are queued for processing.
     mutating func waited(in sequence: String, at now: Duration) {
         let events = sequences[sequence]?.timePassed(at: now) ?? []
         enqueue(events, sequence: sequence)
     }
 
-    /// Takes the next piece of work out; nil while there is none or the previous one still takes time.
+    /// Removes and returns the next event to process; nil while there is none or the previous message is processed.
     mutating func nextWork(of sequence: String?, at now: Duration) -> SequenceEvent? {
         if let until = busyUntil[sequence], until > now { return nil }
         busyUntil[sequence] = nil
@@ -75,49 +77,45 @@ struct MessageSequences: Sendable {
         return event
     }
 
-    /// A message takes its time: the rest of its sequence waits, and the message is gone through again then.
+    /// Delays a message, which is processed again at `time`; later messages of its sequence wait.
     mutating func postpone(_ message: ClientMessage, until time: Duration) {
         busyUntil[message.sequence] = time
         bytes += size(of: message)
-        let later = work[message.sequence]?.elements ?? []
-        var queue = Fifo<SequenceEvent>()
-        queue.append(.process(message))
-        for event in later { queue.append(event) }
-        work[message.sequence] = queue
+        work[message.sequence, default: []].prepend(.process(message))
     }
 
     private mutating func enqueue(_ events: [SequenceEvent], sequence: String?) {
-        for event in events { work[sequence, default: Fifo()].append(event) }
+        if !events.isEmpty { work[sequence, default: []].append(contentsOf: events) }
     }
 
-    /// Every timer that may be running for these messages.
+    /// All timers that may be set for these messages.
     var timers: [SessionTimer] {
         sequences.keys.map { .skip(sequence: $0) } + busyUntil.keys.map { .work(sequence: $0) }
     }
 }
 
-/// A message of a client on its way through the session.
+/// A message of a client.
 struct ClientMessage: Sendable, Hashable {
     /// The text.
     var text: String
     /// Its sequence; nil if it has none.
     var sequence: String?
-    /// Its number in the sequence, or among those without; nil if the client wants no outcome.
+    /// Its number in the sequence, or among messages without sequence; nil if the client requests no outcome.
     var progressive: Int?
-    /// How long it may wait for earlier ones.
+    /// Longest time for which it waits for earlier ones.
     var maxWait: Duration
-    /// Whether the client wants to know what became of it.
+    /// Whether the client requests the outcome.
     var wantsOutcome: Bool
 }
 
-/// The messages of one named sequence: each waits for all earlier ones, but not for ever.
+/// The messages of one sequence: each waits for all earlier ones, up to its waiting time.
 struct MessageSequence: Sendable {
     private struct Waiting: Sendable {
         var message: ClientMessage
         var until: Duration
     }
 
-    /// The lowest number that was neither accepted nor given up.
+    /// The lowest number that was neither released nor skipped.
     private var next = 1
     private var waiting: [Int: Waiting] = [:]
     private let capacity: Int
@@ -125,15 +123,15 @@ struct MessageSequence: Sendable {
     /// A sequence that expects number 1.
     ///
     /// - Parameters:
-    ///   - capacity: Number of messages that may wait.
+    ///   - capacity: Greatest number of waiting messages.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// The instant at which waiting ends for some message.
+    /// The instant at which the first waiting time ends.
     var earliestEnd: Duration? { waiting.values.map(\.until).min() }
 
-    /// A message came.
+    /// Accepts a message.
     mutating func received(_ message: ClientMessage, number: Int, at now: Duration) -> MessageAcceptance {
         if number < next { return .duplicate(code: 32) }
         if waiting[number] != nil { return .duplicate(code: 33) }
@@ -147,7 +145,7 @@ struct MessageSequence: Sendable {
         return .waits(until: until)
     }
 
-    /// Time has passed: numbers that kept a message waiting for too long are given up.
+    /// Skips the missing numbers of messages whose waiting time is over.
     mutating func timePassed(at now: Duration) -> [SequenceEvent] {
         var events: [SequenceEvent] = []
         while waiting.values.contains(where: { $0.until <= now }), let first = waiting.keys.min() {
@@ -168,41 +166,41 @@ struct MessageSequence: Sendable {
     }
 }
 
-/// What became of a number of a sequence.
+/// An event of a sequence.
 enum SequenceEvent: Sendable, Hashable {
-    /// The message is next to be processed.
+    /// The message is to be processed.
     case process(ClientMessage)
-    /// These numbers, all up to the given one, never came.
+    /// This count of missing numbers, up to the given one, is skipped.
     case skipped(through: Int, count: Int)
 }
 
-/// Whether a message was accepted.
+/// The response to a message.
 enum MessageAcceptance: Sendable, Hashable {
-    /// It was; whatever became ready is processed in order.
+    /// The message was accepted; these events are processed in order.
     case accepted([SequenceEvent])
-    /// It was, but earlier ones are missing; what became ready by this instant goes on then.
+    /// The message was accepted and waits for earlier ones up to this instant.
     case waits(until: Duration)
-    /// It was here before: control code 32 or 33.
+    /// The message was received before: control code 32 or 33.
     case duplicate(code: Int)
-    /// Too much waits already.
+    /// Too many messages wait.
     case refused
 }
 
-/// Which numbers were seen, where they come mostly in order; bounded by forgetting that low ones were missing.
+/// The set of received numbers. Bounded: when too many are out of order, missing low numbers count as received.
 struct SeenNumbers: Sendable {
     private var seenBelow = 1
     private var seen: Set<Int> = []
     private let capacity: Int
 
-    /// Nothing seen.
+    /// An empty set.
     ///
     /// - Parameters:
-    ///   - capacity: Numbers out of order that are remembered one by one.
+    ///   - capacity: Greatest count of numbers stored out of order.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// Notes a number from 1; false if it was seen before.
+    /// Inserts a number, at least 1; false if it was received before.
     mutating func insert(_ number: Int) -> Bool {
         guard number >= seenBelow, seen.insert(number).inserted else { return false }
         if seen.count > capacity, let lowest = seen.min() { seenBelow = lowest }

@@ -1,19 +1,19 @@
 internal import TLCP
 
-/// The metadata adapter: who may enter, and what groups, schemas and selectors mean.
+/// The metadata adapter: authentication, and the meaning of groups, schemas and selectors.
 struct MetadataAdapter: Sendable {
     private let adapterSets: Set<String>
     private let users: [String: String]?
     private let maxItems: Int
 
-    /// Knows adapter sets and users from the configuration.
+    /// The adapter of a configuration.
     init(_ configuration: DemoServerConfiguration) {
         adapterSets = configuration.adapterSets
         users = configuration.users
         maxItems = configuration.limits.itemsPerSubscription
     }
 
-    /// Why a session is refused, as a session code; nil if it is granted.
+    /// The refusal of a session, with a session code; nil if the session is granted.
     func refusal(adapterSet: String?, user: String?, password: String?) -> ControlRefusal? {
         guard adapterSets.contains(adapterSet ?? "DEFAULT") else {
             return ControlRefusal(code: 2, message: "Requested Adapter Set not available")
@@ -26,7 +26,7 @@ struct MetadataAdapter: Sendable {
         return nil
     }
 
-    /// Finds out what a subscription is about.
+    /// Resolves the items and fields of a subscription.
     func plan(
         adapter: String,
         group: String,
@@ -91,14 +91,14 @@ struct MetadataAdapter: Sendable {
     }
 }
 
-/// What the metadata adapter makes of the text of a message.
+/// The meaning of the text of a message.
 ///
 ///     CHAT|text         published in the chat room
-///     ECHO|text         processed; the response is the text, as it is for every text that is not listed here
+///     ECHO|text         processed; the response is the text, as for every text not listed here
 ///     FAIL|code|text    processing fails with that code
-///     DELAY|ms|message  the message, but it takes that long; later ones of the sequence wait
+///     DELAY|ms|message  the message, processed after this time; later ones of the sequence wait
 ///     END|code|text     the session ends
-///     FAULT|script      misbehaviour is installed, see `FaultScript`; only where clients may do that
+///     FAULT|script      installs faults, see `FaultScript`; needs `acceptsFaultsFromClients`
 enum MessageCommand: Sendable, Hashable {
     /// Processed, with this response.
     case done(response: String)
@@ -106,14 +106,14 @@ enum MessageCommand: Sendable, Hashable {
     case chat(String)
     /// Failed.
     case failed(code: Int, message: String)
-    /// To be looked at again after a while.
+    /// To be processed after a time.
     case later(Duration, rest: String)
     /// The session is to end.
     case end(SessionEnd)
-    /// Misbehaviour is asked for.
+    /// Faults are to be installed.
     case fault(script: String)
 
-    /// Reads a text.
+    /// Parses a text.
     init(_ text: String) {
         let parts = text.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {

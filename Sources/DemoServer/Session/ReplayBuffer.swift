@@ -1,4 +1,6 @@
-/// The data notifications that were sent and may have to be sent again, each with its exact line.
+internal import DequeModule
+
+/// The lines of sent data notifications, kept for recovery.
 struct ReplayBuffer: Sendable {
     private struct Entry: Sendable {
         var line: [UInt8]
@@ -8,12 +10,12 @@ struct ReplayBuffer: Sendable {
     /// Number of data notifications committed since the session began.
     private(set) var progressive = 0
 
-    private var entries = Fifo<Entry>()
+    private var entries = Deque<Entry>()
     private var bytes = 0
     private let maxBytes: Int
     private let maxAge: Duration
 
-    /// An empty log.
+    /// An empty buffer.
     ///
     /// - Parameters:
     ///   - maxBytes: Bytes of lines that are kept.
@@ -23,7 +25,7 @@ struct ReplayBuffer: Sendable {
         self.maxAge = maxAge
     }
 
-    /// Numbers a line, complete with CR-LF, and remembers it.
+    /// Numbers and stores a line, complete with CR-LF.
     mutating func append(_ line: [UInt8], at now: Duration) {
         progressive += 1
         bytes += line.count
@@ -31,24 +33,22 @@ struct ReplayBuffer: Sendable {
         prune(at: now)
     }
 
-    /// The peer has got everything but the last `count` notifications; the others will not have to be sent again.
+    /// Removes all but the last `count` notifications, which the client has received.
     mutating func confirm(allBut count: Int) {
         while entries.count > count, let entry = entries.popFirst() { bytes -= entry.line.count }
     }
 
-    /// The number of the oldest notification still kept, less one: the earliest point that can be restarted from.
+    /// The number of notifications before the oldest one that is kept: the earliest point of a recovery.
     var earliestRestart: Int { progressive - entries.count }
 
-    /// The lines that follow the first `count` notifications; nil if some are gone or `count` were never sent.
+    /// The lines after the first `count` notifications; nil if some are not kept, or fewer were sent.
     func lines(after count: Int) -> [[UInt8]]? {
         guard count >= earliestRestart, count <= progressive else { return nil }
-        return (count - earliestRestart..<entries.count).compactMap { offset in
-            entries[position: entries.firstPosition + offset]?.line
-        }
+        return entries.dropFirst(count - earliestRestart).map(\.line)
     }
 
-    /// The last line that was numbered.
-    var lastLine: [UInt8]? { entries[position: entries.endPosition - 1]?.line }
+    /// The last numbered line.
+    var lastLine: [UInt8]? { entries.last?.line }
 
     private mutating func prune(at now: Duration) {
         while let oldest = entries.first, bytes > maxBytes || oldest.sentAt + maxAge < now {

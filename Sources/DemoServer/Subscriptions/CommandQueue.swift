@@ -1,14 +1,18 @@
-/// What waits to be sent about one item in COMMAND mode: updates merge per key, appearance and disappearance never get lost.
+internal import DequeModule
+
+/// The pending events of one item in COMMAND mode: updates of a key are merged, additions and deletions are not lost.
 struct CommandQueue: Sendable {
     /// Bounds and rates; may change at any time.
     var policy: QueuePolicy {
-        didSet { if policy.interval != oldValue.interval { holdAnew() } }
+        didSet { if policy.interval != oldValue.interval { rescheduleHeld() } }
     }
 
-    private var entries = Fifo<ItemEvent>()
-    /// Where in `entries` the last row of a key waits.
+    private var entries = Deque<ItemEvent>()
+    /// Events that have left `entries` at its head.
+    private var popped = 0
+    /// Where the last row of a key waits: its index in `entries` plus `popped`.
     private var positions: [String: Int] = [:]
-    /// Updates that came too early for their key's frequency.
+    /// Updates delayed by the frequency limit of their key.
     private var held: [String: FeedRow] = [:]
     private var holdUntil = DeadlineQueue<String>()
     private var lastRowAt: [String: Duration] = [:]
@@ -19,13 +23,13 @@ struct CommandQueue: Sendable {
         self.policy = policy
     }
 
-    /// Whether nothing waits.
+    /// Whether no event is pending.
     var isEmpty: Bool { entries.isEmpty && held.isEmpty && lost == 0 }
 
     /// A row of the snapshot, or the end of it.
     mutating func offerSnapshot(_ event: ItemEvent) {
         append(event)
-        // Nothing merges over the end of the snapshot: what came before it is a snapshot row, what comes after is not.
+        // Rows are not merged across the end of the snapshot: only those before it are snapshot rows.
         if event == .endOfSnapshot { positions.removeAll() }
     }
 
@@ -34,18 +38,18 @@ struct CommandQueue: Sendable {
         guard let command = row.command else { return }
         if !policy.isUnfiltered, merge(row, command) { return }
         if entries.count + held.count >= max(16, policy.capacity) {
-            _ = entries.removeFirst(where: \.isRow)
-            // What stood behind the row moved up.
+            if let oldest = entries.firstIndex(where: \.isRow) { entries.remove(at: oldest) }
+            // The rows behind it have moved.
             positions.removeAll()
             lost += 1
         }
         append(.row(row))
     }
 
-    /// The table was emptied; all keys go.
+    /// The item was cleared: all keys are removed.
     mutating func offerClear() {
         if !policy.isUnfiltered {
-            entries.keep { !$0.isRow }
+            entries.removeAll(where: \.isRow)
             held.removeAll()
             holdUntil = DeadlineQueue()
         }
@@ -53,12 +57,12 @@ struct CommandQueue: Sendable {
         entries.append(.cleared)
     }
 
-    /// Events were lost before they came here.
+    /// Events were lost before the queue.
     mutating func offerLoss(_ count: Int) {
         if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
     }
 
-    /// Takes the next event out that may go.
+    /// Removes and returns the next event that may be sent.
     mutating func next(at now: Duration) -> ItemQueueHead {
         if lost > 0 {
             defer { lost = 0 }
@@ -68,6 +72,7 @@ struct CommandQueue: Sendable {
             return .event(sent(.row(row), at: now))
         }
         while let event = entries.popFirst() {
+            popped += 1
             guard let until = gate(for: event, at: now) else { return .event(sent(event, at: now)) }
             guard case .row(let row) = event, let key = row.command?.key else { continue }
             positions[key] = nil
@@ -78,11 +83,11 @@ struct CommandQueue: Sendable {
     }
 
     private mutating func append(_ event: ItemEvent) {
-        if case .row(let row) = event, let key = row.command?.key { positions[key] = entries.endPosition }
+        if case .row(let row) = event, let key = row.command?.key { positions[key] = popped + entries.count }
         entries.append(event)
     }
 
-    /// Joins the row with one of the same key that still waits; false if there is none it may join with.
+    /// Merges the row with a pending one of the same key; false if there is none that it may be merged with.
     private mutating func merge(_ row: FeedRow, _ command: RowCommand) -> Bool {
         if held[command.key] != nil {
             guard command.kind == .update else {
@@ -93,26 +98,26 @@ struct CommandQueue: Sendable {
             held[command.key] = row
             return true
         }
-        guard let position = positions[command.key], case .row(let waiting)? = entries[position: position],
-            let kind = waiting.command?.kind
+        guard let index = positions[command.key].map({ $0 - popped }), entries.indices.contains(index),
+            case .row(let waiting) = entries[index], let kind = waiting.command?.kind
         else { return false }
         switch (kind, command.kind) {
         case (.add, .update):
             var joined = row
-            // The wire text of the command is made from the kind when the row goes out.
+            // The text of the command is made from the kind when the row is encoded.
             joined.command?.kind = .add
-            entries[position: position] = .row(joined)
+            entries[index] = .row(joined)
             return true
         case (.update, .update), (.update, .delete):
-            entries[position: position] = .row(row)
+            entries[index] = .row(row)
             return true
         case (.add, _), (.update, .add), (.delete, _):
             return false
         }
     }
 
-    /// What is held back waits as long as the present rate demands, no longer.
-    private mutating func holdAnew() {
+    /// Recomputes the deadlines of the delayed updates for the present frequency.
+    private mutating func rescheduleHeld() {
         var keys: [String] = []
         while let key = holdUntil.popDue(by: .boundedSeconds(.infinity))?.key { keys.append(key) }
         for key in keys {
@@ -123,7 +128,7 @@ struct CommandQueue: Sendable {
         }
     }
 
-    /// The instant before which an update of its key may not go; nil if it may go now.
+    /// The instant before which an update must not be sent; nil if it may be sent now.
     private func gate(for event: ItemEvent, at now: Duration) -> Duration? {
         guard let interval = policy.interval, case .row(let row) = event, let command = row.command,
             command.kind == .update, let last = lastRowAt[command.key], last + interval > now
@@ -135,7 +140,7 @@ struct CommandQueue: Sendable {
         switch event {
         case .row(let row):
             guard let command = row.command else { return event }
-            if let position = positions[command.key], position < entries.firstPosition { positions[command.key] = nil }
+            if let position = positions[command.key], position < popped { positions[command.key] = nil }
             lastRowAt[command.key] = policy.interval == nil || command.kind == .delete ? nil : now
         case .cleared:
             lastRowAt.removeAll()

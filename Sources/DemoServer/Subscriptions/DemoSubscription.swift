@@ -1,19 +1,19 @@
 internal import TLCP
 
-/// One subscription of a session: the meaning of its group and schema, and a channel per item.
+/// One subscription of a session: its items and fields, and a channel per item.
 struct DemoSubscription: Sendable {
-    /// The client's number for it.
+    /// The client's ID for it.
     let id: SubscriptionID
-    /// What the client asked for; a repetition is recognised by it.
+    /// The request; a repeated request is recognized by it.
     let request: AddRequest
-    /// What that was found to mean.
+    /// The items and fields of the request.
     let plan: SubscriptionPlan
     /// One channel per item, in the order of the group.
     var channels: [ItemChannel]
     /// The frequency in force.
     private(set) var frequency: GrantedFrequency
 
-    /// Opens the channels; nothing waits in them yet.
+    /// A subscription with empty channels.
     init(_ request: AddRequest, plan: SubscriptionPlan, limits: ServerLimits) {
         id = request.subscriptionID
         self.request = request
@@ -25,14 +25,14 @@ struct DemoSubscription: Sendable {
         }
     }
 
-    /// Whether a request asks for just the same.
+    /// Whether a request repeats the one of this subscription.
     func isRepeated(by other: AddRequest) -> Bool {
         var other = other
         other.isAcknowledged = request.isAcknowledged
         return other == request
     }
 
-    /// Whether everything is forwarded as it comes.
+    /// Whether every event is forwarded unchanged.
     var isUnfiltered: Bool { request.maxFrequency == .unfiltered || plan.mode == .raw }
 
     /// The notifications that announce the subscription.
@@ -50,7 +50,7 @@ struct DemoSubscription: Sendable {
         .conf(id, frequency, isFiltered: !isUnfiltered)
     }
 
-    /// Takes the snapshot of an item in, as much of it as was asked for.
+    /// Queues the snapshot of an item, as far as it was requested.
     mutating func offerSnapshot(_ snapshot: FeedSnapshot, to index: Int) {
         let rows: ArraySlice<FeedRow>
         switch request.snapshot {
@@ -65,11 +65,11 @@ struct DemoSubscription: Sendable {
         if snapshot.isComplete { endSnapshot(of: index) }
     }
 
-    /// Something happened to an item.
+    /// Queues an event of an item.
     mutating func offer(_ event: FeedEvent, to index: Int) {
         switch event {
         case .row(_, let row):
-            // While a snapshot is open its rows are snapshot rows: not limited in number and frequency.
+            // Rows of an incomplete snapshot are not limited in number and frequency.
             channels[index].offer(row, seen: plan.columns, isSnapshot: channels[index].owesEndOfSnapshot)
         case .cleared:
             if plan.mode == .distinct || plan.mode == .command { channels[index].queue.offerClear() }
@@ -127,7 +127,7 @@ struct DemoSubscription: Sendable {
 }
 
 extension DemoSubscription {
-    /// The notification of something that happened to an item.
+    /// The notification of an event of an item.
     mutating func notification(of event: ItemEvent, index: Int, diffs: DiffFormats) -> ServerNotification {
         switch event {
         case .row(let row):
@@ -139,15 +139,15 @@ extension DemoSubscription {
     }
 }
 
-/// What a group and a schema were found to mean.
+/// The items of a group and the fields of a schema.
 struct SubscriptionPlan: Sendable, Hashable {
-    /// The feed that has all the items.
+    /// The feed of all items.
     var feed: FeedDirectory.Index
-    /// The mode, which is that of all the items.
+    /// The mode of all items.
     var mode: WireMode
-    /// Names and kinds of the items.
+    /// The items of the group.
     var items: [NamedItem]
-    /// For each field of the schema its place in the feed's rows.
+    /// For each field of the schema, its index in the rows of the feed.
     var columns: [Int]
     /// 1-based position of the field `key`; COMMAND only.
     var keyPosition: Int?

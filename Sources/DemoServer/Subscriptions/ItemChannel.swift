@@ -1,29 +1,29 @@
 internal import TLCP
 
-/// One item of a subscription: what waits for it, and what was sent of it.
+/// One item of a subscription: its pending events, and the values sent last.
 struct ItemChannel: Sendable {
     /// The item's name.
     let name: String
     /// The feed's description of it.
     let item: FeedItem
-    /// What waits to be sent.
+    /// The pending events.
     var queue: ItemQueue
-    /// Whether `queue` is already among those that the session will look at.
+    /// Whether the channel is in `DemoSession.ready`.
     var isListed = false
-    /// Whether the client still waits for `EOS`.
+    /// Whether `EOS` is still to be sent.
     var owesEndOfSnapshot = false
 
     private var encoder = RowEncoder()
     private var lastOffered: FeedRow?
 
-    /// A channel on which nothing was sent.
+    /// A channel without sent values.
     init(name: String, item: FeedItem, queue: ItemQueue) {
         self.name = name
         self.item = item
         self.queue = queue
     }
 
-    /// The item has a new row, of which the subscription sees some columns.
+    /// Queues a new row; `columns` are the indices of the subscribed fields.
     mutating func offer(_ row: FeedRow, seen columns: [Int], isSnapshot: Bool) {
         if item.dropsUnchanged, item.mode == .merge {
             if let last = lastOffered, columns.allSatisfy({ last.values[$0] == row.values[$0] }) { return }
@@ -32,7 +32,7 @@ struct ItemChannel: Sendable {
         if isSnapshot { queue.offerSnapshot(.row(row)) } else { queue.offer(row) }
     }
 
-    /// The field list that tells a row, which counts as sent from now on.
+    /// Encodes a row as the difference to the one encoded before.
     mutating func encode(_ row: FeedRow, plan: SubscriptionPlan, diffs: DiffFormats) -> FieldList {
         var values: [String?] = []
         values.reserveCapacity(plan.columns.count)
@@ -56,11 +56,11 @@ struct ItemChannel: Sendable {
         return formats
     }
 
-    /// Bytes below which a value is sent as it is.
+    /// Length in bytes below which a value is sent without diff.
     private static let minimumDiffLength = 50
 }
 
-/// Something that goes out about one item, apart from its number.
+/// An event of an item to be sent.
 enum ItemEvent: Sendable, Hashable {
     /// `U`.
     case row(FeedRow)
@@ -83,6 +83,6 @@ extension ItemEvent {
 struct ChannelReference: Sendable, Hashable {
     /// The subscription.
     let subscription: SubscriptionID
-    /// The channel's place in it, from 0.
+    /// The index of the channel in the subscription.
     let index: Int
 }

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// What waits to be sent about one item; how it waits is a matter of the mode.
+/// The pending events of one item, queued according to the mode.
 enum ItemQueue: Sendable {
     /// MERGE, DISTINCT, RAW.
     case rows(RowQueue)
@@ -12,7 +12,7 @@ enum ItemQueue: Sendable {
         self = mode == .command ? .table(CommandQueue(policy: policy)) : .rows(RowQueue(policy: policy))
     }
 
-    /// Whether nothing waits.
+    /// Whether no event is pending.
     var isEmpty: Bool {
         switch self {
         case .rows(let queue): queue.isEmpty
@@ -20,7 +20,7 @@ enum ItemQueue: Sendable {
         }
     }
 
-    /// Changes bounds and rates; what waits already is kept.
+    /// Changes limits and rates; pending events are kept.
     mutating func adopt(_ policy: QueuePolicy) {
         change({ $0.policy = policy }, { $0.policy = policy })
     }
@@ -35,24 +35,24 @@ enum ItemQueue: Sendable {
         change({ $0.offer(row) }, { $0.offer(row) })
     }
 
-    /// The item was emptied.
+    /// The item was cleared.
     mutating func offerClear() {
         change({ $0.offerClear() }, { $0.offerClear() })
     }
 
-    /// Events were lost before they came here.
+    /// Events were lost before the queue.
     mutating func offerLoss(_ count: Int) {
         change({ $0.offerLoss(count) }, { $0.offerLoss(count) })
     }
 
-    /// Takes the next event out that may go.
+    /// Removes and returns the next event that may be sent.
     mutating func next(at now: Duration) -> ItemQueueHead {
         var head = ItemQueueHead.empty
         change({ head = $0.next(at: now) }, { head = $0.next(at: now) })
         return head
     }
 
-    /// Changes the queue in its place: taking it out and putting it back would copy what waits.
+    /// Changes the queue in place, without a copy of its events.
     private mutating func change(_ rows: (inout RowQueue) -> Void, _ table: (inout CommandQueue) -> Void) {
         switch consume self {
         case .rows(var queue):
@@ -65,19 +65,19 @@ enum ItemQueue: Sendable {
     }
 }
 
-/// What a queue has to offer at an instant.
+/// The result of taking the next event of a queue.
 enum ItemQueueHead: Sendable, Hashable {
-    /// This event, now taken out of the queue.
+    /// This event, removed from the queue.
     case event(ItemEvent)
-    /// Nothing before this instant.
+    /// No event may be sent before this instant.
     case notBefore(Duration)
-    /// Nothing.
+    /// No event is pending.
     case empty
 }
 
-/// What becomes of events that cannot be sent at once.
+/// Limits and rates of a queue.
 struct QueuePolicy: Sendable, Hashable {
-    /// Pending events that an item may have; the oldest goes when there is one more.
+    /// Greatest number of pending events; beyond it the oldest is removed.
     var capacity: Int
 
     /// Whether every event is forwarded unchanged; lost ones are reported by `OV`.

@@ -1,11 +1,13 @@
-/// What waits to be sent about one item in MERGE, DISTINCT or RAW mode.
+internal import DequeModule
+
+/// The pending events of one item in MERGE, DISTINCT or RAW mode.
 struct RowQueue: Sendable {
     /// Bounds and rates; may change at any time.
     var policy: QueuePolicy
 
-    /// The snapshot and its end: not limited in number and frequency, and always ahead of the rest.
-    private var snapshot = Fifo<ItemEvent>()
-    private var live = Fifo<ItemEvent>()
+    /// The snapshot and its end: not limited in number and frequency, and sent before all other events.
+    private var snapshot = Deque<ItemEvent>()
+    private var live = Deque<ItemEvent>()
     private var liveRows = 0
     private var lost = 0
     private var lastRowAt: Duration?
@@ -15,7 +17,7 @@ struct RowQueue: Sendable {
         self.policy = policy
     }
 
-    /// Whether nothing waits.
+    /// Whether no event is pending.
     var isEmpty: Bool { snapshot.isEmpty && live.isEmpty && lost == 0 }
 
     /// A row of the snapshot, or the end of it.
@@ -23,9 +25,10 @@ struct RowQueue: Sendable {
         snapshot.append(event)
     }
 
-    /// A new row. Rows hold every value, so that dropping one is the same as merging it into the next.
+    /// A new row. Rows contain all values, so that removing one is the same as merging it into the next.
     mutating func offer(_ row: FeedRow) {
-        while liveRows >= max(1, policy.capacity), live.removeFirst(where: \.isRow) != nil {
+        while liveRows >= max(1, policy.capacity), let oldest = live.firstIndex(where: \.isRow) {
+            live.remove(at: oldest)
             liveRows -= 1
             if policy.isUnfiltered { lost += 1 }
         }
@@ -33,22 +36,22 @@ struct RowQueue: Sendable {
         liveRows += 1
     }
 
-    /// The item was emptied: what was not sent yet need not be any more, unless everything was asked for.
+    /// The item was cleared: pending rows are removed, except in unfiltered subscriptions.
     mutating func offerClear() {
         if !policy.isUnfiltered {
-            snapshot.keep { !$0.isRow }
+            snapshot.removeAll(where: \.isRow)
             live.removeAll()
             liveRows = 0
         }
         live.append(.cleared)
     }
 
-    /// Events were lost before they came here.
+    /// Events were lost before the queue.
     mutating func offerLoss(_ count: Int) {
         if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
     }
 
-    /// Takes the next event out that may go.
+    /// Removes and returns the next event that may be sent.
     mutating func next(at now: Duration) -> ItemQueueHead {
         if let event = snapshot.popFirst() {
             if event.isRow { lastRowAt = now }

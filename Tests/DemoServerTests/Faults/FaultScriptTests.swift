@@ -71,10 +71,10 @@ struct FaultScriptTests {
         var plan = FaultPlan()
         plan.install(Fault(.drop, at: .data(2), skip: 1, times: 2))
         plan.install(Fault(.halfOpen, at: .data(2)))
-        #expect(plan.strikes(at: .data(1)).isEmpty)
-        #expect(plan.strikes(at: .data(2)) == [.halfOpen])
-        #expect(plan.strikes(at: .data(2)) == [.drop])
-        #expect(plan.strikes(at: .data(2)) == [.drop])
+        #expect(plan.effects(at: .data(1)).isEmpty)
+        #expect(plan.effects(at: .data(2)) == [.halfOpen])
+        #expect(plan.effects(at: .data(2)) == [.drop])
+        #expect(plan.effects(at: .data(2)) == [.drop])
         #expect(plan.isEmpty)
     }
 }

@@ -82,7 +82,7 @@ struct FeedTests {
 
     @Test func chatRemembersItsLastThirtyLines() {
         var feed = ChatFeed(clockStart: 1_000)
-        for number in 1...40 { _ = feed.said("line \(number)", from: "::1", at: .seconds(number)) }
+        for number in 1...40 { _ = feed.received("line \(number)", from: "::1", at: .seconds(number)) }
         let rows = feed.snapshot(of: "chat_room").rows
         #expect(rows.count == 30)
         #expect(rows.last?.values == ["41000", "line 40", "::1"])
@@ -91,15 +91,15 @@ struct FeedTests {
     @Test func handDrivenTablesKeepTheirKeys() {
         let configuration = ManualFeedConfiguration(fields: ["key", "command", "n"], mode: .command)
         var feed = ManualFeed(configuration, remembered: 10)
-        _ = feed.ordered(.publish(item: "t", values: ["a", "ADD", "1"]))
-        _ = feed.ordered(.publish(item: "t", values: ["b", "ADD", "1"]))
-        _ = feed.ordered(.publish(item: "t", values: ["a", "UPDATE", "2"]))
-        _ = feed.ordered(.publish(item: "t", values: ["b", "DELETE"]))
+        _ = feed.requested(.publish(item: "t", values: ["a", "ADD", "1"]))
+        _ = feed.requested(.publish(item: "t", values: ["b", "ADD", "1"]))
+        _ = feed.requested(.publish(item: "t", values: ["a", "UPDATE", "2"]))
+        _ = feed.requested(.publish(item: "t", values: ["b", "DELETE"]))
         #expect(feed.snapshot(of: "t").rows.map(\.values) == [["a", "ADD", "2"]])
-        #expect(feed.ordered(.publish(item: "t", values: [nil, "ADD"])).isEmpty)
-        #expect(feed.ordered(.publish(item: "t", values: ["a", "TURN"])).isEmpty)
-        #expect(feed.ordered(.publish(item: "t", values: ["a", "ADD", "1", "too many"])).isEmpty)
-        #expect(feed.ordered(.clear(item: "t")) == [.cleared(item: "t")])
+        #expect(feed.requested(.publish(item: "t", values: [nil, "ADD"])).isEmpty)
+        #expect(feed.requested(.publish(item: "t", values: ["a", "TURN"])).isEmpty)
+        #expect(feed.requested(.publish(item: "t", values: ["a", "ADD", "1", "too many"])).isEmpty)
+        #expect(feed.requested(.clear(item: "t")) == [.cleared(item: "t")])
         #expect(feed.snapshot(of: "t").rows.isEmpty)
     }
 }

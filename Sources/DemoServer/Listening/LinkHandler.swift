@@ -1,0 +1,66 @@
+internal import NIOCore
+
+/// The connection of a link, for the driver; used on the event loop only.
+protocol LinkOutlet: AnyObject {
+    /// Sends a whole response to the HTTP request.
+    func respond(_ answer: HTTPAnswer)
+    /// Begins an HTTP response of unknown length.
+    func openStream()
+    /// Writes bytes at once; a fragment is continued by the next write.
+    func write(_ bytes: [UInt8], isFragment: Bool)
+    /// Ends an HTTP response.
+    func endStream(closesSocket: Bool)
+    /// Closes a WebSocket with a code.
+    func close(code: Int)
+    /// Breaks the connection.
+    func cut()
+    /// Reads nothing more from the connection.
+    func stopReading()
+}
+
+/// What the handlers of HTTP connections and WebSockets share: they report the end and the writability of their
+/// connection to the driver, and read nothing while the peer does not take what they write.
+protocol LinkHandler: ChannelInboundHandler, LinkOutlet {
+    /// The driver of the event loop.
+    var driver: ServerDriver { get }
+    /// The handler's place in its pipeline; nil once it was removed.
+    var context: ChannelHandlerContext? { get set }
+    /// The open link; nil if there is none.
+    var link: LinkID? { get set }
+    /// Whether the driver has ended reading for good.
+    var isReadingStopped: Bool { get set }
+}
+
+extension LinkHandler {
+    /// Reports the end of the link to the driver, once.
+    func endLink() {
+        if let link { driver.closed(link) }
+        link = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        endLink()
+        context.fireChannelInactive()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        let isWritable = context.channel.isWritable
+        if let link { driver.writabilityChanged(of: link, to: isWritable) }
+        if !isReadingStopped { context.channel.setOption(.autoRead, value: isWritable).whenComplete { _ in } }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    func cut() {
+        link = nil
+        context?.close(promise: nil)
+    }
+
+    func stopReading() {
+        isReadingStopped = true
+        context?.channel.setOption(.autoRead, value: false).whenComplete { _ in }
+    }
+}
