@@ -11,7 +11,11 @@ extension DemoServerMachine {
             case .failure(let refusal):
                 answer(refusal.notification, ResponseFaults(), &batch)
             case .success(.control(let request)):
-                let faults = faultEffects(at: request.operation.faultRequest, requestID: request.requestID, batch: &batch)
+                let faults = faultEffects(
+                    at: request.operation.faultRequest,
+                    requestID: request.requestID,
+                    batch: &batch
+                )
                 if faults.isIgnored { ignored += 1 } else { control(request, faults, &batch) }
             case .success(.message(let request)):
                 let faults = faultEffects(at: .message, requestID: request.requestID, batch: &batch)

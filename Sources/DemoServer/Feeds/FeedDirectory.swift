@@ -60,7 +60,8 @@ struct FeedDirectory: Sendable {
     }
 
     /// The events of a chat message of a client.
-    mutating func received(_ text: String, from address: String, at now: Duration) -> [(feed: Index, event: FeedEvent)] {
+    mutating func received(_ text: String, from address: String, at now: Duration) -> [(feed: Index, event: FeedEvent)]
+    {
         feeds.indices.flatMap { index in
             feeds[index].received(text, from: address, at: now).map { (index, $0) }
         }
