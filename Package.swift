@@ -155,7 +155,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD", "SessionCore", "SessionPool",
+                "Gateway", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD", "Replication", "SessionCore",
+                "SessionPool",
                 "StreamIO", "TestSupport", logging,
             ],
             swiftSettings: strict

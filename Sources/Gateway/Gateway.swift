@@ -39,7 +39,8 @@ package final class Gateway: Sendable {
             numbering: configuration.cluster.engine == .none ? .counted : .given,
             clock: Moment.monotonic
         )
-        cluster = ClusterNode(configuration, hub: hub, logger: logger)
+        let cluster = ClusterNode(configuration, hub: hub, logger: logger)
+        self.cluster = cluster
         let changes: any ChangeSink = if let cluster { cluster } else { hub }
         let sink = HubSink(hub: changes, owners: access.owners, upstreamMetrics: upstreamMetrics)
         var client = ClientConfiguration()
@@ -47,7 +48,7 @@ package final class Gateway: Sendable {
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
         cluster?.attach(pool)
         streams = StreamRegistry(hub: hub)
-        let exposition = MetricsReport(
+        var exposition = MetricsReport(
             requests: requests,
             upstreamMetrics: upstreamMetrics,
             pool: pool,
@@ -55,6 +56,8 @@ package final class Gateway: Sendable {
             streams: streams,
             daemon: { daemon.figures }
         )
+        if let cluster { exposition.cluster = { cluster.figures } }
+        let report = exposition
         host = HTTPHost(
             current: current,
             access: access,
@@ -63,7 +66,7 @@ package final class Gateway: Sendable {
             requests: requests,
             logger: logger,
             cluster: cluster,
-            metrics: { exposition.text }
+            metrics: { report.text }
         )
     }
 
@@ -126,6 +129,7 @@ package final class Gateway: Sendable {
         }
         let isRevoked = try await access.load(newer.access)
         pool.reload(newer.pool)
+        cluster?.reload(newer)
         newer.pool.sessionLimit.apply()
         current.replace(by: newer.keepingRestartSettings(of: older))
         for stream in streams.list() where isRevoked(stream.owner.identity) {

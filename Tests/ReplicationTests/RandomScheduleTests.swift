@@ -87,6 +87,26 @@ struct RandomScheduleTests {
     }
 
     @Test
+    func figuresShowOwnersTakeoversAndOtherConfigurations() throws {
+        let cluster = SimulatedCluster(nodes: 3, seed: 11, loss: 0)
+        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(4))
+        #expect(cluster.differences.isEmpty)
+        cluster.nodes[2].machine.configurationChanged(5)
+        cluster.run(.seconds(2))
+        #expect(cluster.differences.sorted() == ["0: node-2", "1: node-2"])
+        let before = cluster.nodes[0].machine.figures(at: cluster.now)
+        #expect(before.members.map(\.subscriptions).reduce(0, +) == topics.count && before.isServing)
+        #expect(before.members.filter(\.hasOtherConfiguration).map(\.info.name) == ["node-2"])
+        let owner = try #require(cluster.nodes.first { !$0.carried.isEmpty })
+        let owned = owner.carried.count
+        cluster.kill(owner)
+        cluster.run(.seconds(5))
+        let takeovers = cluster.alive.map { $0.machine.figures(at: cluster.now).counters.takeovers }
+        #expect(takeovers.reduce(0, +) == UInt64(owned))
+    }
+
+    @Test
     func subscriptionWithoutReadersEnds() {
         let cluster = SimulatedCluster(nodes: 2, seed: 3, loss: 0)
         for node in cluster.nodes { node.machine.hold("a", SimulatedNode.key("a")) }

@@ -34,6 +34,8 @@ final class SimulatedCluster {
     private var number = 0
     /// What is wrong, found so far.
     private(set) var problems: [String] = []
+    /// Which nodes reported which members with another configuration.
+    private(set) var differences: [String] = []
     /// In thousandths: how often an append or a delivery is lost or repeated.
     let loss: Int
 
@@ -186,6 +188,7 @@ final class SimulatedCluster {
             case .closeOutbox: node.outbox.close()
             case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
             case .reactivate: break
+            case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
             case .drop(let id): node.drop(id)
             case .dropAll: for id in node.carried.keys { node.drop(id) }
             case .left: node.hasLeft = true

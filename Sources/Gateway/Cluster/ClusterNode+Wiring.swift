@@ -21,7 +21,7 @@ extension ClusterNode {
             info: info,
             seed: .random(in: .min ... .max),
             groups: configuration.cluster.owners,
-            configuration: Self.digest(of: configuration.pool.upstreams),
+            configuration: configuration.clusterDigest,
             timings: configuration.cluster.timings(linger: configuration.pool.subscriptionLinger)
         )
         let engine = NATSEngine(configuration: configuration.cluster.nats, process: machine.process)
@@ -35,11 +35,46 @@ extension ClusterNode {
         )
     }
 
-    /// A number that is equal on members whose upstreams are.
-    private static func digest(of upstreams: [UpstreamConfiguration]) -> UInt64 {
-        let lines = upstreams.map { "\($0.name) \($0.serverAddress) \($0.adapterSet ?? "") \($0.user ?? "")" }
-        let digest = SHA256.hash(data: Array(lines.sorted().joined(separator: "\n").utf8))
-        return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    /// Takes in a configuration that was reloaded.
+    func reload(_ configuration: GatewayConfiguration) {
+        let digest = configuration.clusterDigest
+        state.withLock { $0.machine.configurationChanged(digest) }
+    }
+
+    /// The figures of the member, and the bytes that wait for the engine.
+    var figures: (member: MemberFigures, outboxBytes: Int) {
+        let now = clock()
+        return (state.withLock { $0.machine.figures(at: now) }, outbox.withLock { $0.count })
+    }
+}
+
+extension GatewayConfiguration {
+    /// A number that is equal on members with the same upstreams and access rules.
+    fileprivate var clusterDigest: UInt64 {
+        var lines = pool.upstreams.map { upstream in
+            let credentials = "\(upstream.user ?? "") \(upstream.password ?? "")"
+            return "upstream \(upstream.name) \(upstream.serverAddress) \(upstream.adapterSet ?? "") \(credentials)"
+        }
+        lines += access.modes.map { "auth \($0.rawValue)" }
+        lines += access.keys.map { "key \($0.name) \($0.hash.map { "\($0)" } ?? "") \($0.rights.line)" }
+        let tokens = access.webTokens
+        let sources = [
+            tokens.secret, tokens.publicKey, tokens.keySet, tokens.keySetURL, tokens.issuer, tokens.audience,
+        ]
+        lines.append("tokens \(sources.map { $0 ?? "" }.joined(separator: " ")) \(tokens.rights.line)")
+        // Keyed, because heartbeats carry it and passwords are among the lines.
+        let key = SymmetricKey(data: Array((cluster.secret ?? "").utf8))
+        let code = HMAC<SHA256>.authenticationCode(for: Array(lines.sorted().joined(separator: "\n").utf8), using: key)
+        return code.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension Rights {
+    /// The rights as a line of text that is the same in every process.
+    fileprivate var line: String {
+        let limits = [streams, maxSubscriptions, maxItems].map { $0.map(String.init) ?? "-" }
+        let words = operations.map(\.rawValue).sorted() + upstreams.map(\.description) + items.map(\.description)
+        return (words + limits + ["\(rate ?? 0)"]).joined(separator: " ")
     }
 }
 

@@ -238,6 +238,11 @@ package final class ClusterNode: ChangeSink {
                 outbox.withLock { $0.end(id) }
                 worker.withLock { $0.drop(id) }
             case .dropAll: worker.withLock { $0.dropAll() }
+            case .reportOtherConfiguration(let info):
+                logger.warning(
+                    "a member of the cluster has other upstreams or access rules",
+                    metadata: ["member": "\(info.name)", "version": "\(info.version)"]
+                )
             case .left: hasLeft.set()
             }
         }

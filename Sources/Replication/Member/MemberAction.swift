@@ -29,6 +29,8 @@ package enum MemberAction: Sendable, Equatable {
     case drop(String)
     /// Let go of all of them.
     case dropAll
+    /// A member has another configuration than this one: log it.
+    case reportOtherConfiguration(MemberInfo)
     /// The member has left the cluster, as it was ordered to.
     case left
 }

@@ -34,6 +34,7 @@ extension MemberMachine {
     }
 
     private mutating func apply(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
+        counters.framesApplied += 1
         if case .newcomer(let newcomer) = phase { return look(at: stored, newcomer, now) }
         guard let verdict = ledger?.apply(stored) else { return [] }
         switch verdict {
@@ -63,6 +64,7 @@ extension MemberMachine {
 
     private mutating func restarted(at position: UInt64) -> [MemberAction] {
         guard let epoch = ledger?.epoch else { return [] }
+        counters.epochs += 1
         let actions = dropOut()
         join()
         return actions + [.restart(epoch: epoch, at: position, keeping: Set(holds.keys), loading: nil)]
@@ -90,12 +92,18 @@ extension MemberMachine {
     private mutating func perform(_ effects: [LedgerEffect], at position: UInt64, _ now: Moment) -> [MemberAction] {
         var changes: [HubChange] = []
         var actions: [MemberAction] = []
+        // Behind a removal, subscriptions of the member that was removed are assigned to others.
+        var isTakeover = false
         for effect in effects {
             switch effect {
             case .hub(let change): changes.append(change)
             case .joined(let joined): actions += memberJoined(joined, now)
-            case .removed(let gone): actions += memberRemoved(gone, now)
-            case .assigned(let id): actions += assigned(id, now)
+            case .removed(let gone):
+                isTakeover = true
+                actions += memberRemoved(gone, now)
+            case .assigned(let id):
+                if isTakeover, ledger?.topics[id]?.owner == member { counters.takeovers += 1 }
+                actions += assigned(id, now)
             case .wanted(let id, let wanter): actions += wanted(id, by: wanter)
             case .unwanted(let id): noteVacancy(id, now)
             case .retired(let id, _):
@@ -118,6 +126,7 @@ extension MemberMachine {
         monitor.forget(gone)
         joinSeen[gone] = nil
         removing.remove(gone)
+        configurations[gone] = nil
         for id in carried { noteVacancy(id, now) }
         guard gone == member else { return [] }
         let actions = dropOut()
@@ -161,6 +170,7 @@ extension MemberMachine {
         guard !payload.isEmpty else { return nil }
         control = []
         counter += 1
+        counters.framesAppended += 1
         let frame = ClusterFrame(
             member: member,
             epoch: epoch,
@@ -177,6 +187,7 @@ extension MemberMachine {
         guard var flight else { return [] }
         flight.sentAt = now
         self.flight = flight
+        counters.framesRepeated += 1
         return [.append(flight.bytes)]
     }
 }

@@ -10,9 +10,10 @@ extension MemberMachine {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
-        if heartbeat.member != 0 { monitor.heard(heartbeat.member, at: now) }
+        guard heartbeat.member != 0 else { return fetchIfBehind(at: now) }
+        monitor.heard(heartbeat.member, at: now)
         if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
-        return fetchIfBehind(at: now)
+        return noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
     }
 
     private mutating func beat(at now: Moment) -> [MemberAction] {

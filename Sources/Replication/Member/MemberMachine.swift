@@ -65,7 +65,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Names the process.
     package let process: UInt64
     let groups: Int
-    let configuration: UInt64
+    var configuration: UInt64
     private var seed: UInt64
 
     var phase = Phase.offline
@@ -91,6 +91,9 @@ package struct MemberMachine: ~Copyable, Sendable {
     var nextHeartbeat = Moment.zero
     var behindSince: Moment?
     var isFetching = false
+    /// The digests of the members' configurations, as their heartbeats have them.
+    var configurations: [UInt64: UInt64] = [:]
+    var counters = MemberCounters()
 
     /// A member that is not connected.
     ///
@@ -246,6 +249,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         reader = LogReader(position: snapshot.ledger.position)
         reader.reaches(known)
         for member in snapshot.ledger.members.keys { joinSeen[member] = now }
+        counters.epochs += 1
         let restart = MemberAction.restart(
             epoch: snapshot.ledger.epoch,
             at: reader.position,

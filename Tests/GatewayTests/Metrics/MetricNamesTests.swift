@@ -2,6 +2,7 @@ import EventHub
 import LightstreamerClient
 import Logging
 import MicroHTTPD
+import Replication
 import SessionCore
 import SessionPool
 import Testing
@@ -47,12 +48,26 @@ import Testing
         let fixture = try await AccessFixture()
         _ = fixture.makeClient(as: AccessFixture.admin)
         let families = Families(exposition(fixture).text)
-        #expect(families.kinds == Dictionary(uniqueKeysWithValues: MetricNames.all.map { ($0.name, $0.kind.rawValue) }))
+        let alone = Set(MetricNames.all).subtracting(MetricNames.cluster)
+        #expect(families.kinds == Dictionary(uniqueKeysWithValues: alone.map { ($0.name, $0.kind.rawValue) }))
         for metric in MetricNames.all {
             let suffix = metric.kind == .histogram ? "_bucket" : ""
             guard let labels = families.labels[metric.name + suffix] else { continue }
             #expect(labels == Set(metric.labels + (metric.kind == .histogram ? ["le"] : [])), "\(metric.name)")
         }
+    }
+
+    @Test func clusterFiguresAreInTheTable() async throws {
+        let fixture = try await AccessFixture()
+        var report = exposition(fixture)
+        let info = MemberInfo(name: "a:1", version: "1", upstreams: [])
+        let machine = MemberMachine(info: info, seed: 1, groups: 1)
+        let figures = machine.figures(at: .zero)
+        report.cluster = { (figures, 7) }
+        let families = Families(report.text)
+        #expect(families.kinds == Dictionary(uniqueKeysWithValues: MetricNames.all.map { ($0.name, $0.kind.rawValue) }))
+        #expect(families.labels[MetricNames.clusterFrames.name] == ["direction"])
+        #expect(report.text.contains("\(MetricNames.clusterOutbox.name) 7\n"))
     }
 
     @Test func namesFollowTheConventions() {

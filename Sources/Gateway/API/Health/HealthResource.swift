@@ -1,4 +1,5 @@
 internal import JSONText
+internal import Replication
 internal import SessionCore
 internal import SessionPool
 internal import Synchronization
@@ -43,10 +44,41 @@ struct HealthResource: Sendable {
                     write(upstream.name, clients.filter { $0.upstream == upstream.name }, to: &json)
                 }
                 json.endArray()
+                if let cluster = services.cluster { write(cluster.figures, to: &json) }
                 json.endObject()
             }
         )
     }
+
+    private func write(_ figures: (member: MemberFigures, outboxBytes: Int), to json: inout JSONBytes) {
+        let cluster = figures.member
+        json.key("cluster")
+        json.beginObject()
+        json.member("connected", cluster.isConnected)
+        json.member("serving", cluster.isServing && cluster.member != nil)
+        json.member("member", cluster.member.map(Self.name))
+        json.member("epoch", cluster.epoch.map(ClusterWorker.name))
+        json.member("position", cluster.position)
+        json.member("lag", cluster.lag.roundedSeconds)
+        json.member("outboxBytes", figures.outboxBytes)
+        json.member("epochs", cluster.counters.epochs)
+        json.member("takeovers", cluster.counters.takeovers)
+        json.key("members")
+        json.beginArray()
+        for member in cluster.members {
+            json.beginObject()
+            json.member("id", Self.name(member.id))
+            json.member("name", member.info.name)
+            json.member("version", member.info.version)
+            json.member("subscriptions", member.subscriptions)
+            json.member("configurationDiffers", member.hasOtherConfiguration)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+
+    private static func name(_ member: UInt64) -> String { String(member, radix: 16) }
 
     /// The upstreams with pooled sessions that are not connected, if the configuration makes readiness depend on them.
     private var unconnected: [String] {

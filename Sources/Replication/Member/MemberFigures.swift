@@ -1,0 +1,91 @@
+package import StreamIO
+
+/// What a member knows of itself and of its cluster at a moment, for operators.
+package struct MemberFigures: Sendable, Equatable {
+    /// Another member, or this one.
+    package struct Member: Sendable, Equatable {
+        /// Its number.
+        package let id: UInt64
+        /// What it said when it joined.
+        package let info: MemberInfo
+        /// The shared subscriptions that it owns.
+        package let subscriptions: Int
+        /// Whether its heartbeats have another digest of the configuration than those of this member.
+        package let hasOtherConfiguration: Bool
+    }
+
+    /// Whether there is a connection to the engine.
+    package let isConnected: Bool
+    /// Whether streams may be opened from what the member knows.
+    package let isServing: Bool
+    /// Its number; nil while it does not belong to the cluster.
+    package let member: UInt64?
+    /// The present epoch; nil while it is not known.
+    package let epoch: UInt64?
+    /// The position up to which the log is applied.
+    package let position: UInt64
+    /// The position up to which the log is known to reach.
+    package let known: UInt64
+    /// For how long frames that are in the log have been missing here.
+    package let lag: Duration
+    /// All members, this one included, in the order of their numbers.
+    package let members: [Member]
+    /// What happened since the start of the process.
+    package let counters: MemberCounters
+}
+
+/// What happened to a member since the start of its process.
+package struct MemberCounters: Sendable, Equatable {
+    /// Frames of the log that were read in order.
+    package var framesApplied: UInt64 = 0
+    /// Frames that were appended, without repetitions.
+    package var framesAppended: UInt64 = 0
+    /// Frames that were appended again because they were not seen in the log.
+    package var framesRepeated: UInt64 = 0
+    /// Epochs that began, or that this member entered.
+    package var epochs: UInt64 = 0
+    /// Shared subscriptions that this member owns since their former owner was removed.
+    package var takeovers: UInt64 = 0
+
+    /// Nothing happened yet.
+    package init() {}
+}
+
+extension MemberMachine {
+    /// The figures of the member.
+    package func figures(at now: Moment) -> MemberFigures {
+        let owned = (ledger?.topics ?? [:]).values.reduce(into: [UInt64: Int]()) { counts, topic in
+            if let owner = topic.owner { counts[owner, default: 0] += 1 }
+        }
+        let members = (ledger?.members ?? [:]).sorted { $0.key < $1.key }.map { id, member in
+            MemberFigures.Member(
+                id: id,
+                info: member.info,
+                subscriptions: owned[id] ?? 0,
+                hasOtherConfiguration: configurations[id].map { $0 != configuration } ?? false
+            )
+        }
+        return MemberFigures(
+            isConnected: phase != .offline,
+            isServing: isServing(at: now),
+            member: isMember ? member : nil,
+            epoch: ledger?.epoch,
+            position: reader.position,
+            known: reader.known,
+            lag: behindSince.map { now - $0 } ?? .zero,
+            members: members,
+            counters: counters
+        )
+    }
+
+    /// The digest of the member's configuration changed, by a reload.
+    package mutating func configurationChanged(_ digest: UInt64) { configuration = digest }
+
+    /// Takes in the digest of another member's configuration; reports one that is new and differs.
+    mutating func noteConfiguration(_ digest: UInt64, of member: UInt64) -> [MemberAction] {
+        guard let info = ledger?.members[member]?.info, configurations.updateValue(digest, forKey: member) != digest,
+            digest != configuration
+        else { return [] }
+        return [.reportOtherConfiguration(info)]
+    }
+}
