@@ -125,7 +125,7 @@ extension Settings {
             upstream.setting(
                 "tls.pins",
                 .list(of: "sha256/BASE64"),
-                "The digests of public keys of which the server must have one."
+                "The digests of public keys of which the verified certificate chain of the server must have one."
             ) {
                 SettingValue.text($0.certificatePins)
             } apply: { upstream, text throws(SettingError) in

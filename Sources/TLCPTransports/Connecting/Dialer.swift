@@ -107,6 +107,7 @@ final class Dialer: Sendable {
         delegatesTrust: Bool
     ) -> EventLoopFuture<Void> {
         guard endpoint.isSecure else { return loop.makeSucceededVoidFuture() }
+        let chain = VerifiedChain()
         return step("TLS handshake") { done, deadline in
             let context = try contexts.context(identity: identity)
             // A literal address is no valid server name (RFC 6066 section 3); the certificate is still checked against it.
@@ -114,20 +115,24 @@ final class Dialer: Sendable {
             let handler =
                 delegatesTrust
                 ? try delegatedTrustHandler(context, endpoint, name, deadline)
-                : try NIOSSLClientHandler(context: context, serverHostname: name)
+                : try chain.handler(context, serverName: name)
             try channel.pipeline.syncOperations.addHandler(handler)
             try channel.pipeline.syncOperations.addHandler(TLSHandshakeGate(done: done))
         }
-        .flatMapThrowing { try Self.check(endpoint.pins, of: channel) }
+        .flatMapThrowing { try Self.check(endpoint.pins, of: channel, chain) }
         .flatMap { self.remove(TLSHandshakeGate.self, from: channel) }
     }
 
-    private static func check(_ pins: [CertificatePin], of channel: any Channel) throws {
+    /// Compares the pins with the verified chain; with the certificate of the server alone if the chain is not verified here.
+    private static func check(_ pins: [CertificatePin], of channel: any Channel, _ chain: VerifiedChain) throws {
         guard !pins.isEmpty else { return }
-        let certificate = try channel.pipeline.syncOperations.nioSSL_peerCertificate()
-        guard let key = try certificate?.extractPublicKey().toSPKIBytes(),
-            pins.contains(where: { $0.matches(publicKeyInfo: key) })
-        else { throw DialFailure.pinMismatch }
+        var certificates = chain.certificates
+        if let leaf = try channel.pipeline.syncOperations.nioSSL_peerCertificate() { certificates.append(leaf) }
+        for certificate in certificates {
+            let key = try certificate.extractPublicKey().toSPKIBytes()
+            if pins.contains(where: { $0.matches(publicKeyInfo: key) }) { return }
+        }
+        throw DialFailure.pinMismatch
     }
 
     private func remove<Handler: RemovableChannelHandler>(

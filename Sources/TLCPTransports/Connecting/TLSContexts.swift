@@ -68,6 +68,44 @@ final class TLSContexts: Sendable {
     }
 }
 
+/// The certificates of one connection that TLS verified, from the root to the one of the server.
+final class VerifiedChain: Sendable {
+    private let state = Mutex<[NIOSSLCertificate]>([])
+
+    /// The certificates; none if the settings trust anything.
+    var certificates: [NIOSSLCertificate] { state.withLock { $0 } }
+
+    /// A TLS handler that records the chain.
+    func handler(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
+        let maker: any HandlerMaking = ReportingHandlerMaker()
+        return try maker.handler(context, serverName) { result, certificate in
+            if case .certificateVerified = result { self.state.withLock { $0.append(certificate) } }
+            return result
+        }
+    }
+
+    private protocol HandlerMaking {
+        func handler(
+            _ context: NIOSSLContext,
+            _ serverName: String?,
+            _ report: @escaping NIOSSLVerificationCallback
+        ) throws -> NIOSSLClientHandler
+    }
+
+    /// NIOSSL passes the verified chain to a deprecated callback only. The newer ones replace the verification, and get what
+    /// the server sent: a pin must not match a certificate there that the chain does not need.
+    private struct ReportingHandlerMaker: HandlerMaking {
+        @available(*, deprecated, message: "uses a deprecated callback of NIOSSL")
+        func handler(
+            _ context: NIOSSLContext,
+            _ serverName: String?,
+            _ report: @escaping NIOSSLVerificationCallback
+        ) throws -> NIOSSLClientHandler {
+            try NIOSSLClientHandler(context: context, serverHostname: serverName, verificationCallback: report)
+        }
+    }
+}
+
 /// Completes a promise at the end of the TLS handshake. The dialer then removes this handler.
 final class TLSHandshakeGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer

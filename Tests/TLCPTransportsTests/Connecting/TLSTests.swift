@@ -4,9 +4,13 @@ internal import Testing
 @testable internal import TLCPTransports
 
 @Suite struct TLSTests {
-    private static func server(wantsClientCertificate: Bool = false) throws -> TLSConfiguration {
-        let chain = try NIOSSLCertificate.fromPEMBytes(Array(TestIdentity.certificate.utf8))
-        let key = try NIOSSLPrivateKey(bytes: Array(TestIdentity.privateKey.utf8), format: .pem)
+    private static func server(
+        wantsClientCertificate: Bool = false,
+        certificates: String = TestIdentity.certificate,
+        privateKey: String = TestIdentity.privateKey
+    ) throws -> TLSConfiguration {
+        let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificates.utf8))
+        let key = try NIOSSLPrivateKey(bytes: Array(privateKey.utf8), format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) },
             privateKey: .privateKey(key)
@@ -29,9 +33,10 @@ internal import Testing
         pins: [String] = [],
         identity: TLSSettings.Identity? = nil,
         wantsClientCertificate: Bool = false,
+        server tls: TLSConfiguration? = nil,
         _ change: (inout SocketSettings) -> Void = { _ in }
     ) async throws -> TransportEnd? {
-        let tls = try Self.server(wantsClientCertificate: wantsClientCertificate)
+        let tls = try tls ?? Self.server(wantsClientCertificate: wantsClientCertificate)
         return try await ScriptedServer.run(tls: tls, script: Self.script) { server in
             var settings = SocketSettings.forTests {
                 $0.tls.trust = trust
@@ -71,6 +76,19 @@ internal import Testing
         guard case .identityRejected = try await end(trust: .pem(TestIdentity.certificate), pins: [other]) else {
             return #expect(Bool(false), "the pin was not checked")
         }
+    }
+
+    @Test(arguments: [TestAuthority.rootPin, TestAuthority.intermediatePin, TestAuthority.leafPin])
+    func pinOfAnyCertificateOfTheVerifiedChainIsAccepted(pin: String) async throws {
+        let server = try Self.server(certificates: TestAuthority.chain, privateKey: TestAuthority.privateKey)
+        #expect(try await end(trust: .pem(TestAuthority.root), pins: [pin], server: server) == .completed)
+    }
+
+    @Test(arguments: [TLSSettings.Trust.pem(TestAuthority.root), .anything])
+    func pinOfACertificateOutsideTheVerifiedChainIsRejected(trust: TLSSettings.Trust) async throws {
+        let server = try Self.server(certificates: TestAuthority.chain, privateKey: TestAuthority.privateKey)
+        let end = try await end(trust: trust, pins: [TestAuthority.strangerPin], server: server)
+        guard case .identityRejected = end else { return #expect(Bool(false), "the server sent it, but it proves nothing") }
     }
 
     @Test func clientCertificateOfTheSettingsIsShown() async throws {
