@@ -10,12 +10,12 @@
 #include <sys/types.h>
 #include <microhttpd.h>
 
+/* Declared by <sys/socket.h> for GNU sources only. */
+extern int accept4 (int socket, struct sockaddr *address, socklen_t *length, int flags);
+
 /* What a daemon is started with; see `cmhd_start`. */
 struct cmhd_settings
 {
-  /* A listening, non-blocking socket, IPv6 if `is_ipv6`; the daemon closes it. */
-  int listen_socket;
-  int is_ipv6;
   unsigned int connection_limit;
   size_t connection_memory;
   unsigned int idle_seconds;
@@ -24,7 +24,6 @@ struct cmhd_settings
   const char *key;
   /* First argument of every callback but the unescape one. */
   void *context;
-  MHD_AcceptPolicyCallback accept;
   MHD_NotifyConnectionCallback connection;
   void *(*request_line)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_AccessHandlerCallback access;
@@ -37,8 +36,8 @@ static const char cmhd_tls_priorities[] =
   "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:"
   "-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM";
 
-/* `MHD_start_daemon` is variadic, which Swift cannot call. The daemon has no thread of its own: its owner waits
-   for its epoll descriptor and calls `MHD_run`. */
+/* `MHD_start_daemon` is variadic, which Swift cannot call. The daemon has no thread and no listening socket of its
+   own: its owner adds the connections, waits for its epoll descriptor and calls `MHD_run`. */
 static inline struct MHD_Daemon *
 cmhd_start (const struct cmhd_settings *settings)
 {
@@ -48,18 +47,15 @@ cmhd_start (const struct cmhd_settings *settings)
     { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) cmhd_tls_priorities },
     { MHD_OPTION_END, 0, NULL }
   };
-  unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+  unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
 
   if (NULL == settings->certificate)
     tls[0].option = MHD_OPTION_END;
   else
     flags |= MHD_USE_TLS;
-  if (settings->is_ipv6)
-    flags |= MHD_USE_IPv6;
   return MHD_start_daemon (flags, 0,
-                           settings->accept, settings->context,
+                           NULL, NULL,
                            settings->access, settings->context,
-                           MHD_OPTION_LISTEN_SOCKET, settings->listen_socket,
                            MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->connection_memory,
                            MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_seconds,

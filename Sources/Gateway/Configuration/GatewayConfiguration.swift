@@ -48,6 +48,7 @@ extension GatewayConfiguration {
         let (proxies, countsLoopback) = (
             TrustedProxies(networks: access.trustedProxies), access.limits.countsLoopback
         )
+        daemon.reservedDescriptors += pool.mostDescriptors
         daemon.addressGroup = { host in
             if proxies.contains(host) || (!countsLoopback && ListeningAddress.isLoopback(host)) { return nil }
             return IPNetwork.subscriber(of: host)
@@ -60,6 +61,16 @@ extension GatewayConfiguration {
         for index in pool.upstreams.indices where pool.upstreams[index].name == upstream {
             pool.upstreams[index].serverAddress = "http://127.0.0.1:\(port)"
         }
+    }
+}
+
+extension PoolConfiguration {
+    /// A session uses two connections at most: its stream, and one for control requests or for the next stream.
+    private static let descriptorsPerSession = 2
+
+    /// The most descriptors that the sessions of the pool use.
+    fileprivate var mostDescriptors: Int {
+        (upstreams.map(\.maxSessions).reduce(0, +) + maxDedicatedClients) * Self.descriptorsPerSession
     }
 }
 

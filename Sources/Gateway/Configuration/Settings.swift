@@ -25,6 +25,13 @@ package enum Settings {
                     + "Trusted proxies, and loopback unless limits.loopback, are not limited."
             ),
             http.integer("maxBody", \.bodyLimit, 1...1 << 30, unit: "bytes", "The longest request body."),
+            http.integer(
+                "maxBodies",
+                \.bodyBudget,
+                1...1 << 40,
+                unit: "bytes",
+                "The request bodies in memory at a time, of all requests together."
+            ),
             http.integer("maxHeaders", \.headerLimit, 1_024...1 << 20, unit: "bytes", "The longest header section."),
             http.integer("maxRequestLine", \.targetLimit, 256...1 << 20, unit: "bytes", "The longest request target."),
             http.seconds(
@@ -33,6 +40,11 @@ package enum Settings {
                 "The longest silence of a connection before the gateway closes it; streams excepted."
             ),
             http.seconds("requestTimeout", \.requestTimeout, "The longest time that a request may take to arrive."),
+            http.seconds(
+                "responseTimeout",
+                \.responseTimeout,
+                "The longest time that a client may take for a response; a second is added for every 64 KiB of it."
+            ),
         ]
     }()
 

@@ -90,36 +90,43 @@ package final class HTTPHost: HTTPHandler {
 
     /// Responds to a request at once, later, or with a stream.
     package func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
-        decide(request) { responder.respond($0) }
+        switch screen(request) {
+        case .accept(let handle): handle(request, responder)
+        case .reject(let response): .respond(response)
+        }
     }
 
-    /// Responds to a request. After `.wait` the response goes to `later`.
-    func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
-        var request = request
-        request.peer = services.access.policy.proxies.client(of: request)
-        let id = RequestIdentity.id(of: request)
-        let record = CallRecord(since: services.clock())
-        let bare = Call(request: request, requestID: id, record: record, respond: { _ in })
-        let finish = finisher(bare)
-        var call = Call(
-            request: request,
-            requestID: id,
-            record: record,
-            respond: { later(finish($0)) }
-        )
-        do {
-            switch try perform(&call) {
-            case .response(let response): return .respond(finish(response))
-            case .deferred: return .wait
-            case .stream(var head, let content):
-                decorate(&head.headers, call)
-                finished(call, status: head.status, problem: nil)
-                return .stream(head, content)
+    /// Performs all steps before the handler: routing, authentication, authorization, limits and negotiation.
+    package func screen(_ head: HTTPRequest) -> HTTPScreening {
+        switch admit(head) {
+        case .response(let response): .reject(response)
+        case .admitted(let call, let operation):
+            .accept { [self] request, responder in
+                perform(call, operation, body: request.body, onAbandonment: responder.onAbandonment) {
+                    responder.respond($0)
+                }
             }
-        } catch {
-            let problem = ProblemDetails.problem(for: error)
-            if problem.code == .internal { logger.error("\(error)", metadata: metadata(call)) }
-            return .respond(finish(ProblemDetails.response(problem, requestID: id)))
+        }
+    }
+
+    /// Whether a request is a health check or reads metrics.
+    package func isOperational(_ head: HTTPRequest) -> Bool {
+        guard let path = try? RequestPath(raw: head.rawPath),
+            case .operation(let operation, _) = router.find(method: head.method, path: path)
+        else { return false }
+        return operation.isOperational
+    }
+
+    package func connectionsRefused(reason: String) {
+        logger.warning("new connections are refused by the system", metadata: ["reason": "\(reason)"])
+    }
+
+    /// Responds to a complete request. After `.wait` the response goes to `later`.
+    func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
+        switch admit(request) {
+        case .response(let response): .respond(response)
+        case .admitted(let call, let operation):
+            perform(call, operation, body: request.body, onAbandonment: { _ in }, later: later)
         }
     }
 
@@ -135,7 +142,70 @@ package final class HTTPHost: HTTPHandler {
 
     // MARK: - Steps
 
-    private func perform(_ call: inout Call) throws -> OperationResult {
+    /// The outcome of the steps before the handler.
+    private enum Admission {
+        case admitted(Call, Operation)
+        case response(HTTPResponse)
+    }
+
+    private func admit(_ head: HTTPRequest) -> Admission {
+        var request = head
+        request.peer = services.access.policy.proxies.client(of: request)
+        var call = Call(
+            request: request,
+            requestID: RequestIdentity.id(of: request),
+            record: CallRecord(since: services.clock()),
+            respond: { _ in }
+        )
+        do {
+            switch try route(&call) {
+            case .operation(let operation): return .admitted(call, operation)
+            case .response(let response): return .response(finisher(call)(response))
+            }
+        } catch {
+            return .response(rejection(error, of: call))
+        }
+    }
+
+    private func perform(
+        _ admitted: Call,
+        _ operation: Operation,
+        body: [UInt8],
+        onAbandonment: @escaping Call.Abandonment,
+        later: @escaping @Sendable (HTTPResponse) -> Void
+    ) -> HTTPDecision {
+        let finish = finisher(admitted)
+        var call = admitted
+        call.request.body = body
+        call.respond = { later(finish($0)) }
+        call.onAbandonment = onAbandonment
+        do {
+            switch try idempotency.perform(call, operation, now: services.clock()) {
+            case .response(let response): return .respond(finish(response))
+            case .deferred: return .wait
+            case .stream(var head, let content):
+                decorate(&head.headers, call)
+                finished(call, status: head.status, problem: nil)
+                return .stream(head, content)
+            }
+        } catch {
+            return .respond(rejection(error, of: call))
+        }
+    }
+
+    private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
+        let problem = ProblemDetails.problem(for: error)
+        if problem.code == .internal { logger.error("\(error)", metadata: metadata(call)) }
+        return finisher(call)(ProblemDetails.response(problem, requestID: call.requestID))
+    }
+
+    /// Where a request goes.
+    private enum Route {
+        case operation(Operation)
+        case response(Response)
+    }
+
+    private func route(_ call: inout Call) throws -> Route {
         if call.request.method == "OPTIONS", call.request.rawPath == "*" { return .response(Response(status: 204)) }
         let match = router.find(method: call.request.method, path: try RequestPath(raw: call.request.rawPath))
         var operation: Operation?
@@ -154,7 +224,7 @@ package final class HTTPHost: HTTPHandler {
             if operation.mediaTypes == .json {
                 _ = try AcceptHeader(call.header("Accept")).choose(["application/json"])
             }
-            return try once(call, operation)
+            return .operation(operation)
         case .options(let allow):
             return .response(Response(status: 204).with("Allow", allow.joined(separator: ", ")))
         case .methodNotAllowed(let allow):
@@ -166,44 +236,6 @@ package final class HTTPHost: HTTPHandler {
             throw problem
         case .notFound:
             throw Problem(.notFound, detail: "No operation has this path.")
-        }
-    }
-
-    /// Calls the handler. A POST with an `Idempotency-Key` is performed once.
-    private func once(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard operation.method == .post, let header = call.header("Idempotency-Key") else {
-            return try operation.handler(call)
-        }
-        guard (1...255).contains(header.utf8.count) else {
-            throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
-        }
-        let key = IdempotencyStore.Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
-        switch idempotency.begin(key, body: call.request.body, now: services.clock()) {
-        case .perform: return try first(call, operation, key)
-        case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
-        case .inProgress:
-            throw Problem(.idempotencyConflict, detail: "The first request with this key is still being processed.")
-        case .otherRequest:
-            throw Problem(.idempotencyConflict, detail: "The key was used for a request with another body.")
-        }
-    }
-
-    private func first(_ call: Call, _ operation: Operation, _ key: IdempotencyStore.Key) throws -> OperationResult {
-        let store = idempotency
-        var noted = call
-        noted.respond = { response in
-            store.finished(key, with: response)
-            call.respond(response)
-        }
-        do {
-            let reply = try operation.handler(noted)
-            if case .response(let response) = reply { store.finished(key, with: response) }
-            return reply
-        } catch {
-            let problem = ProblemDetails.problem(for: error)
-            let response = ProblemDetails.response(problem, requestID: call.requestID)
-            store.finished(key, with: response)
-            throw error
         }
     }
 

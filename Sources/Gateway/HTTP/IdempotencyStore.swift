@@ -95,3 +95,44 @@ final class IdempotencyStore: Sendable {
         }
     }
 }
+
+extension IdempotencyStore {
+    /// Calls the handler. A POST with an `Idempotency-Key` is performed once.
+    func perform(_ call: Call, _ operation: Operation, now: Moment) throws -> OperationResult {
+        guard operation.method == .post, let header = call.header("Idempotency-Key") else {
+            return try operation.handler(call)
+        }
+        guard (1...255).contains(header.utf8.count) else {
+            throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
+        }
+        let key = Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
+        switch begin(key, body: call.request.body, now: now) {
+        case .perform: return try first(call, operation, key)
+        case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
+        case .inProgress:
+            throw Problem(.idempotencyConflict, detail: "The first request with this key is still being processed.")
+        case .otherRequest:
+            throw Problem(.idempotencyConflict, detail: "The key was used for a request with another body.")
+        }
+    }
+
+    private func first(_ call: Call, _ operation: Operation, _ key: Key) throws -> OperationResult {
+        var noted = call
+        noted.respond = { [self] response in
+            finished(key, with: response)
+            call.respond(response)
+        }
+        // The client may leave and repeat the request for its response.
+        noted.onAbandonment = { _ in }
+        do {
+            let reply = try operation.handler(noted)
+            if case .response(let response) = reply { finished(key, with: response) }
+            return reply
+        } catch {
+            let problem = ProblemDetails.problem(for: error)
+            let response = ProblemDetails.response(problem, requestID: call.requestID)
+            finished(key, with: response)
+            throw error
+        }
+    }
+}

@@ -1,17 +1,7 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// Called on the loop's thread for each new connection, with the server. Nothing is retained.
-func acceptCallback(
-    context: UnsafeMutableRawPointer?,
-    address: UnsafePointer<sockaddr>?,
-    length: socklen_t
-) -> MHD_Result {
-    guard let server = HTTPServerBox.object(at: context) else { return .NO }
-    return server.admits(PeerAddress(address)) ? .YES : .NO
-}
-
-/// Called on the loop's thread when a connection has been accepted and when it has been closed, with the server. The
+/// Called on the loop's thread when a connection has been added and when it has been closed, with the server. The
 /// record is retained for the first and released for the second.
 func connectionCallback(
     context: UnsafeMutableRawPointer?,
@@ -21,7 +11,7 @@ func connectionCallback(
 ) {
     guard let server = HTTPServerBox.object(at: context), let connection, let socketContext else { return }
     if notice == .CONNECTION_NOTIFY_STARTED {
-        socketContext.pointee = ConnectionBox.retain(server.started(connection))
+        socketContext.pointee = server.started(connection).map(ConnectionBox.retain)
     } else if let record = ConnectionBox.release(socketContext.pointee) {
         socketContext.pointee = nil
         server.closed(record)

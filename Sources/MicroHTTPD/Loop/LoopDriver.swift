@@ -18,15 +18,16 @@ final class LoopDriver {
     /// Handlers are not asked any more.
     private(set) var isClosing = false
 
-    // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges follow from there; the bell and the
-    // servers count down from the top.
+    // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges follow from there; the listening socket, the
+    // bell and the servers count down from the top.
     private static let firstExchangeToken = UInt64(1) << 63
-    private static let bellToken = UInt64.max
+    private static let listenerToken = UInt64.max
+    private static let bellToken = listenerToken - 1
 
     private let poller: Poller
     private let makeFeed: Daemon.FeedMaker
-    private var listener: ListeningSocket?
-    /// The accepting server last; before it those that only serve what they have.
+    private let acceptor: Acceptor
+    /// The server of new connections last; before it those that only serve what they have.
     private var servers: [HTTPServer] = []
     private var serverCount: UInt64 = 0
     private var dueServers: Set<UInt64> = []
@@ -52,7 +53,6 @@ final class LoopDriver {
         self.handler = handler
         self.ledger = ledger
         self.makeFeed = makeFeed
-        self.listener = listener
         let now = Moment.monotonic()
         do {
             poller = try Poller()
@@ -62,14 +62,16 @@ final class LoopDriver {
         }
         scheduler = StreamScheduler(poller: poller, configuration: configuration, now: now)
         requestTimes = RequestTimes(configuration: configuration, now: now)
-        guard poller.add(loop.mailbox.descriptor, token: Self.bellToken, .readable) else {
-            listener.close()
-            throw .systemRefused(SystemText.last())
+        acceptor = Acceptor(listener, token: Self.listenerToken, poller: poller, ledger: ledger) {
+            handler.connectionsRefused(reason: $0)
         }
-        do {
+        do throws(DaemonError) {
+            guard acceptor.begin(), poller.add(loop.mailbox.descriptor, token: Self.bellToken, .readable) else {
+                throw DaemonError.systemRefused(SystemText.last())
+            }
             try addServer(certificate: configuration.certificate)
         } catch {
-            listener.close()
+            acceptor.close()
             throw error
         }
     }
@@ -82,7 +84,8 @@ final class LoopDriver {
             let now = Moment.monotonic()
             scheduler.advance(to: now)
             requestTimes.advance(to: now)
-            takeOccurrences()
+            acceptor.advance(to: now)
+            takeOccurrences(now)
             takeFeed(now)
             runServers()
             scheduler.serve()
@@ -102,7 +105,7 @@ final class LoopDriver {
         var milliseconds = servers.compactMap(\.timeout).min() ?? .max
         if milliseconds == 0 { return 0 }
         let flush = loop.mailbox.isFeedWaiting ? nextFlush : nil
-        let moments = [scheduler.nextTick, requestTimes.nextTick, flush, drains.map(\.until).min()]
+        let moments = [scheduler.nextTick, requestTimes.nextTick, acceptor.pausedUntil, flush, drains.map(\.until).min()]
         if let next = moments.compactMap({ $0 }).min() {
             let now = Moment.monotonic()
             let wait = next <= now ? 0 : UInt64((next.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
@@ -111,11 +114,13 @@ final class LoopDriver {
         return milliseconds == .max ? -1 : Int32(clamping: milliseconds)
     }
 
-    private func takeOccurrences() {
+    private func takeOccurrences(_ now: Moment) {
         for index in 0..<poller.count {
             let occurrence = poller[index]
             if occurrence.token == Self.bellToken {
                 loop.mailbox.take().forEach(act)
+            } else if occurrence.token == Self.listenerToken {
+                if let server = servers.last { acceptor.accept(into: server, now: now) }
             } else if occurrence.token > Self.bellToken - 1 - serverCount {
                 dueServers.insert(occurrence.token)
             } else if occurrence.token >= Self.firstExchangeToken {
@@ -137,9 +142,7 @@ final class LoopDriver {
             server.run()
         }
         dueServers.removeAll(keepingCapacity: true)
-        while servers.count > 1, let index = servers.firstIndex(where: { !$0.isAccepting && $0.connections == 0 }),
-            index < servers.count - 1
-        {
+        while servers.count > 1, let index = servers.dropLast().firstIndex(where: { $0.connections == 0 }) {
             remove(servers.remove(at: index))
         }
     }
@@ -180,12 +183,10 @@ extension LoopDriver {
     }
 
     private func addServer(certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
-        guard let listener else { throw .notRunning }
         serverCount += 1
         let server = try HTTPServer(
             driver: self,
             token: Self.bellToken - serverCount,
-            listener: listener.duplicate(),
             certificate: certificate
         )
         guard poller.add(server.descriptor, token: server.token, .readable) else {
@@ -199,7 +200,6 @@ extension LoopDriver {
         guard let present = servers.last, present.isSecure else { return .notSecure }
         do {
             try addServer(certificate: certificate)
-            present.stopAccepting()
             return nil
         } catch {
             return error
@@ -208,9 +208,7 @@ extension LoopDriver {
 
     private func stopAccepting() {
         isWindingDown = true
-        servers.forEach { $0.stopAccepting() }
-        listener?.close()
-        listener = nil
+        acceptor.close()
     }
 
     private func remove(_ server: HTTPServer) {
@@ -269,6 +267,7 @@ extension LoopDriver {
     private func abandon(_ id: UInt64) {
         guard let exchange = takeWaiting(id) else { return }
         exchange.phase = .over
+        exchange.responder?.abandon()
         exchange.resume()
     }
 

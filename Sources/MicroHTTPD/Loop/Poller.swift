@@ -10,6 +10,8 @@ final class Poller {
         static let readable = Events(rawValue: EPOLLIN.rawValue)
         /// Bytes can be written.
         static let writable = Events(rawValue: EPOLLOUT.rawValue)
+        /// A connection can be accepted; of several loops that watch one socket only some wake up for it.
+        static let connection = Events(rawValue: EPOLLIN.rawValue | 1 << 28)  // EPOLLEXCLUSIVE
         /// The peer closed its side, or both, or the connection broke.
         static let closed = Events(rawValue: EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue)
     }

@@ -8,9 +8,9 @@ final class Exchange {
         case head
         /// The head is good; the body arrives. *Leaves to* `waiting`, `streaming`, `over`.
         case body
-        /// The body is too long: it is read to its end, so that the client reads the answer instead of a broken
-        /// connection, and thrown away. *Leaves to* `over`.
-        case discarding
+        /// The body is too long, or the head is rejected: the body is read to its end, so that the client reads the
+        /// response instead of a broken connection, and discarded. *Leaves to* `over`.
+        case discarding(HTTPResponse)
         /// The connection is suspended until the responder answers. *Leaves to* `answering`, `opening`, `over`.
         case waiting
         /// Resumed with a late answer. *Entered* from `waiting`; *leaves to* `over`.
@@ -38,6 +38,10 @@ final class Exchange {
     var target: TargetText?
     /// The checked head, until the handler has it.
     var head: RequestHead?
+    /// Handles the complete request, if its head was screened.
+    var screened: ((HTTPRequest, HTTPResponder) -> HTTPDecision)?
+    /// What the handler answers with, while the request waits and the handler keeps it.
+    weak var responder: HTTPResponder?
     /// The body so far, until the handler has it.
     var body: [UInt8] = []
     /// Bytes reserved for the body in the ledger, until the request is over.

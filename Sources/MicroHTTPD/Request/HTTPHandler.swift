@@ -13,6 +13,18 @@ package protocol HTTPHandler: Sendable {
     ///   - responder: The way to answer later, after `.wait`; needless for the other decisions.
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision
 
+    /// Checks the head of a request with a body before any of the body is kept. Requests without a body go to `handle`.
+    ///
+    /// - Parameter head: The request; its body is empty.
+    func screen(_ head: HTTPRequest) -> HTTPScreening
+
+    /// Whether a request serves the operation of the program, such as health checks and metrics: those are answered even
+    /// when all connections are in use.
+    func isOperational(_ head: HTTPRequest) -> Bool
+
+    /// The system refuses new connections; the server tries again after a pause.
+    func connectionsRefused(reason: String)
+
     /// The answer to a request that the server end itself refuses; `Connection: close` is added to it.
     ///
     /// Its status should be `refusal.status`; the body is free, for example a problem document.
@@ -20,6 +32,15 @@ package protocol HTTPHandler: Sendable {
 }
 
 extension HTTPHandler {
+    /// Accepts every request.
+    package func screen(_ head: HTTPRequest) -> HTTPScreening { .accept(handle) }
+
+    /// No request does.
+    package func isOperational(_ head: HTTPRequest) -> Bool { false }
+
+    /// Does nothing.
+    package func connectionsRefused(reason: String) {}
+
     /// A plain-text answer with the refusal's status and explanation.
     package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
         HTTPResponse(
@@ -28,6 +49,14 @@ extension HTTPHandler {
             body: .bytes(Array("\(refusal.explanation)\n".utf8))
         )
     }
+}
+
+/// What a handler decides about the head of a request with a body.
+package enum HTTPScreening {
+    /// The function handles the request once its body is complete.
+    case accept((HTTPRequest, HTTPResponder) -> HTTPDecision)
+    /// This response; the body is read and discarded.
+    case reject(HTTPResponse)
 }
 
 /// What a handler decides about a request.
@@ -46,14 +75,20 @@ package enum HTTPDecision {
 /// Only the first answer counts. A responder that is dropped without an answer answers 500 by itself, so that no
 /// connection hangs.
 package final class HTTPResponder: Sendable {
-    private enum State {
+    private enum Use {
         case unused
         case awaited
         case used
     }
 
+    private struct State {
+        var use = Use.unused
+        var isAbandoned = false
+        var onAbandonment: (@Sendable () -> Void)?
+    }
+
     private let deliver: @Sendable (LoopMessage.Answer) -> Void
-    private let state = Mutex(State.unused)
+    private let state = Mutex(State())
 
     init(mailbox: LoopMailbox, exchange: UInt64) {
         deliver = { mailbox.post(.answer(exchange, $0)) }
@@ -70,7 +105,7 @@ package final class HTTPResponder: Sendable {
     }
 
     deinit {
-        if state.withLock({ $0 == .awaited }) {
+        if state.withLock({ $0.use == .awaited }) {
             deliver(.response(HTTPResponse(status: 500)))
         }
     }
@@ -92,15 +127,35 @@ package final class HTTPResponder: Sendable {
         }
     }
 
+    /// Runs an action if the client closes its connection before the answer, at once if it did: an answer is then of no
+    /// use. The action runs at most once, on the loop's thread or on this one, and must be quick.
+    package func onAbandonment(_ action: @escaping @Sendable () -> Void) {
+        let isAbandoned = state.withLock { state in
+            if state.use != .used, !state.isAbandoned { state.onAbandonment = action }
+            return state.isAbandoned
+        }
+        if isAbandoned { action() }
+    }
+
+    /// The client closed its connection before the answer.
+    package func abandon() {
+        let action = state.withLock { state in
+            state.isAbandoned = true
+            return state.onAbandonment.take()
+        }
+        action?()
+    }
+
     /// The handler returned `.wait`: from now on the request needs an answer.
     func expectAnswer() {
-        state.withLock { if $0 == .unused { $0 = .awaited } }
+        state.withLock { if $0.use == .unused { $0.use = .awaited } }
     }
 
     private func use() -> Bool {
         state.withLock { state in
-            defer { state = .used }
-            return state != .used
+            defer { state.use = .used }
+            state.onAbandonment = nil
+            return state.use != .used
         }
     }
 }

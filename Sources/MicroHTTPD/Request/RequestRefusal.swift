@@ -20,6 +20,8 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
     case bodyTooLarge
     /// The bodies of all present requests together are larger than configured.
     case bodyBudgetExceeded
+    /// All connections are in use, and the request is not an operational one.
+    case connectionLimitReached
 
     /// The status of the answer.
     package var status: Int {
@@ -29,7 +31,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
             400
         case .bodyTooLarge: 413
         case .targetTooLong: 414
-        case .bodyBudgetExceeded: 503
+        case .bodyBudgetExceeded, .connectionLimitReached: 503
         case .headersTooLarge: 431
         }
     }
@@ -47,6 +49,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         case .headersTooLarge: "The header lines are too large."
         case .bodyTooLarge: "The body is too large."
         case .bodyBudgetExceeded: "The server holds too many request bodies at present."
+        case .connectionLimitReached: "The server has as many connections as its limit allows."
         }
     }
 }

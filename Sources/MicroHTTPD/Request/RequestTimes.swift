@@ -6,6 +6,8 @@ internal import StreamIO
 final class RequestTimes {
     private let idleTimeout: Duration
     private let requestTimeout: Duration
+    /// The longest time in which a connection beyond the limit has to send its request.
+    private static let reservedRequestTimeout = Duration.seconds(5)
     private let responseTimeout: Duration
     /// A client that takes fewer bytes in a second is too slow.
     static let leastBytesPerSecond = 64 * 1024
@@ -27,11 +29,12 @@ final class RequestTimes {
     var nextTick: Moment? { wheel.nextTick }
 
     /// A connection was accepted; its first request is due.
-    func add(peer: PeerAddress, id: UInt64, descriptor: Int32) -> ConnectionRecord {
+    func add(_ place: ConnectionPlace, descriptor: Int32) -> ConnectionRecord {
         let slot = free.popLast() ?? records.count
-        let record = ConnectionRecord(id: id, peer: peer, descriptor: descriptor, slot: slot)
+        let record = ConnectionRecord(place: place, descriptor: descriptor, slot: slot)
         if slot == records.count { records.append(record) } else { records[slot] = record }
-        wheel.schedule(slot, at: now + requestTimeout)
+        let limit = place.isReserved ? min(Self.reservedRequestTimeout, requestTimeout) : requestTimeout
+        wheel.schedule(slot, at: now + limit)
         return record
     }
 

@@ -1,3 +1,4 @@
+internal import StreamIO
 internal import Synchronization
 
 /// Counts the connections of all shards, in all and by address, and the bytes of request bodies, against their limits.
@@ -6,27 +7,40 @@ final class ConnectionLedger: Sendable {
         var limit: Int
         var open = 0
         var byAddress: [String: Int] = [:]
+        /// Connections beyond the limit, in all and by address.
+        var reserved = 0
+        var reservedByAddress: [String: Int] = [:]
         var accepted: UInt64 = 0
         var refused: UInt64 = 0
     }
 
+    /// The part of the reserve that one address can take.
+    private static let reserveShare = 4
+    /// The least time between two reports that the system refuses connections.
+    private static let reportInterval = Duration.seconds(60)
+
     private let limitPerAddress: Int
+    private let reserve: Int
     private let group: @Sendable (String) -> String?
     private let counts: Mutex<Counts>
     private let bodyBudget: Int
     private let bodyBytes = Atomic(0)
+    private let lastReport = Mutex<Moment?>(nil)
 
     /// - Parameters:
     ///   - limit: Connections at a time.
+    ///   - reserve: Connections beyond that limit, for operational requests.
     ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
     ///   - group: The group that an address counts in; nil: it is not limited.
     ///   - bodyBudget: Bytes of all request bodies at a time.
     init(
         limit: Int,
+        reserve: Int,
         limitPerAddress: Int,
         group: @escaping @Sendable (String) -> String?,
         bodyBudget: Int
     ) {
+        self.reserve = reserve
         self.limitPerAddress = limitPerAddress
         self.group = group
         self.bodyBudget = bodyBudget
@@ -38,36 +52,52 @@ final class ConnectionLedger: Sendable {
         counts.withLock { $0.limit = min($0.limit, limit) }
     }
 
-    /// Whether one more connection from there is allowed; a no is counted.
-    func admits(_ peer: PeerAddress) -> Bool {
+    /// A place for one more connection, counted from now on; nil, and counted as refused, if a limit is reached.
+    func admit(_ peer: PeerAddress) -> ConnectionPlace? {
         let group = limitedGroup(of: peer)
         return counts.withLock { counts in
-            let isAllowed =
-                counts.open < counts.limit
-                && (group.map { counts.byAddress[$0, default: 0] < limitPerAddress } ?? true)
-            if !isAllowed { counts.refused += 1 }
-            return isAllowed
-        }
-    }
-
-    /// Counts a new connection, and numbers it.
-    func opened(_ peer: PeerAddress) -> UInt64 {
-        let group = limitedGroup(of: peer)
-        return counts.withLock { counts in
-            counts.open += 1
-            counts.accepted += 1
+            if let group, counts.byAddress[group, default: 0] >= limitPerAddress {
+                counts.refused += 1
+                return nil
+            }
+            let isReserved = counts.open >= counts.limit
+            if isReserved {
+                let share = group == nil ? reserve : max(1, reserve / Self.reserveShare)
+                guard counts.reserved < reserve, counts.reservedByAddress[peer.host, default: 0] < share else {
+                    counts.refused += 1
+                    return nil
+                }
+                counts.reserved += 1
+                counts.reservedByAddress[peer.host, default: 0] += 1
+            } else {
+                counts.open += 1
+            }
             if let group { counts.byAddress[group, default: 0] += 1 }
-            return counts.accepted
+            counts.accepted += 1
+            return ConnectionPlace(id: counts.accepted, peer: peer, isReserved: isReserved)
         }
     }
 
     /// Takes a connection out of the counts.
-    func closed(_ peer: PeerAddress) {
-        let group = limitedGroup(of: peer)
+    func release(_ place: ConnectionPlace) {
+        let group = limitedGroup(of: place.peer)
         counts.withLock { counts in
-            counts.open -= 1
-            guard let group, let count = counts.byAddress[group] else { return }
-            counts.byAddress[group] = count > 1 ? count - 1 : nil
+            if place.isReserved {
+                counts.reserved -= 1
+                counts.reservedByAddress.decrement(place.peer.host)
+            } else {
+                counts.open -= 1
+            }
+            if let group { counts.byAddress.decrement(group) }
+        }
+    }
+
+    /// Whether a refusal of connections by the system should be reported: the last report is long ago.
+    func mayReportRefusal(at now: Moment) -> Bool {
+        lastReport.withLock { last in
+            if let last, now - last < Self.reportInterval { return false }
+            last = now
+            return true
         }
     }
 
@@ -89,19 +119,35 @@ final class ConnectionLedger: Sendable {
     /// The counts, written into the figures.
     func report(in figures: inout DaemonFigures) {
         counts.withLock { counts in
-            figures.connections = counts.open
+            figures.connections = counts.open + counts.reserved
             figures.acceptedConnections = counts.accepted
             figures.refusedConnections = counts.refused
         }
     }
 }
 
-/// What is remembered of a connection for as long as the library has it. Confined to its loop's thread.
-final class ConnectionRecord {
+extension [String: Int] {
+    /// Subtracts one, and removes what becomes zero.
+    fileprivate mutating func decrement(_ key: String) {
+        guard let count = self[key] else { return }
+        self[key] = count > 1 ? count - 1 : nil
+    }
+}
+
+/// The place of a connection in the counts of the ledger.
+struct ConnectionPlace: Sendable {
     /// Unique in the process.
     let id: UInt64
     /// Who is at the other end.
     let peer: PeerAddress
+    /// The connection is beyond the limit: it may only send operational requests.
+    let isReserved: Bool
+}
+
+/// What is remembered of a connection for as long as the library has it. Confined to its loop's thread.
+final class ConnectionRecord {
+    /// Its place in the counts.
+    let place: ConnectionPlace
     /// The library's descriptor of it.
     let descriptor: Int32
     /// The connection became a stream, which goes on, and is counted, without the library.
@@ -109,9 +155,8 @@ final class ConnectionRecord {
     /// The place in the loop's table of connections.
     let slot: Int
 
-    init(id: UInt64, peer: PeerAddress, descriptor: Int32, slot: Int) {
-        self.id = id
-        self.peer = peer
+    init(place: ConnectionPlace, descriptor: Int32, slot: Int) {
+        self.place = place
         self.descriptor = descriptor
         self.slot = slot
     }

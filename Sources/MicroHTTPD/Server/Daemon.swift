@@ -30,11 +30,6 @@ package final class Daemon: Sendable {
         case closed(DaemonFigures)
     }
 
-    /// Descriptors for listening, the loops and everything else in the process besides connections.
-    private static let reservedDescriptors = 128
-    /// A daemon that could not hold so many connections does not start.
-    private static let leastConnections = 64
-
     private let configuration: DaemonConfiguration
     private let handler: any HTTPHandler
     private let makeFeed: FeedMaker
@@ -53,6 +48,7 @@ package final class Daemon: Sendable {
         makeFeed = feed
         ledger = ConnectionLedger(
             limit: self.configuration.connectionLimit,
+            reserve: self.configuration.connectionReserve,
             limitPerAddress: self.configuration.connectionLimitPerAddress,
             group: self.configuration.addressGroup,
             bodyBudget: self.configuration.bodyBudget
@@ -72,7 +68,7 @@ package final class Daemon: Sendable {
     package func start() throws(DaemonError) -> UInt16 {
         try state.withLock { state throws(DaemonError) in
             guard case .new = state else { throw .notStartable }
-            ledger.lower(to: try Self.connectionLimit(descriptors: DescriptorLimit.raise()))
+            ledger.lower(to: try configuration.connectionLimit(descriptors: DescriptorLimit.raise()))
             let listener = try ListeningSocket.open(configuration)
             let drivers: [LoopDriver]
             do throws(DaemonError) {
@@ -164,15 +160,6 @@ package final class Daemon: Sendable {
             if case .running(let running) = state { return running } else { return nil }
         }
         running?.end()
-    }
-
-    /// The most connections that a limit of descriptors allows.
-    ///
-    /// - Throws: `tooFewDescriptors`.
-    static func connectionLimit(descriptors: Int) throws(DaemonError) -> Int {
-        let needed = reservedDescriptors + leastConnections
-        guard descriptors >= needed else { throw .tooFewDescriptors(limit: descriptors, needed: needed) }
-        return descriptors - reservedDescriptors
     }
 
     private func makeDrivers(_ listener: ListeningSocket) throws(DaemonError) -> [LoopDriver] {

@@ -23,8 +23,13 @@ package struct DaemonConfiguration: Sendable {
     /// TLS, if given.
     package var certificate: Certificate?
 
-    /// Connections at a time, all shards together; the system's limit of descriptors, less 128, may be lower. Default 20,000.
+    /// Connections at a time, all shards together; the system's limit of descriptors, less `reservedDescriptors`, may be
+    /// lower. Default 20,000.
     package var connectionLimit = 20_000
+    /// Connections beyond that limit, for the requests that `HTTPHandler.isOperational` names. Default 16.
+    package var connectionReserve = 16
+    /// Descriptors for everything in the process besides connections. Default 128.
+    package var reservedDescriptors = 128
     /// Connections at a time from one address; 0 for no limit. Default 0.
     package var connectionLimitPerAddress = 0
     /// The group that the connections of an address count in; nil: the address is not limited. Called with a numeric
@@ -73,6 +78,8 @@ package struct DaemonConfiguration: Sendable {
         var corrected = self
         corrected.shards = min(shards > 0 ? shards : ProcessorCount.available(), 256)
         corrected.connectionLimit = max(1, connectionLimit)
+        corrected.connectionReserve = min(max(0, connectionReserve), 1024)
+        corrected.reservedDescriptors = max(0, reservedDescriptors)
         corrected.connectionLimitPerAddress = max(0, connectionLimitPerAddress)
         corrected.targetLimit = min(max(1, targetLimit), 1024 * 1024)
         corrected.headerLimit = min(max(1, headerLimit), 1024 * 1024)
@@ -89,5 +96,20 @@ package struct DaemonConfiguration: Sendable {
         corrected.batchLimit = max(1, batchLimit)
         corrected.flushInterval = max(.zero, flushInterval)
         return corrected
+    }
+}
+
+extension DaemonConfiguration {
+    /// A daemon that could not hold so many connections does not start.
+    private static let leastConnections = 64
+
+    /// The most connections that a limit of descriptors allows, the reserve not counted.
+    ///
+    /// - Throws: `tooFewDescriptors`.
+    func connectionLimit(descriptors: Int) throws(DaemonError) -> Int {
+        let reserved = reservedDescriptors + connectionReserve
+        let needed = reserved + min(Self.leastConnections, connectionLimit)
+        guard descriptors >= needed else { throw .tooFewDescriptors(limit: descriptors, needed: needed) }
+        return descriptors - reserved
     }
 }

@@ -19,12 +19,18 @@ extension HTTPServer {
 
     /// Refuses a request with the handler's response; inside the access callback only.
     func refuse(_ exchange: Exchange, _ refusal: RequestRefusal) -> MHD_Result {
-        driver.figures.refusedRequests &+= 1
         exchange.head = nil
+        exchange.screened = nil
         exchange.body = []
+        return queue(response(to: refusal), for: exchange)
+    }
+
+    /// The handler's response to a request that is refused; it closes the connection.
+    func response(to refusal: RequestRefusal) -> HTTPResponse {
+        driver.figures.refusedRequests &+= 1
         var response = driver.handler.refusal(for: refusal)
         response.headers.append("Connection", "close")
-        return queue(response, for: exchange)
+        return response
     }
 
     /// A late answer to a waiting exchange, from the loop's mailbox.
@@ -105,7 +111,7 @@ extension HTTPServer {
         let writer = driver.scheduler.open(stream, framing: isChunked ? .chunked : .bare) {
             PlainStreamWriter(
                 descriptor: descriptor,
-                peer: exchange.record.peer,
+                place: exchange.record.place,
                 ledger: driver.ledger,
                 head: SharedBytes(encodedHead),
                 stream: $0,

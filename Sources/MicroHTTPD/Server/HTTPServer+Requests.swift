@@ -21,8 +21,8 @@ extension HTTPServer {
             )
         case .body:
             return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
-        case .discarding:
-            return part.isEmpty ? refuse(exchange, .bodyTooLarge) : discard(exchange, part.count)
+        case .discarding(let response):
+            return part.isEmpty ? queue(response, for: exchange) : discard(exchange, part.count)
         case .answering(let response):
             return queue(response, for: exchange)
         case .opening(let head, let content):
@@ -55,27 +55,48 @@ extension HTTPServer {
             return refuse(exchange, error)
         }
         exchange.head = head
-        exchange.isLastOnConnection = head.isLastOnConnection
+        let isReserved = exchange.record.place.isReserved
+        exchange.isLastOnConnection = head.isLastOnConnection || isReserved
         exchange.phase = .body
+        if isReserved, !driver.handler.isOperational(request(of: exchange, head)) {
+            return refuse(exchange, .connectionLimitReached)
+        }
+        if head.body == .none || head.body == .length(0) || driver.isClosing { return .YES }
+        switch driver.handler.screen(request(of: exchange, head)) {
+        case .accept(let handler): exchange.screened = handler
+        case .reject(let response):
+            driver.figures.requests &+= 1
+            return discardBody(of: exchange, head, then: response)
+        }
         if case .length(let length) = head.body {
-            guard length <= driver.configuration.bodyLimit else { return bodyTooLong(exchange, length, head) }
+            guard length <= driver.configuration.bodyLimit else {
+                return discardBody(of: exchange, head, then: response(to: .bodyTooLarge))
+            }
             guard reserve(length, for: exchange) else { return refuse(exchange, .bodyBudgetExceeded) }
             exchange.body.reserveCapacity(length)
         }
         return .YES
     }
 
-    private func bodyTooLong(_ exchange: Exchange, _ length: Int, _ head: RequestHead) -> MHD_Result {
+    /// Responds after the body was read and discarded; at once if the client waits for permission to send it, or if it is
+    /// too long for that.
+    private func discardBody(of exchange: Exchange, _ head: RequestHead, then response: HTTPResponse) -> MHD_Result {
+        exchange.head = nil
+        exchange.screened = nil
+        var length = 0
+        if case .length(let count) = head.body { length = count }
         if head.expectsContinue || length > driver.configuration.bodyDiscardLimit {
-            return refuse(exchange, .bodyTooLarge)
+            var response = response
+            response.headers.append("Connection", "close")
+            return queue(response, for: exchange)
         }
-        exchange.phase = .discarding
+        exchange.phase = .discarding(response)
         return .YES
     }
 
     private func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
         guard part.count <= driver.configuration.bodyLimit - exchange.body.count else {
-            exchange.phase = .discarding
+            exchange.phase = .discarding(response(to: .bodyTooLarge))
             exchange.body = []
             return discard(exchange, part.count)
         }
@@ -100,26 +121,19 @@ extension HTTPServer {
         guard let head = exchange.head else { return .NO }
         driver.requestTimes.requestArrived(exchange.record)
         driver.figures.requests &+= 1
-        let request = HTTPRequest(
-            method: head.method,
-            rawPath: head.rawPath,
-            rawQuery: head.rawQuery,
-            version: head.version,
-            headers: head.headers,
-            body: exchange.body,
-            peer: exchange.record.peer,
-            connectionID: exchange.record.id,
-            isSecure: isSecure
-        )
+        let request = request(of: exchange, head)
+        let handle = exchange.screened ?? driver.handler.handle
         exchange.head = nil
+        exchange.screened = nil
         exchange.body = []
         if driver.isClosing { return queue(HTTPResponse(status: 503), for: exchange) }
         let responder = HTTPResponder(mailbox: driver.loop.mailbox, exchange: exchange.id)
-        switch driver.handler.handle(request, responder) {
+        switch handle(request, responder) {
         case .respond(let response):
             return queue(response, for: exchange)
         case .wait:
             exchange.phase = .waiting
+            exchange.responder = responder
             driver.wait(for: exchange)
             suspend(exchange.connection)
             responder.expectAnswer()
@@ -127,5 +141,20 @@ extension HTTPServer {
         case .stream(let head, let stream):
             return openStream(exchange, head, stream)
         }
+    }
+
+    /// The request with what has arrived of its body.
+    private func request(of exchange: Exchange, _ head: RequestHead) -> HTTPRequest {
+        HTTPRequest(
+            method: head.method,
+            rawPath: head.rawPath,
+            rawQuery: head.rawQuery,
+            version: head.version,
+            headers: head.headers,
+            body: exchange.body,
+            peer: exchange.record.place.peer,
+            connectionID: exchange.record.place.id,
+            isSecure: isSecure
+        )
     }
 }

@@ -1,7 +1,7 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// One libmicrohttpd daemon inside a loop: accepts, parses, limits, answers. It has no thread; the loop runs it. A loop
+/// One libmicrohttpd daemon inside a loop: parses, limits, answers; the loop accepts its connections. It has no thread; the loop runs it. A loop
 /// has one, and for a while an older one beside it after its certificate was replaced. Confined to the loop's thread.
 final class HTTPServer {
     /// The loop it belongs to; it outlives its servers.
@@ -14,20 +14,19 @@ final class HTTPServer {
     private(set) var descriptor: Int32 = -1
     /// Its open connections.
     var connections = 0
-    /// False once it stopped listening.
-    private(set) var isAccepting = true
-    /// A connection was resumed, which the library's own timeout does not include.
-    private var hasResumed = false
+    /// Connections that were added and that the library has not reported yet, by descriptor.
+    private var added: [Int32: ConnectionPlace] = [:]
+    /// A connection was added or resumed, which the library's own timeout does not include.
+    private var hasWork = false
     private var daemon: OpaquePointer?
     // The library keeps the pointers, so the text must not move; freed in `stop`.
     private var certificate: UnsafeMutablePointer<CChar>?
     private var key: UnsafeMutablePointer<CChar>?
 
-    /// Starts a daemon on a listening socket, which it owns from now on, failure included.
+    /// Starts a daemon without connections.
     init(
         driver: LoopDriver,
         token: UInt64,
-        listener: ListeningSocket,
         certificate: DaemonConfiguration.Certificate?
     ) throws(DaemonError) {
         self.driver = driver
@@ -38,16 +37,13 @@ final class HTTPServer {
 
         let limits = driver.configuration
         var settings = cmhd_settings()
-        settings.listen_socket = listener.descriptor
-        settings.is_ipv6 = listener.isIPv6 ? 1 : 0
         // The ledger counts for all shards together; this is only the library's own limit out of the way.
-        settings.connection_limit = UInt32(clamping: limits.connectionLimit) &+ 16
+        settings.connection_limit = UInt32(clamping: limits.connectionLimit + limits.connectionReserve) &+ 16
         settings.connection_memory = limits.connectionMemory
         settings.idle_seconds = UInt32(clamping: limits.idleTimeout.components.seconds)
         settings.certificate = UnsafePointer(self.certificate)
         settings.key = UnsafePointer(key)
         settings.context = HTTPServerBox.pass(self)
-        settings.accept = acceptCallback
         settings.connection = connectionCallback
         settings.request_line = requestLineCallback
         settings.access = accessCallback
@@ -55,7 +51,6 @@ final class HTTPServer {
         settings.unescape = unescapeCallback
         daemon = cmhd_start(&settings)
         guard let daemon else {
-            Glibc.close(listener.descriptor)
             freeTexts()
             throw .startRefused
         }
@@ -66,24 +61,24 @@ final class HTTPServer {
         assert(daemon == nil, "a server has to be stopped")
     }
 
-    /// Lets the library do what it has to do, for as long as it has (one run accepts only a few connections).
+    /// Lets the library do what it has to do, for as long as it has.
     func run() {
         guard let daemon else { return }
         var rounds = 0
         repeat {
-            hasResumed = false
+            hasWork = false
             MHD_run(daemon)
             rounds += 1
-        } while rounds < 64 && (hasResumed || isReadable)
+        } while rounds < 64 && (hasWork || isReadable)
     }
 
     /// Whether `run` is due although the descriptor is not readable.
-    var mustRun: Bool { hasResumed || timeout == 0 }
+    var mustRun: Bool { hasWork || timeout == 0 }
 
     /// Milliseconds until `run` is due; nil for no need.
     var timeout: UInt64? {
         guard let daemon else { return nil }
-        if hasResumed { return 0 }
+        if hasWork { return 0 }
         var milliseconds: UInt64 = 0
         return MHD_get_timeout(daemon, &milliseconds) == .YES ? milliseconds : nil
     }
@@ -95,22 +90,21 @@ final class HTTPServer {
 
     /// Resumes a suspended connection; it goes on in the next `run`.
     func resume(_ connection: OpaquePointer) {
-        hasResumed = true
+        hasWork = true
         MHD_resume_connection(connection)
     }
 
-    /// Gives the listening socket up and closes it; connections go on.
-    func stopAccepting() {
-        guard let daemon, isAccepting else { return }
-        isAccepting = false
-        let listener = MHD_quiesce_daemon(daemon)
-        if listener >= 0 { Glibc.close(listener) }
+    /// Takes over an accepted socket, which the library closes, failure included.
+    func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ place: ConnectionPlace) {
+        added[socket] = place
+        hasWork = true
+        let isAdded = MHD_add_connection(daemon, socket, address, length)
+        if isAdded == .NO, let place = added.removeValue(forKey: socket) { driver.ledger.release(place) }
     }
 
     /// Closes all connections and frees the daemon. No connection may be suspended.
     func stop() {
         guard let daemon else { return }
-        stopAccepting()
         MHD_stop_daemon(daemon)
         self.daemon = nil
         freeTexts()
@@ -131,27 +125,19 @@ final class HTTPServer {
 
 /// The life of a connection, as the library reports it.
 extension HTTPServer {
-    /// Whether a connection from there is accepted.
-    func admits(_ peer: PeerAddress) -> Bool {
-        driver.ledger.admits(peer)
-    }
-
-    /// A connection has been accepted.
-    func started(_ connection: OpaquePointer) -> ConnectionRecord {
+    /// The library has a connection that was added; nil for any other one.
+    func started(_ connection: OpaquePointer) -> ConnectionRecord? {
+        let descriptor = cmhd_descriptor(connection)
+        guard let place = added.removeValue(forKey: descriptor) else { return nil }
         connections += 1
-        let peer = PeerAddress(cmhd_peer(connection))
-        return driver.requestTimes.add(
-            peer: peer,
-            id: driver.ledger.opened(peer),
-            descriptor: cmhd_descriptor(connection)
-        )
+        return driver.requestTimes.add(place, descriptor: descriptor)
     }
 
     /// A connection has been closed, or its socket taken.
     func closed(_ record: ConnectionRecord) {
         connections -= 1
         driver.requestTimes.remove(record)
-        if !record.isTakenOver { driver.ledger.closed(record.peer) }
+        if !record.isTakenOver { driver.ledger.release(record.place) }
     }
 
     /// A request line has been read.

@@ -3,7 +3,6 @@ internal import Glibc
 /// A TCP socket that listens. The owner of the value closes it, once.
 struct ListeningSocket {
     let descriptor: Int32
-    let isIPv6: Bool
     let port: UInt16
 
     /// Listens on the configured address. What accepted sockets inherit is set here: no delay, and a bound on what
@@ -23,8 +22,7 @@ struct ListeningSocket {
         set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         set(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: configuration.sendBufferSize))
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-        let isIPv6 = list.pointee.ai_family == AF_INET6
-        if isIPv6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
+        if list.pointee.ai_family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
         guard bind(descriptor, list.pointee.ai_addr, list.pointee.ai_addrlen) == 0,
             listen(descriptor, 4096) == 0,
             let port = boundPort(of: descriptor)
@@ -34,14 +32,14 @@ struct ListeningSocket {
             if code == EADDRNOTAVAIL { throw .badAddress(configuration.host) }
             throw .cannotListen(SystemText.text(for: code))
         }
-        return ListeningSocket(descriptor: descriptor, isIPv6: isIPv6, port: port)
+        return ListeningSocket(descriptor: descriptor, port: port)
     }
 
     /// Another descriptor of the same socket.
     func duplicate() throws(DaemonError) -> ListeningSocket {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .systemRefused(SystemText.last()) }
-        return ListeningSocket(descriptor: copy, isIPv6: isIPv6, port: port)
+        return ListeningSocket(descriptor: copy, port: port)
     }
 
     /// Closes this descriptor; the socket listens until its last one is closed.

@@ -10,7 +10,7 @@ final class PlainStreamWriter: StreamWriter {
     let stream: OpenStream
     private(set) var blockedSince: Moment?
     private let descriptor: Int32
-    private let peer: PeerAddress
+    private let place: ConnectionPlace
     private let ledger: ConnectionLedger
     private let isChunked: Bool
     private var head: SharedBytes?
@@ -22,14 +22,14 @@ final class PlainStreamWriter: StreamWriter {
     /// - Parameter descriptor: The socket, closed in `end`.
     init(
         descriptor: Int32,
-        peer: PeerAddress,
+        place: ConnectionPlace,
         ledger: ConnectionLedger,
         head: SharedBytes,
         stream: OpenStream,
         isChunked: Bool
     ) {
         self.descriptor = descriptor
-        self.peer = peer
+        self.place = place
         self.ledger = ledger
         self.head = head
         self.stream = stream
@@ -100,7 +100,7 @@ final class PlainStreamWriter: StreamWriter {
         var rounds = 0
         while rounds < 16, let count = output.drain(descriptor), count > 0 { rounds += 1 }
         close(descriptor)
-        ledger.closed(peer)
+        ledger.release(place)
     }
 
     /// Writes the bytes that were left; after the last of them the content is visited again.

@@ -174,4 +174,20 @@ import Testing
         await #expect(throws: KeyMaterial.Mistake.self) { _ = try await fixture.services.access.load(access) }
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice).status == 200)
     }
+
+    @Test func callersAreRejectedBeforeTheirBodyIsRead() async throws {
+        let fixture = try await AccessFixture()
+        func status(_ path: String, _ key: String?) -> Int? {
+            let headers = key.map { [HTTPField("Authorization", "Bearer \($0)")] } ?? []
+            switch fixture.host.screen(HTTPRequest(method: "POST", rawPath: path, headers: HTTPFields(headers))) {
+            case .accept: return nil
+            case .reject(let response): return response.status
+            }
+        }
+        #expect(status("/v1/subscriptions", nil) == 401)
+        #expect(status("/v1/subscriptions", "lsg_unknown") == 401)
+        #expect(status("/v1/subscriptions", AccessFixture.reader) == 403)
+        #expect(status("/v1/subscriptions", AccessFixture.alice) == nil)
+        #expect(status("/nowhere", AccessFixture.alice) == 404)
+    }
 }

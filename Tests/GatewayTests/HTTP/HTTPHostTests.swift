@@ -125,4 +125,22 @@ import Testing
         // Told, not sent: the front end leaves the body of a 304 out.
         #expect(same.bytes.count == docs.bytes.count)
     }
+
+    @Test func anAbandonedRequestWaitsNoLonger() {
+        let id = fixture.makeSubscription()
+        let request = HTTPRequest(
+            method: "POST",
+            rawPath: "/v1/subscriptions/\(id)/subscribe",
+            headers: [HTTPField("Prefer", "wait=60"), HTTPField("Content-Type", "application/json")],
+            peer: PeerAddress(host: "192.0.2.1", port: 1)
+        )
+        let responder = HTTPResponder { _ in Issue.record("an abandoned request got a response") }
+        guard case .wait = fixture.host.handle(request, responder) else {
+            Issue.record("the request does not wait")
+            return
+        }
+        #expect(fixture.services.timers.count == 1)
+        responder.abandon()
+        #expect(fixture.services.timers.count == 0)
+    }
 }

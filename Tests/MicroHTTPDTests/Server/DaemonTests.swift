@@ -66,15 +66,18 @@ internal import Testing
         if isSecure { configuration.certificate = try TestCertificate().certificate }
         let kept = Mutex<[HTTPResponder]>([])
         let (asked, signal) = AsyncStream.makeStream(of: Void.self)
+        let (left, leaving) = AsyncStream.makeStream(of: Void.self)
         let server = try TestServer(
             configuration,
             handler: TestHandler { _, responder in
                 kept.withLock { $0.append(responder) }
+                responder.onAbandonment { leaving.yield() }
                 signal.yield()
                 return .wait
             }
         )
         var questions = asked.makeAsyncIterator()
+        var departures = left.makeAsyncIterator()
         if isSecure {
             let client = try SecureClient(port: server.port)
             client.send(Self.request)
@@ -85,6 +88,7 @@ internal import Testing
             try client.send(Self.request)
             await questions.next()
         }
+        await departures.next()
         // The request is over although nobody answered it.
         #expect(await server.daemon.drain(within: .seconds(10)))
         kept.withLock { $0 }.forEach { $0.respond(HTTPResponse(status: 200)) }

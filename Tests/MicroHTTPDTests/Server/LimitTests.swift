@@ -47,10 +47,15 @@ internal import Testing
     }
 
     @Test func aLimitOfDescriptorsThatIsTooLowIsRefused() throws {
-        #expect(throws: DaemonError.tooFewDescriptors(limit: 100, needed: 192)) {
-            try Daemon.connectionLimit(descriptors: 100)
+        let usual = DaemonConfiguration()
+        #expect(throws: DaemonError.tooFewDescriptors(limit: 100, needed: 208)) {
+            try usual.connectionLimit(descriptors: 100)
         }
-        #expect(try Daemon.connectionLimit(descriptors: 1024) == 896)
+        #expect(try usual.connectionLimit(descriptors: 1024) == 880)
+        let reserving = configuration { $0.reservedDescriptors = 1000 }
+        #expect(throws: DaemonError.tooFewDescriptors(limit: 1024, needed: 1080)) {
+            try reserving.connectionLimit(descriptors: 1024)
+        }
     }
 
     @Test func longTargetIsRefused() throws {
@@ -166,7 +171,12 @@ internal import Testing
     }
 
     @Test func connectionsInAllAreLimitedAndFreedAgain() throws {
-        let server = try TestServer(configuration { $0.connectionLimit = 1 })
+        let server = try TestServer(
+            configuration {
+                $0.connectionLimit = 1
+                $0.connectionReserve = 0
+            }
+        )
         let request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         let first = try server.client()
         let second = try server.client()
@@ -174,6 +184,33 @@ internal import Testing
         #expect(try first.exchange(request).status == 200)
         #expect(first.isClosedByServer())
         #expect(try server.client().exchange(request).status == 200)
+    }
+
+    @Test func operationalRequestsAreAnsweredBeyondTheLimit() throws {
+        let server = try TestServer(configuration { $0.connectionLimit = 1 })
+        let first = try server.client()
+        #expect(try first.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+        let health = try server.client()
+        #expect(try health.exchange("GET /health HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+        #expect(health.isClosedByServer())
+        let other = try server.client()
+        let refused = try other.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(refused.status == 503)
+        #expect(refused.text == "{\"code\":\"connectionLimitReached\"}")
+        #expect(other.isClosedByServer())
+        #expect(try first.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+    }
+
+    @Test func oneAddressTakesOnlyAPartOfTheReserve() {
+        let ledger = ConnectionLedger(limit: 1, reserve: 8, limitPerAddress: 100, group: { $0 }, bodyBudget: 0)
+        func places(_ host: String) -> [ConnectionPlace] {
+            (0..<10).compactMap { _ in ledger.admit(PeerAddress(host: host, port: 1)) }
+        }
+        let first = places("192.0.2.1")
+        #expect(first.map(\.isReserved) == [false, true, true])
+        #expect(places("192.0.2.2").count == 2)
+        for place in first { ledger.release(place) }
+        #expect(places("192.0.2.1").map(\.isReserved) == [false, true, true])
     }
 
     @Test func requestThatDoesNotComeIsCutOff() throws {

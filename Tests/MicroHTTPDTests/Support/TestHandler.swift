@@ -3,10 +3,18 @@ internal import MicroHTTPD
 /// A handler from a closure; without one it echoes what it was asked.
 struct TestHandler: HTTPHandler {
     var answer: @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision
+    /// The response to a head that is rejected.
+    var rejection: @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil }
 
     init(_ answer: @escaping @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision = TestHandler.echo) {
         self.answer = answer
     }
+
+    func screen(_ head: HTTPRequest) -> HTTPScreening {
+        rejection(head).map { .reject($0) } ?? .accept(handle)
+    }
+
+    func isOperational(_ head: HTTPRequest) -> Bool { head.rawPath == "/health" }
 
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
         answer(request, responder)

@@ -5,8 +5,11 @@ internal import Synchronization
 
 /// A request with what the gateway found out about it.
 struct Call: Sendable {
-    /// The request.
-    let request: HTTPRequest
+    /// Registers an action for the case that the client leaves before a deferred response.
+    typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
+
+    /// The request; its body is empty until the steps before the handler are done.
+    var request: HTTPRequest
     /// The values of the path parameters.
     var parameters: [String: String] = [:]
     /// The query, decoded.
@@ -19,6 +22,8 @@ struct Call: Sendable {
     var record = CallRecord(since: .zero)
     /// Sends a deferred response.
     var respond: PendingResponse.Send
+    /// Reports that the client left: nobody waits for a deferred response.
+    var onAbandonment: Abandonment = { _ in }
 
     /// Whether the request asks for the head of the response only.
     var isHead: Bool { request.method == "HEAD" }

@@ -34,7 +34,7 @@ enum ProblemDetails {
     static func problem(for refusal: RequestRefusal) -> Problem {
         switch refusal {
         case .bodyTooLarge: Problem(.tooLarge, detail: refusal.explanation)
-        case .bodyBudgetExceeded: Problem(.unavailable, detail: refusal.explanation)
+        case .bodyBudgetExceeded, .connectionLimitReached: Problem(.unavailable, detail: refusal.explanation)
         case .headersTooLarge, .targetTooLong: Problem(.headerTooLarge, detail: refusal.explanation)
         case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
             .duplicateHost, .missingHost, .malformedHead:

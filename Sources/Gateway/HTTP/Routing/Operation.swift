@@ -46,6 +46,8 @@ struct Operation: Sendable {
     let acceptsTickets: Bool
     /// Whether requests count against the rate limits.
     let isRateLimited: Bool
+    /// Whether the operation serves monitoring, and is performed even when all connections are in use.
+    let isOperational: Bool
     /// The query parameters of the operation, others are rejected; nil: the query is ignored.
     let query: [String]?
     /// The media types of successful responses.
@@ -66,6 +68,7 @@ struct Operation: Sendable {
         mediaTypes: MediaTypes = .json,
         tickets: Bool = false,
         rateLimited: Bool = true,
+        operational: Bool = false,
         _ handler: @escaping Handler
     ) {
         self.method = method
@@ -74,6 +77,7 @@ struct Operation: Sendable {
         self.authorization = authorization
         acceptsTickets = tickets
         isRateLimited = rateLimited
+        isOperational = operational
         self.query = query
         self.mediaTypes = mediaTypes
         ownStatuses = statuses

@@ -183,6 +183,7 @@ enum OperationTable {
             _ authorization: Operation.Authorization,
             _ statuses: Set<Int>,
             rateLimited: Bool = true,
+            operational: Bool = false,
             _ handler: @escaping Operation.Handler
         ) -> Operation {
             Operation(
@@ -194,15 +195,16 @@ enum OperationTable {
                 query: nil,
                 mediaTypes: .fixed,
                 rateLimited: rateLimited,
+                operational: operational,
                 handler
             )
         }
         return [
-            page("/health", "health", read, [200], health.all),
+            page("/health", "health", read, [200], operational: true, health.all),
             // Probes are never rejected: a container must not be stopped because other callers send many requests.
-            page("/health/live", "healthLive", .open, [200], rateLimited: false, health.live),
-            page("/health/ready", "healthReady", .open, [200], rateLimited: false, health.ready),
-            page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], pages.metrics),
+            page("/health/live", "healthLive", .open, [200], rateLimited: false, operational: true, health.live),
+            page("/health/ready", "healthReady", .open, [200], rateLimited: false, operational: true, health.ready),
+            page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], operational: true, pages.metrics),
             page("/openapi.yaml", "contract", .open, [200, 304], pages.contract),
             page("/openapi.json", "contractJSON", .open, [200, 304], contract.json),
             page("/docs", "docs", .open, [200, 304], pages.docs),

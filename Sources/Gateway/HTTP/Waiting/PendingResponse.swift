@@ -93,7 +93,7 @@ extension Services {
     ///
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
-        let pending = PendingResponse(call.respond)
+        let pending = makePendingResponse(call)
         let host = call.request.peer.host
         let isLimited = call.caller.identity != nil || !ListeningAddress.isLoopback(host)
         guard isLimited else { return pending }
@@ -102,6 +102,13 @@ extension Services {
             throw Problem(.overQuota, detail: "The maximum of \(WaitingCounts.limit) waiting requests is reached.")
         }
         pending.onCompletion { [waiting] in waiting.remove(caller) }
+        return pending
+    }
+
+    /// A pending response that is given up when the client leaves.
+    private func makePendingResponse(_ call: Call) -> PendingResponse {
+        let pending = PendingResponse(call.respond)
+        call.onAbandonment { [weak pending] in pending?.cancel() }
         return pending
     }
 
