@@ -105,7 +105,9 @@ final class LoopDriver {
         var milliseconds = servers.compactMap(\.timeout).min() ?? .max
         if milliseconds == 0 { return 0 }
         let flush = loop.mailbox.isFeedWaiting ? nextFlush : nil
-        let moments = [scheduler.nextTick, requestTimes.nextTick, acceptor.pausedUntil, flush, drains.map(\.until).min()]
+        let moments = [
+            scheduler.nextTick, requestTimes.nextTick, acceptor.pausedUntil, flush, drains.map(\.until).min(),
+        ]
         if let next = moments.compactMap({ $0 }).min() {
             let now = Moment.monotonic()
             let wait = next <= now ? 0 : UInt64((next.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)

@@ -88,7 +88,9 @@ internal import Testing
     func pinOfACertificateOutsideTheVerifiedChainIsRejected(trust: TLSSettings.Trust) async throws {
         let server = try Self.server(certificates: TestAuthority.chain, privateKey: TestAuthority.privateKey)
         let end = try await end(trust: trust, pins: [TestAuthority.strangerPin], server: server)
-        guard case .identityRejected = end else { return #expect(Bool(false), "the server sent it, but it proves nothing") }
+        guard case .identityRejected = end else {
+            return #expect(Bool(false), "the server sent it, but it proves nothing")
+        }
     }
 
     @Test func clientCertificateOfTheSettingsIsShown() async throws {
