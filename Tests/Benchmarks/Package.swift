@@ -28,7 +28,10 @@ let package = Package(
         module("JSONText"),
         module("TLCP", ["JSONText"]),
         module("StreamIO"),
-        module("SessionCore", ["TLCP", "JSONText", "StreamIO"]),
+        module(
+            "SessionCore",
+            ["TLCP", "JSONText", "StreamIO", .product(name: "DequeModule", package: "swift-collections")]
+        ),
         module(
             "EventHub",
             ["SessionCore", "StreamIO", "JSONText", .product(name: "HeapModule", package: "swift-collections")]

@@ -21,7 +21,7 @@ struct ItemState: Sendable {
             guard let change = try row?.apply(fields), let values = row?.values else {
                 return DecodedRow(values: [], changed: FieldSet())
             }
-            return DecodedRow(values: values, changed: FieldSet(change.changed), patches: change.patches)
+            return DecodedRow(values: values, changed: change.changed, patches: change.patches)
         } catch {
             throw ProtocolViolation(reason: error.description)
         }

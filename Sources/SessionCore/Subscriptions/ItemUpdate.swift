@@ -1,4 +1,7 @@
-internal import TLCP
+public import TLCP
+
+/// A set of 1-based field positions.
+public typealias FieldSet = TLCP.FieldSet
 
 /// One update of one item (class reference: `LSItemUpdate`): a value, complete in itself.
 public struct ItemUpdate: Sendable, Equatable {

@@ -79,7 +79,7 @@ extension ValueTable {
         switch properties.mode {
         case .raw: break
         case .merge: if let row = item.row { rows.append(row) }
-        case .distinct: rows = item.recent.rows
+        case .distinct: rows = Array(item.recent)
         case .command: item.rowsByKey.forEach { rows.append(Self.added($1, layout)) }
         }
         let updates = rows.map { row in

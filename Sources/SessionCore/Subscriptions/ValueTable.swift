@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import TLCP
 
 /// The present values of one subscription, updated by its events in order.
@@ -92,21 +93,24 @@ struct ValueTableItem: Sendable {
     private(set) var rowsByKey = OrderedRows<[String?]>()
     /// COMMAND only: the key that the last update was about.
     private(set) var lastKey: String?
-    /// DISTINCT only: the last rows.
-    private(set) var recent: RecentRows
+    /// DISTINCT only: the last rows, oldest first, at most `recentLimit`.
+    private(set) var recent: Deque<[String?]> = []
+    private let recentLimit: Int
     /// Whether the snapshot has ended.
     var snapshotEnded = false
     /// When the item changed last; nil before its first update.
     private(set) var changedAt: Moment?
 
     /// An item without data.
-    init(recentLimit: Int) { recent = RecentRows(limit: recentLimit) }
+    init(recentLimit: Int) { self.recentLimit = recentLimit }
 
     /// Applies an update of this item.
     mutating func apply(_ update: ItemUpdate, at now: Moment) {
         changedAt = now
         guard update.layout.commandPosition != nil else {
             row = update.values
+            guard recentLimit > 0 else { return }
+            if recent.count == recentLimit { recent.removeFirst() }
             recent.append(update.values)
             return
         }
@@ -128,35 +132,6 @@ struct ValueTableItem: Sendable {
     }
 }
 
-/// The last rows of a list, oldest first, at most the limit; appending costs O(1).
-struct RecentRows: Sendable {
-    private var ring: [[String?]] = []
-    private var oldest = 0
-    private let limit: Int
-
-    /// An empty window; a limit below 1 keeps nothing.
-    init(limit: Int) { self.limit = limit }
-
-    /// Adds a row; the oldest one goes when the window is full.
-    mutating func append(_ row: [String?]) {
-        if ring.count < limit {
-            ring.append(row)
-        } else if limit > 0 {
-            ring[oldest] = row
-            oldest = oldest + 1 == limit ? 0 : oldest + 1
-        }
-    }
-
-    /// Forgets everything.
-    mutating func removeAll() {
-        ring.removeAll()
-        oldest = 0
-    }
-
-    /// The rows, oldest first.
-    var rows: [[String?]] { Array(ring[oldest...] + ring[..<oldest]) }
-}
-
 /// Rows by key in the order in which the keys were added; all operations but iteration cost O(1) on average. (Removal
 /// from an `OrderedDictionary` of swift-collections costs O(n), and keys are compared by bytes.)
 ///
@@ -175,9 +150,6 @@ struct OrderedRows<Row: Sendable>: Sendable {
 
     private var slots: [Slot?] = []
     private var positions: [UpstreamName: Int] = [:]
-
-    /// How many keys there are.
-    var count: Int { positions.count }
 
     /// The keys in the order in which they were added.
     var keys: [String] { slots.compactMap { $0?.key } }

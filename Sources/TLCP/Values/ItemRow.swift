@@ -27,7 +27,7 @@ package struct ItemRow: Sendable, Equatable {
         }
         guard covered == values.count else { throw .fieldCountMismatch(expected: values.count) }
         if !hasBase {
-            change.changed = FieldPositions(all: values.count)
+            change.changed = FieldSet(all: values.count)
             hasBase = true
         }
         return change

@@ -28,21 +28,7 @@ struct OrderedRowsTests {
         var walked: [Int] = []
         rows.forEach { walked.append($1) }
         #expect(walked == model.map(\.row))
-        #expect(rows.count == model.count)
         rows.removeAll()
         #expect(rows.keys == [])
-    }
-
-    @Test func recentRowsKeepsTheLastOnes() {
-        for limit in [-1, 0, 1, 3] {
-            var recent = RecentRows(limit: limit)
-            for number in 0..<5 {
-                recent.append(["\(number)"])
-                let expected = (0...number).suffix(max(limit, 0)).map { ["\($0)"] as [String?] }
-                #expect(recent.rows == expected)
-            }
-            recent.removeAll()
-            #expect(recent.rows == [])
-        }
     }
 }

@@ -1,5 +1,3 @@
-internal import TLCP
-
 /// A set of 1-based field positions; no allocation up to 64 fields.
 public struct FieldSet: Sendable, Hashable {
     private var low: UInt64 = 0
@@ -16,12 +14,6 @@ public struct FieldSet: Sendable, Hashable {
         high = Array(repeating: .max, count: (count - 1) / 64)
         let rest = count % 64
         if rest > 0 { high[high.count - 1] = (1 << UInt64(rest)) &- 1 }
-    }
-
-    /// Converts a set of the module `TLCP`.
-    init(_ positions: FieldPositions) {
-        low = positions.low
-        high = positions.high
     }
 
     /// Whether a position is in the set.

@@ -1,4 +1,4 @@
-internal import SessionCore
+internal import TLCP
 internal import Testing
 
 struct FieldSetTests {
