@@ -75,12 +75,9 @@ struct EventEncoder {
         json.reset()
         switch event {
         case .heartbeat:
-            switch format {
-            case .serverSentEvents: SSEEncoder.heartbeat(in: &json)
-            case .ndjson: NDJSONEncoder.heartbeat(in: &json)
-            }
+            EventFraming(format).writeHeartbeat(in: &json)
         case .stream(let id, let sources, let resume, let retry):
-            if let retry, format == .serverSentEvents { SSEEncoder.retry(retry, in: &json) }
+            if let retry, format == .serverSentEvents { EventFraming.writeRetry(retry, in: &json) }
             begin("stream", nil, format)
             json.beginObject()
             json.member("stream", id)
@@ -92,7 +89,7 @@ struct EventEncoder {
             json.endObject()
             end(format)
         case .closing(let reason, let retry):
-            if format == .serverSentEvents { SSEEncoder.retry(retry, in: &json) }
+            if format == .serverSentEvents { EventFraming.writeRetry(retry, in: &json) }
             begin("closing", nil, format)
             json.beginObject()
             json.member("reason", reason)
@@ -130,18 +127,12 @@ struct EventEncoder {
     // MARK: - Framing
 
     private mutating func begin(_ name: StaticString, _ sequence: UInt64?, _ format: EventFormat) {
-        switch format {
-        case .serverSentEvents: SSEEncoder.begin(name, epoch: epoch, sequence: sequence, in: &json)
-        case .ndjson: NDJSONEncoder.begin(name, epoch: epoch, sequence: sequence, in: &json)
-        }
+        EventFraming(format).begin(name, epoch: epoch, sequence: sequence, in: &json)
         json.beginText()
     }
 
     private mutating func end(_ format: EventFormat) {
-        switch format {
-        case .serverSentEvents: SSEEncoder.end(in: &json)
-        case .ndjson: NDJSONEncoder.end(in: &json)
-        }
+        EventFraming(format).end(in: &json)
     }
 }
 

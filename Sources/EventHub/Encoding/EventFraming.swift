@@ -25,66 +25,64 @@ struct EventVariant: Hashable, Sendable {
     }
 }
 
-/// Frames JSON texts for an event stream. A text is one line: JSON escapes its line ends.
+/// The texts before, between and after the members of an event. The data is one line: JSON escapes its line ends.
 ///
-///     event: update
+///     Server-Sent Events      NDJSON
+///
+///     event: update           {"event":"update","id":"f3a9-1042","data":{"client":…}}
 ///     id: f3a9-1042
 ///     data: {"client":…}
 ///     (empty line)
-enum SSEEncoder {
+struct EventFraming {
+    private let beforeName: StaticString
+    private let beforeID: StaticString
+    private let beforeData: StaticString
+    private let afterData: StaticString
+    private let heartbeat: StaticString
+
+    /// The framing of a format.
+    init(_ format: EventFormat) {
+        switch format {
+        case .serverSentEvents:
+            (beforeName, beforeID, beforeData, afterData) = ("event: ", "\nid: ", "\ndata: ", "\n\n")
+            // A comment.
+            heartbeat = ":\n\n"
+        case .ndjson:
+            (beforeName, beforeID, beforeData, afterData) = (#"{"event":""#, #"","id":""#, #"","data":"#, "}\n")
+            // An empty line would be shorter, but many readers parse every line.
+            heartbeat = "{\"event\":\"heartbeat\",\"data\":{}}\n"
+        }
+    }
+
     /// Opens an event; the JSON text of its data follows.
-    static func begin(_ name: StaticString, epoch: [UInt8], sequence: UInt64?, in json: inout JSONBytes) {
-        append("event: ", to: &json)
-        append(name, to: &json)
+    func begin(_ name: StaticString, epoch: [UInt8], sequence: UInt64?, in json: inout JSONBytes) {
+        json.append(beforeName)
+        json.append(name)
         if let sequence {
-            append("\nid: ", to: &json)
+            json.append(beforeID)
             json.bytes.append(contentsOf: epoch)
             json.bytes.append(UInt8(ascii: "-"))
             json.bytes.append(decimal: Int(truncatingIfNeeded: sequence))
         }
-        append("\ndata: ", to: &json)
+        json.append(beforeData)
     }
 
     /// Closes the event.
-    static func end(in json: inout JSONBytes) { append("\n\n", to: &json) }
+    func end(in json: inout JSONBytes) { json.append(afterData) }
 
-    /// Writes the `retry` field: the time to wait before a reconnect.
-    static func retry(_ milliseconds: Int, in json: inout JSONBytes) {
-        append("retry: ", to: &json)
+    /// Writes a heartbeat.
+    func writeHeartbeat(in json: inout JSONBytes) { json.append(heartbeat) }
+
+    /// Writes the `retry` field of Server-Sent Events: the time to wait before a reconnect, in milliseconds.
+    static func writeRetry(_ milliseconds: Int, in json: inout JSONBytes) {
+        json.append("retry: ")
         json.bytes.append(decimal: milliseconds)
-        append("\n", to: &json)
-    }
-
-    /// Writes a comment, which readers ignore.
-    static func heartbeat(in json: inout JSONBytes) { append(":\n\n", to: &json) }
-
-    private static func append(_ text: StaticString, to json: inout JSONBytes) {
-        text.withUTF8Buffer { json.bytes.append(contentsOf: $0) }
+        json.append("\n")
     }
 }
 
-/// Frames JSON texts as lines of JSON: `{"event":…,"id":…,"data":{…}}`.
-enum NDJSONEncoder {
-    /// Opens an event; the JSON text of its data follows.
-    static func begin(_ name: StaticString, epoch: [UInt8], sequence: UInt64?, in json: inout JSONBytes) {
-        append("{\"event\":\"", to: &json)
-        append(name, to: &json)
-        if let sequence {
-            append("\",\"id\":\"", to: &json)
-            json.bytes.append(contentsOf: epoch)
-            json.bytes.append(UInt8(ascii: "-"))
-            json.bytes.append(decimal: Int(truncatingIfNeeded: sequence))
-        }
-        append("\",\"data\":", to: &json)
-    }
-
-    /// Closes the event.
-    static func end(in json: inout JSONBytes) { append("}\n", to: &json) }
-
-    /// Writes a heartbeat event. An empty line would be shorter, but many readers parse every line.
-    static func heartbeat(in json: inout JSONBytes) { append("{\"event\":\"heartbeat\",\"data\":{}}\n", to: &json) }
-
-    private static func append(_ text: StaticString, to json: inout JSONBytes) {
-        text.withUTF8Buffer { json.bytes.append(contentsOf: $0) }
+extension JSONBytes {
+    fileprivate mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 }

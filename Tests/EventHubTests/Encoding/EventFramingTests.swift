@@ -7,12 +7,13 @@ internal import Testing
 @Suite struct EventFramingTests {
     @Test func whatItWritesIsReadBack() {
         var json = JSONBytes()
-        SSEEncoder.retry(2500, in: &json)
-        SSEEncoder.begin("update", epoch: Array("e".utf8), sequence: 12, in: &json)
+        let framing = EventFraming(.serverSentEvents)
+        EventFraming.writeRetry(2500, in: &json)
+        framing.begin("update", epoch: Array("e".utf8), sequence: 12, in: &json)
         json.beginText()
         json.string("line\nand\rline: ✓")
-        SSEEncoder.end(in: &json)
-        SSEEncoder.heartbeat(in: &json)
+        framing.end(in: &json)
+        framing.writeHeartbeat(in: &json)
         var parser = EventStreamParser()
         let events = json.bytes.flatMap { parser.feed([$0]) }
         #expect(parser.retry == 2500)
