@@ -27,7 +27,7 @@ struct GatewayCommand: AsyncParsableCommand {
     static func unknownCommand(in arguments: [String]) -> ValidationError? {
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         guard let first = arguments.first, !first.hasPrefix("-"), !names.contains(first) else { return nil }
-        let suggestion = Suggestion.nearest(to: first, among: names).map { " Did you mean \"\($0)\"?" } ?? ""
+        let suggestion = SimilarNames.suggestion(for: first, among: names).map { " Did you mean \"\($0)\"?" } ?? ""
         return ValidationError("There is no command \"\(first)\".\(suggestion)")
     }
 }

@@ -2,6 +2,12 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import Synchronization
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Authentication and authorization: finds the caller of a request and checks the right that its operation needs.
 /// `Permissions` decides which resources the caller sees.
 package final class AccessControl: Sendable {
@@ -20,7 +26,7 @@ package final class AccessControl: Sendable {
 
     /// Access control by a configuration. Tokens are refused until `load` has been called.
     package convenience init(_ configuration: AccessConfiguration) {
-        self.init(configuration, clock: Moment.monotonic, wallTime: WallTime.secondsSince1970)
+        self.init(configuration, clock: Moment.monotonic, wallTime: { Date().timeIntervalSince1970 })
     }
 
     init(

@@ -83,7 +83,7 @@ package struct ConfigurationReader {
         }
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
         return unknown.sorted().map {
-            UnknownVariable(name: $0, suggestion: Suggestion.nearest(to: $0, among: known.sorted()))
+            UnknownVariable(name: $0, suggestion: SimilarNames.suggestion(for: $0, among: known.sorted()))
         }
     }
 

@@ -1,11 +1,9 @@
 internal import Synchronization
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
 #else
-    internal import Darwin
+    internal import Foundation
 #endif
 
 /// The cookies of one client, or of several clients with the same jar. In memory; bounded.
@@ -14,7 +12,7 @@ public final class CookieJar: Sendable {
     private let now: @Sendable () -> Double
 
     /// An empty jar with the system clock.
-    public convenience init() { self.init(now: WallClock.secondsSince1970) }
+    public convenience init() { self.init { Date().timeIntervalSince1970 } }
 
     /// An empty jar with a clock that returns seconds since 1970.
     package init(now: @escaping @Sendable () -> Double) {
@@ -57,15 +55,5 @@ public final class CookieJar: Sendable {
     package func header(for origin: CookieOrigin) -> String? {
         let matching = cookies(for: origin)
         return matching.isEmpty ? nil : matching.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
-    }
-}
-
-/// The time of day, for the expiry of cookies.
-enum WallClock {
-    /// Seconds since 1970 by the system clock.
-    static func secondsSince1970() -> Double {
-        var time = timespec()
-        guard clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

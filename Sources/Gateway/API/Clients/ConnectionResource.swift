@@ -62,9 +62,8 @@ struct ConnectionResource: Sendable {
                     return connected().waited(seconds)
                 }
                 guard situation.status == .disconnected, let refusal = situation.lastServerError else { return nil }
-                let problem = ProblemDetails.problem(for: refusal, of: .session)
                 refused()
-                return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
+                return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(seconds)
             },
             timedOut: timedOut
         )

@@ -3,6 +3,12 @@ internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// `/v1/clients/{id}/cookies`: the cookie jar of a client.
 struct CookiesResource: Sendable {
     let services: Services
@@ -106,7 +112,7 @@ struct CookiesResource: Sendable {
             path: path,
             isHostOnly: true,
             isSecure: isSecure,
-            expiry: age.map { WallTime.secondsSince1970() + Double($0) }
+            expiry: age.map { Date().timeIntervalSince1970 + Double($0) }
         )
     }
 

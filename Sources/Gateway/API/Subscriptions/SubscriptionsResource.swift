@@ -188,9 +188,8 @@ struct SubscriptionsResource: Sendable {
             decide: { state in
                 if state.isSubscribed { return subscribed().waited(seconds) }
                 guard !state.isActive, let refusal = state.lastError else { return nil }
-                let problem = ProblemDetails.problem(for: refusal, of: .subscription)
                 refused()
-                return ProblemDetails.response(problem, requestID: call.requestID).waited(seconds)
+                return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription).waited(seconds)
             },
             timedOut: timedOut
         )

@@ -1,5 +1,5 @@
-/// Finds the known name that an unknown one was probably meant to be.
-enum SimilarNames {
+/// Finds the known name that is most similar to an unknown one, for error messages.
+package enum SimilarNames {
     /// Longer names are not compared.
     private static let longest = 64
 
@@ -9,7 +9,7 @@ enum SimilarNames {
     }
 
     /// The most similar known name: one that differs in case, separators or a plural `s`, or by up to two letters.
-    static func suggestion(for name: String, among known: some Sequence<String>) -> String? {
+    package static func suggestion(for name: String, among known: some Sequence<String>) -> String? {
         guard name.utf8.count <= longest else { return nil }
         let plain = normalized(name)
         guard plain.count >= 3 else { return nil }
