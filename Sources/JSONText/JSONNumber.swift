@@ -15,12 +15,6 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// A whole number.
     package init(_ value: some BinaryInteger) { text = String(value) }
 
-    /// A number with the shortest text that reads back as the same value; nil for infinities and NaN.
-    package init?(_ value: Double) {
-        guard value.isFinite else { return nil }
-        text = value.description
-    }
-
     /// The value as an integer; nil if the text has a fraction or exponent, or the value is out of range.
     package var intValue: Int? { Int(text) }
 

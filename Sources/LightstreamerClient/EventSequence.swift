@@ -25,8 +25,6 @@ final class SequenceFeed<Event: Sendable>: Sendable {
         continuation.finish(throwing: ClientError(.slowReader, rule: "The events were read too slowly"))
     }
 
-    func finish() { continuation.finish() }
-
     deinit { continuation.finish() }
 }
 

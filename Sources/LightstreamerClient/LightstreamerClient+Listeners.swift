@@ -28,9 +28,6 @@ extension LightstreamerClient {
 
     /// Adds an observer, which receives every event from now on. It is held strongly.
     package func addObserver(_ observer: any ClientObserver & Sendable) { core.perform { $0.add(observer) } }
-
-    /// Removes an observer.
-    package func removeObserver(_ observer: any ClientObserver & Sendable) { core.perform { $0.remove(observer) } }
 }
 
 extension LightstreamerClient {

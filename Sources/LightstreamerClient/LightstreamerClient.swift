@@ -145,26 +145,4 @@ public final class LightstreamerClient: Sendable {
             onOutcome: onOutcome
         )
     }
-
-    /// Sends a message and calls a closure with its outcome, synchronously on the driver's task; with nil the outcome
-    /// is not requested. Parameters and errors as above.
-    @discardableResult
-    package func sendMessage(
-        _ text: String,
-        withSequence sequence: String?,
-        timeout delayTimeout: Double?,
-        enqueueWhileDisconnected: Bool,
-        onOutcome: (@Sendable (MessageOutcome) -> Void)?
-    ) throws(ClientError) -> MessageToken {
-        var handler: MessageOutcomeHandler?
-        if let onOutcome { handler = { _, outcome in onOutcome(outcome) } }
-        return try core.sendMessage(
-            text,
-            sequence: sequence,
-            delayTimeout: delayTimeout,
-            enqueueWhileDisconnected: enqueueWhileDisconnected,
-            wantsOutcome: onOutcome != nil,
-            onOutcome: handler
-        )
-    }
 }

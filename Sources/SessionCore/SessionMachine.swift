@@ -171,18 +171,7 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    /// One line arrived, without its CR-LF. Lines of connections that were given up are ignored.
-    package mutating func received(
-        _ connection: ConnectionID,
-        line: ArraySlice<UInt8>,
-        at context: EventContext
-    ) -> [SessionAction] {
-        lineReceived(line, on: connection, at: context)
-        sendPendingRequests(at: context)
-        return takeActions()
-    }
-
-    /// Several lines arrived, in order, without their CR-LF; equivalent to one call for each line, but cheaper.
+    /// Lines arrived, in order, without their CR-LF. Lines of connections that were given up are ignored.
     package mutating func received(
         _ connection: ConnectionID,
         lines: [ArraySlice<UInt8>],

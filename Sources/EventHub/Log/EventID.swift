@@ -51,9 +51,6 @@ package enum EventNumber {
     /// The number of an index at a position.
     package static func number(position: UInt64, index: UInt16) -> UInt64 { position << 16 | UInt64(index) }
 
-    /// The position of a number.
-    package static func position(of number: UInt64) -> UInt64 { number >> 16 }
-
     /// The index of a number.
     package static func index(of number: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: number) }
 

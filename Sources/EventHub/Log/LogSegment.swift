@@ -121,11 +121,6 @@ final class LogSegment: @unchecked Sendable {
         return low
     }
 
-    /// Whether another event fits with payloads of at most this size.
-    func hasRoom(for payload: Int) -> Bool {
-        count < capacity && buffers.allSatisfy { $0?.hasRoom(for: payload) ?? true }
-    }
-
     /// Appends an event; its payloads were appended to the buffers at `count` before.
     func append(_ record: LogRecord) {
         (records + count).initialize(to: record)

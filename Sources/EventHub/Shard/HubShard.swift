@@ -31,9 +31,6 @@ package final class HubShard: StreamFeed {
         )
     }
 
-    /// The number of streams.
-    package var count: Int { subscribers.count }
-
     // MARK: - A stream's life
 
     /// Opens a stream that the hub admitted, which gives it its place in the sequence. One that was discarded since then

@@ -12,7 +12,7 @@ extension ConnectionOption {
     package static let mostHeaderBytes = 16 * 1024
 
     /// The unit of the number; nil for other types.
-    package var unit: String? {
+    private var unit: String? {
         switch storage {
         case .seconds, .connectTimeout: "seconds"
         case .bytes: "bytes"
@@ -23,15 +23,15 @@ extension ConnectionOption {
 
     /// The rule that values keep, as the end of a sentence that begins with the name of the option.
     package var limits: String {
-        switch storage {
-        case .seconds(_, zeroAllowed: true): "must be a number of seconds, 0 or greater"
-        case .seconds(_, zeroAllowed: false): "must be a number of seconds greater than 0"
-        case .bytes: "must be a number of bytes greater than 0"
+        let number = "a number of \(unit ?? "")"
+        return switch storage {
+        case .seconds(_, zeroAllowed: true): "must be \(number), 0 or greater"
+        case .seconds(_, zeroAllowed: false), .bytes: "must be \(number) greater than 0"
         case .flag: "must be true or false"
         case .transport: "must be one of \(ForcedTransport.allCases.map(\.rawValue).joined(separator: ", "))"
         case .headers: "must hold valid header fields"
-        case .bandwidth: "must be unlimited or a number of kbit/s greater than 0"
-        case .connectTimeout: "must be auto or a number of seconds greater than 0"
+        case .bandwidth: "must be unlimited or \(number) greater than 0"
+        case .connectTimeout: "must be auto or \(number) greater than 0"
         }
     }
 

@@ -24,9 +24,6 @@ struct LivenessMonitor {
     private var keepalive = Duration.zero
     private var lastLine = Moment.zero
 
-    /// Whether the connection counts as stalled.
-    var isStalled: Bool { phase == .stalled }
-
     /// A streaming connection was established. Nil: the server promises no keepalive, so there is no supervision.
     mutating func begin(keepalive: Duration, at now: Moment) -> Duration? {
         guard keepalive > .zero else {

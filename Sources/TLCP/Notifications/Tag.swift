@@ -83,7 +83,4 @@ extension ServerNotification {
         case .mpnDel: .mpnDel
         }
     }
-
-    /// The first word of the line, as it goes on the wire (for logs).
-    package var name: String { tag.rawValue }
 }

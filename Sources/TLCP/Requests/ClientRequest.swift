@@ -25,26 +25,6 @@ package enum ClientRequest: Sendable, Hashable {
         }
     }
 
-    /// The identifier that the response echoes; nil for requests without one.
-    package var requestID: RequestID? {
-        switch self {
-        case .control(let request): request.requestID
-        case .message(let request): request.requestID
-        case .createSession, .bindSession, .heartbeat, .wsok: nil
-        }
-    }
-
-    /// The session of the parameter line; nil if the query string or the WebSocket determines it.
-    package var sessionID: SessionID? {
-        switch self {
-        case .bindSession(let request): request.sessionID
-        case .control(let request): request.sessionID
-        case .message(let request): request.sessionID
-        case .heartbeat(let request): request.sessionID
-        case .createSession, .wsok: nil
-        }
-    }
-
     /// Appends the parameter line without a CR-LF at the end.
     package func encode(into bytes: inout [UInt8]) {
         var writer = ParameterWriter(taking: &bytes)

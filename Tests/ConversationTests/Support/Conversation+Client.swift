@@ -90,7 +90,7 @@ extension Conversation {
         }
         for line in lines {
             guard let link = links[connection], link.isClientPresent, !link.isHalfOpen else { return }
-            perform(client.received(connection, line: line, at: context()))
+            perform(client.received(connection, lines: [line], at: context()))
             if link.isStream { strike(on: connection) }
         }
     }

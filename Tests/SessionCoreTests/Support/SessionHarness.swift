@@ -107,7 +107,7 @@ final class SessionHarness {
     }
 
     func receive(_ line: String, on connection: ConnectionID) {
-        perform(machine.received(connection, line: Array(line.utf8)[...], at: context))
+        perform(machine.received(connection, lines: [Array(line.utf8)[...]], at: context))
     }
 
     /// All lines in one call.

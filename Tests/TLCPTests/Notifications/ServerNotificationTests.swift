@@ -148,7 +148,7 @@ struct ServerNotificationTests {
     }
 
     @Test func dataNotificationsAreThoseThatCountForRecovery() {
-        let data = Self.pairs.filter(\.1.isDataNotification).map(\.1.name)
+        let data = Self.pairs.filter(\.1.isDataNotification).map(\.1.tag.rawValue)
         let expected = [
             "U", "SUBOK", "SUBCMD", "UNSUB", "EOS", "CS", "OV", "CONF", "MSGDONE", "MSGFAIL", "MPNREG", "MPNZERO",
             "MPNOK", "MPNCONF", "MPNDEL",
