@@ -51,7 +51,11 @@ let package = Package(
         ),
         .target(name: "JSONText", swiftSettings: strict),
         .target(name: "TLCP", dependencies: ["JSONText"], swiftSettings: strict),
-        .target(name: "SessionCore", dependencies: ["TLCP", "JSONText", "StreamIO", dequeModule], swiftSettings: strict),
+        .target(
+            name: "SessionCore",
+            dependencies: ["TLCP", "JSONText", "StreamIO", dequeModule],
+            swiftSettings: strict
+        ),
         .target(
             name: "LightstreamerClient",
             dependencies: ["TLCP", "SessionCore", "StreamIO", "TLCPTransports", logging],
