@@ -175,8 +175,9 @@ struct SubscriptionPatch {
         try refusals.finish()
     }
 
-    /// The properties after the patch. Throws a 422 problem for values that the mode does not allow, and a 409 problem
-    /// for a second level outside COMMAND mode and for values that have no effect in the present mode.
+    /// The properties after the patch. Throws a 422 problem for values that the mode does not allow or that have no
+    /// effect, and a 409 problem for a second level outside COMMAND mode and for values that leave a present one without
+    /// effect.
     func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
         var result = properties
         apply(to: &result)
@@ -184,8 +185,7 @@ struct SubscriptionPatch {
         if let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") }) {
             throw Problem(.notCommandMode, detail: "\(conflict.property): \(conflict.rule)")
         }
-        let withoutEffect: Set = ["requestedMaxFrequency", "requestedBufferSize"]
-        if let conflict = conflicts.first(where: { withoutEffect.contains($0.property) }) {
+        if let conflict = conflicts.first(where: { !reader.has($0.property) }) {
             throw Problem(.lifecycle, detail: "\(conflict.property): \(conflict.rule)")
         }
         let refusals = Refusals()

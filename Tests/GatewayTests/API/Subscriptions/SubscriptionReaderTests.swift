@@ -99,6 +99,33 @@ import Testing
         #expect(patched.requestedMaxFrequency == nil)
     }
 
+    @Test(arguments: [
+        (SubscriptionMode.raw, #"{"requestedMaxFrequency":2}"#, "/requestedMaxFrequency"),
+        (.raw, #"{"requestedBufferSize":2}"#, "/requestedBufferSize"),
+        (.command, #"{"requestedBufferSize":2}"#, "/requestedBufferSize"),
+        (.merge, #"{"requestedBufferSize":2,"requestedMaxFrequency":"unfiltered"}"#, "/requestedBufferSize"),
+    ])
+    func aPatchWithAValueThatHasNoEffectIsRefused(mode: SubscriptionMode, patch: String, pointer: String) throws {
+        let object = try #require(try JSONValue(parsing: patch).object)
+        let properties = SubscriptionProperties(mode: mode, items: .group("g"), fields: .group("f"))
+        #expect { try SubscriptionPatch(object).applied(to: properties) } throws: {
+            guard let problem = $0 as? Problem else { return false }
+            let locations = problem.entries.map { entry in
+                if case .body(let pointer) = entry.location { pointer.description } else { "" }
+            }
+            return problem.code.status == 422 && locations == [pointer]
+        }
+    }
+
+    @Test func aPatchThatLeavesAPresentValueWithoutEffectIsAConflict() throws {
+        let object = try #require(try JSONValue(parsing: #"{"requestedMaxFrequency":"unfiltered"}"#).object)
+        var properties = SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("f"))
+        properties.requestedBufferSize = .limited(2)
+        #expect { try SubscriptionPatch(object).applied(to: properties) } throws: {
+            ($0 as? Problem)?.code == .lifecycle
+        }
+    }
+
     @Test func aPatchAgainstTheModeIsAConflict() throws {
         let object = try #require(try JSONValue(parsing: #"{"commandSecondLevelFields":["x"]}"#).object)
         let properties = SubscriptionProperties(mode: .merge, items: .group("g"), fields: .list(["f"]))

@@ -1,0 +1,74 @@
+import JSONText
+import SessionCore
+import Testing
+
+@testable import Gateway
+
+/// The rules between the properties of a subscription: what openapi.yaml refuses is what the gateway refuses, in bodies
+/// and in queries.
+@Suite struct SubscriptionRuleTests {
+    private let contract: OpenAPIDocument
+    private let check: SchemaCheck
+
+    init() throws {
+        contract = try OpenAPIDocument()
+        check = SchemaCheck(contract: contract)
+    }
+
+    private static let names = ["items": "a", "fields": "key,command"]
+    private static let groups = ["itemGroup": "g", "fieldSchema": "s"]
+
+    /// Properties as texts: each mode with each of these, alone and with a second one.
+    private static let properties: [[String: String]] = {
+        let values = [
+            ["requestedSnapshot": "yes"], ["requestedSnapshot": "7"], ["requestedMaxFrequency": "2.5"],
+            ["requestedMaxFrequency": "Unfiltered"], ["requestedBufferSize": "3"], ["requestedBufferSize": "unlimited"],
+            ["commandSecondLevelFields": "x"], ["commandSecondLevelFieldSchema": "x"],
+            ["commandSecondLevelDataAdapter": "x"], ["itemGroup": "h"], ["fieldSchema": "t"], ["fields": "other"],
+        ]
+        let pairs = values.flatMap { first in values.map { first.merging($0) { _, second in second } } }
+        return SubscriptionMode.allCases.flatMap { mode in
+            ([[:]] + pairs).flatMap { pair in
+                [names, groups].map { base in
+                    base.merging(pair) { _, second in second }.merging(["upstream": "demo", "mode": mode.rawValue]) {
+                        $1
+                    }
+                }
+            }
+        }
+    }()
+
+    private static let lists: Set = ["items", "fields", "commandSecondLevelFields"]
+
+    private func schema(_ name: String) throws -> JSONValue {
+        try #require(contract.root["components"]?["schemas"]?[name])
+    }
+
+    @Test func queriesAreRefusedAsDescribed() throws {
+        let schema = try schema("JoinQuery")
+        for texts in Self.properties {
+            let object = JSONObject(texts.map { JSONObject.Member(name: $0.key, value: .string($0.value)) })
+            let query = texts.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+            let isDescribed = check.faults(of: .object(object), by: schema).isEmpty
+            let isAccepted = (try? StreamQuery.sources(Query(raw: query))) != nil
+            #expect(isDescribed == isAccepted, "\(query)")
+        }
+    }
+
+    @Test(arguments: ["NewSubscription", "JoinProperties"])
+    func bodiesAreRefusedAsDescribed(name: String) throws {
+        let schema = try schema(name)
+        for texts in Self.properties {
+            let object = JSONObject(texts.map { JSONObject.Member(name: $0.key, value: Self.value($0.key, $0.value)) })
+            let isDescribed = check.faults(of: .object(object), by: schema).isEmpty
+            var properties = object
+            properties["upstream"] = nil
+            let reader = SubscriptionReader(ObjectReader(properties, Refusals()))
+            #expect(isDescribed == (reader.properties() != nil), "\(JSONValue.object(object).text)")
+        }
+    }
+
+    private static func value(_ name: String, _ text: String) -> JSONValue {
+        lists.contains(name) ? .array(text.split(separator: ",").map { .string(String($0)) }) : .string(text)
+    }
+}
