@@ -74,9 +74,11 @@ extension SessionPool {
     /// A stream that shows the client, or one of its subscriptions, ended.
     package func streamClosed(on id: ClientID) { client(id)?.streamsChanged(by: -1, at: clock()) }
 
-    /// The subscriptions that a client carries now.
-    package func subscriptions(of id: ClientID) -> [SubscriptionResource] {
-        resources().filter { $0.home == .dedicated(id) || $0.client?.id == id }
+    /// The active subscriptions of a client, in the order in which the client subscribed to them.
+    package func subscriptions(of client: PooledClient) -> [SubscriptionResource] {
+        let resources = resources().filter { $0.client === client }
+        let byUpstream = Dictionary(grouping: resources) { $0.carrier.map { ObjectIdentifier($0.subscription) } }
+        return client.core.subscriptions.flatMap { byUpstream[ObjectIdentifier($0)] ?? [] }
     }
 
     private func resolve(_ target: ClientSpecification.Target) throws(PoolError) -> (UpstreamConfiguration?, String) {

@@ -114,7 +114,7 @@ extension Services {
     /// A response with a client and those of its subscriptions that the caller sees.
     func clientResponse(_ client: PooledClient, _ call: Call, status: Int = 200) -> Response {
         let permissions = permissions(call)
-        let subscriptions = pool.subscriptions(of: client.id).filter(permissions.sees).map(\.id.rawValue)
+        let subscriptions = pool.subscriptions(of: client).filter(permissions.sees).map(\.id.rawValue)
         return .json(status) { json in
             ClientView.write(
                 client,

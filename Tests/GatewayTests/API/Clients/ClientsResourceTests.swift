@@ -22,6 +22,23 @@ import Testing
         #expect(fixture.perform("GET", location).code == "unknown-client")
     }
 
+    @Test func activeSubscriptionsOfAClientAreListedInTheOrderOfSubscription() throws {
+        let client = fixture.makeClient()
+        let paths = try ["a", "b", "c"].map { item in
+            let body = #"{"client":"\#(client)","mode":"RAW","items":["\#(item)"],"fields":["f"],"active":false}"#
+            return try #require(fixture.perform("POST", "/v1/subscriptions", body).headers["Location"])
+        }
+        let listed = { fixture.perform("GET", "/v1/clients/\(client)").json["subscriptions"]?.array?.map(\.string) }
+        #expect(listed() == [])
+        for path in [paths[2], paths[0], paths[1]] {
+            #expect(fixture.perform("POST", path + "/subscribe").status == 202)
+        }
+        let ids = paths.map { $0.split(separator: "/").last.map(String.init) }
+        #expect(listed() == [ids[2], ids[0], ids[1]])
+        #expect(fixture.perform("POST", paths[0] + "/unsubscribe").status == 202)
+        #expect(listed() == [ids[2], ids[1]])
+    }
+
     @Test func everyRefusedOptionIsPointedAt() {
         let body = #"{"upstream":"demo","options":{"retryDelay":0,"nothing":1}}"#
         let outcome = fixture.perform("POST", "/v1/clients", body)

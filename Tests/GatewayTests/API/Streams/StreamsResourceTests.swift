@@ -1,6 +1,8 @@
+import JSONText
 import Testing
 
 @testable import Gateway
+@testable import SessionPool
 
 @Suite struct StreamsResourceTests {
     private let fixture = Fixture()
@@ -69,5 +71,30 @@ import Testing
         #expect(fixture.perform("PATCH", location, #"{"add":[{}]}"#).pointers == ["/add/0/subscription"])
         #expect(fixture.perform("DELETE", location).status == 204)
         #expect(fixture.perform("GET", location).code == "unknown-stream")
+    }
+
+    @Test func aStreamShowsTheStateOfItsSources() throws {
+        let client = fixture.makeClient()
+        let body = #"{"client":"\#(client)","mode":"RAW","items":["a"],"fields":["f"]}"#
+        let subscription = try #require(fixture.perform("POST", "/v1/subscriptions", body).json["id"]?.string)
+        let sources = #"{"sources":[{"subscription":"\#(subscription)"},{"client":"\#(client)"}]}"#
+        let location = try #require(fixture.perform("POST", "/v1/streams", sources).headers["Location"])
+        let shown = { fixture.perform("GET", location).json["sources"]?.array }
+        #expect(
+            shown()?.first == [
+                "subscription": .string(subscription), "client": .string(client), "status": "DISCONNECTED",
+                "active": true, "subscribed": false, "lastError": .null,
+            ]
+        )
+        #expect(shown()?.last == ["client": .string(client), "status": "DISCONNECTED"])
+        let resource = try #require(fixture.services.pool.resource(ResourceID(subscription)))
+        resource.apply(.failed(code: 21, message: "bad group"))
+        resource.left()
+        #expect(
+            shown()?.first == [
+                "subscription": .string(subscription), "client": .null, "status": .null, "active": false,
+                "subscribed": false, "lastError": ["code": 21, "message": "bad group"],
+            ]
+        )
     }
 }
