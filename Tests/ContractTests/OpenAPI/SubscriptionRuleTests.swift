@@ -26,7 +26,9 @@ import Testing
             ["commandSecondLevelFields": "x"], ["commandSecondLevelFieldSchema": "x"],
             ["commandSecondLevelDataAdapter": "x"], ["itemGroup": "h"], ["fieldSchema": "t"], ["fields": "other"],
         ]
-        let pairs = values.flatMap { first in values.map { first.merging($0) { _, second in second } } }
+        let pairs = values.indices.flatMap { index in
+            values[index...].map { values[index].merging($0) { _, second in second } }
+        }
         return SubscriptionMode.allCases.flatMap { mode in
             ([[:]] + pairs).flatMap { pair in
                 [names, groups].map { base in

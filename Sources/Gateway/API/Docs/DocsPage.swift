@@ -19,7 +19,11 @@ final class DocsPage: Sendable {
 
     /// Makes the page, and answers those who wait for it.
     func render() {
-        let writer = DocsWriter(root: Self.document("openapi.yaml"), codes: Self.document("codes.json"))
+        let writer = DocsWriter(
+            root: Self.document("openapi.yaml"),
+            codes: Self.document("codes.json"),
+            members: Self.text("Members.md")
+        )
         let html = StaticFile(name: "docs.html", bytes: Array(writer.page(template: Self.text("docs.html")).utf8))
         let waiting: [@Sendable (StaticFile) -> Void] = state.withLock { state in
             defer { state = .rendered(html) }

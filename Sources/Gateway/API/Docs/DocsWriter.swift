@@ -1,14 +1,17 @@
 internal import Yams
 
-/// Writes the parts of the API page that come from openapi.yaml and from the table of codes into its template.
+/// Writes the parts of the API page that come from openapi.yaml, from the table of codes and from `Members.md` into its
+/// template.
 struct DocsWriter {
     private let document: DocsDocument
     private let codes: DocsCodes
+    private let members: DocsMembers
 
-    /// A writer over a contract and the entries of `codes.json`.
-    init(root: Node?, codes: Node?) {
+    /// A writer over a contract, the entries of `codes.json` and the Markdown of `Members.md`.
+    init(root: Node?, codes: Node?, members: String) {
         document = DocsDocument(root: root)
         self.codes = DocsCodes(root: codes)
+        self.members = DocsMembers(markdown: members)
     }
 
     /// The page: the template with its marks `{{…}}` replaced.
@@ -18,7 +21,7 @@ struct DocsWriter {
             "introduction": { DocsMarkup.paragraphs(document.root?["info"]?["description"]?.string) },
             "contents": contents, "operations": operations, "problems": codes.problems,
             "session-codes": { codes.table("session") }, "subscription-codes": { codes.table("subscription") },
-            "message-codes": { codes.table("message") }, "schemas": schemas,
+            "message-codes": { codes.table("message") }, "members": members.html, "schemas": schemas,
         ]
         return template.split(separator: "{{", omittingEmptySubsequences: false).enumerated().map { index, piece in
             guard index > 0, let end = piece.firstRange(of: "}}") else { return String(piece) }
