@@ -13,6 +13,14 @@
 /* Declared by <sys/socket.h> for GNU sources only. */
 extern int accept4 (int socket, struct sockaddr *address, socklen_t *length, int flags);
 
+/* Accepts a connection as a non-blocking socket. Swift takes the flags for this module's own, since they are used here:
+   release builds find them only in files that import it. */
+static inline int
+cmhd_accept (int listener, struct sockaddr *address, socklen_t *length)
+{
+  return accept4 (listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
 /* What a daemon is started with; see `cmhd_start`. */
 struct cmhd_settings
 {

@@ -81,8 +81,7 @@ final class Acceptor {
         _ length: inout socklen_t,
         into server: HTTPServer
     ) -> Int32 {
-        let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let socket = accept4(listener.descriptor, address, &length, flags)
+        let socket = cmhd_accept(listener.descriptor, address, &length)
         guard socket >= 0 else { return errno }
         if let place = ledger.admit(PeerAddress(address)) {
             server.add(socket, address, length, place)

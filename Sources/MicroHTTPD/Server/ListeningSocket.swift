@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import Glibc
 
 /// A TCP socket that listens. The owner of the value closes it, once.
