@@ -6,7 +6,8 @@ internal import Testing
         .enabled(if: ForeignClientTests.hasTools, "needs .ci/setup tests"),
         arguments: [
             "cut_after_every_line", "connections_that_break", "restarted_server", "wrong_data",
-            "readers_that_misbehave", "signals_under_load",
+            "readers_that_misbehave", "signals_under_load", "logs_that_cannot_be_written", "few_descriptors",
+            "connections_that_the_system_refuses", "clock_steps",
         ]
     )
     func eventsSurvive(scenario: String) async throws {

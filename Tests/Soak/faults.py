@@ -7,13 +7,18 @@ stream reports a gap, lost updates or a new subscription.
 import argparse
 import asyncio
 import contextlib
+import email.utils
 import json
 import os
+import pathlib
+import resource
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
+import time
 
 from harness import Process, call, descriptors_at_rest, free_port, opened, read_events
 
@@ -123,8 +128,8 @@ class NumberReader:
 class Fixture:
     """A demo server, relays in front of it, and a gateway with one upstream for each relay."""
 
-    def __init__(self, binary, relays, *arguments, errors=subprocess.DEVNULL):
-        self.binary, self.arguments, self.errors = binary, arguments, errors
+    def __init__(self, binary, relays, *arguments, errors=subprocess.DEVNULL, environment=None):
+        self.binary, self.arguments, self.errors, self.environment = binary, arguments, errors, environment
         self.demo_port = free_port()
         self.demo = Process(binary, "demo-server", "--port", str(self.demo_port))
         self.relays = [Relay(self.demo_port) for _ in range(relays)]
@@ -137,7 +142,8 @@ class Fixture:
             settings += ["--upstream", f"u{number}=http://127.0.0.1:{relay.port},DEMO"]
             for name, value in QUICK.items():
                 settings += ["--set", f"upstreams.u{number}.options.{name}={value}"]
-        self.gateway = Process(self.binary, "serve", "--port", "0", *settings, *self.arguments, errors=self.errors)
+        self.gateway = Process(self.binary, "serve", "--port", "0", *settings, *self.arguments, errors=self.errors,
+                               environment=self.environment)
         self.port = int((await self.gateway.start()).rsplit(":", 1)[1])
         self.descriptors = self.gateway.resources()[1]
         return self
@@ -318,21 +324,64 @@ async def few_descriptors(binary, _):
         port = int((await gateway.start()).rsplit(":", 1)[1])
     except (AttributeError, asyncio.TimeoutError):
         return found + ["300 descriptors are refused for 100 connections"]
-    writers = []
-    for _ in range(150):
-        with contextlib.suppress(OSError):
-            writers.append((await asyncio.open_connection("127.0.0.1", port))[1])
+    writers = [(await asyncio.open_connection("127.0.0.1", port))[1] for _ in range(100)]
+    for path, expected in (("/health/live", 200), ("/metrics", 200), ("/v1/clients", 503)):
+        status, _, _ = await asyncio.wait_for(call(port, "GET", path), PATIENCE)
+        found += [] if status == expected else [f"{path} returned {status} while all connections were in use"]
     for writer in writers:
         writer.transport.abort()
-    with contextlib.suppress(OSError, IndexError, asyncio.TimeoutError):
-        status, _, _ = await asyncio.wait_for(call(port, "GET", "/health/live"), 10)
-        found += [] if status == 200 else [f"/health/live returned {status}"]
     await gateway.stop()
     return found
 
 
+async def connections_that_the_system_refuses(binary, _):
+    """The process reaches its limit of descriptors: one warning is logged, and service resumes when descriptors are free."""
+    async with Fixture(binary, 1, errors=subprocess.PIPE) as fixture:
+        async def refuse(_relay):
+            process = fixture.gateway.process
+            _, hard = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (fixture.gateway.resources()[1] + 3, hard))
+            writers = [(await asyncio.open_connection("127.0.0.1", fixture.port))[1] for _ in range(10)]
+            while b"refused by the system" not in (line := await process.stderr.readline()):
+                if not line:
+                    raise EOFError("the gateway ended")
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (hard, hard))
+            status, _, _ = await asyncio.wait_for(call(fixture.port, "GET", "/health/live"), PATIENCE)
+            if status != 200:
+                raise ValueError(f"/health/live returned {status}")
+            for writer in writers:
+                writer.transport.abort()
+        found = await asyncio.wait_for(fixture.follow(0, refuse), 2 * PATIENCE)
+        fixture.gateway.process.terminate()
+        log = await fixture.gateway.process.stderr.read()
+        return found + (["more than one warning"] if b"refused by the system" in log else [])
+
+
+async def clock_steps(binary, _):
+    """The clock of the system is set forward and back by days."""
+    with tempfile.TemporaryDirectory() as folder:
+        library, offset = os.path.join(folder, "clock.so"), os.path.join(folder, "offset")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clock.c")
+        subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+        pathlib.Path(offset).write_text("0")
+        environment = {**os.environ, "LD_PRELOAD": library, "CLOCK_OFFSET_FILE": offset}
+        async with Fixture(binary, 1, environment=environment) as fixture:
+            async def step(seconds):
+                pathlib.Path(offset).write_text(str(seconds))
+                date = (await call(fixture.port, "GET", "/health/live"))[1]["date"]
+                shown = email.utils.parsedate_to_datetime(date).timestamp()
+                if abs(shown - time.time() - seconds) > 3600:
+                    raise ValueError(f"the clock was not set: {date}")
+
+            async def steps(_relay):
+                for seconds in (86_400, -86_400, 0):
+                    await step(seconds)
+            return await fixture.follow(0, steps)
+
+
 SCENARIOS = [cut_after_every_line, connections_that_break, restarted_server, wrong_data, readers_that_misbehave,
-             signals_under_load, logs_that_cannot_be_written, few_descriptors]
+             signals_under_load, logs_that_cannot_be_written, few_descriptors, connections_that_the_system_refuses,
+             clock_steps]
 
 
 async def main():

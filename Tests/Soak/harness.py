@@ -11,15 +11,16 @@ import socket
 class Process:
     """A subcommand of the program under test."""
 
-    def __init__(self, binary, *arguments, errors=asyncio.subprocess.DEVNULL):
+    def __init__(self, binary, *arguments, errors=asyncio.subprocess.DEVNULL, environment=None):
         self.arguments = (binary, *arguments)
         self.errors = errors
+        self.environment = environment
         self.process = None
 
     async def start(self):
         """Starts the program and returns the address that it prints."""
         self.process = await asyncio.create_subprocess_exec(
-            *self.arguments, stdout=asyncio.subprocess.PIPE, stderr=self.errors)
+            *self.arguments, stdout=asyncio.subprocess.PIPE, stderr=self.errors, env=self.environment)
         line = (await asyncio.wait_for(self.process.stdout.readline(), 20)).decode()
         return re.search(r"http://\S+", line).group(0)
 
