@@ -2,7 +2,7 @@
 
 public import SessionCore
 
-// The spelling of the Lightstreamer client for Apple platforms, where it can stand beside this library's own.
+// Aliases in the spelling of the Lightstreamer client for Apple platforms.
 
 extension SubscriptionMode {
     /// `merge`.

@@ -2,7 +2,7 @@ public import SessionCore
 
 /// One event of a client, of one of its subscriptions or of one of its messages. All events of a client have one order.
 public enum ClientEvent: Sendable {
-    /// The status is this from now on.
+    /// The status has changed.
     case status(ClientStatus)
     /// The server refused or closed the session; always after `DISCONNECTED`.
     case serverError(code: Int, message: String)

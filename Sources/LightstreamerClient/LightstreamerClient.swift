@@ -88,7 +88,7 @@ public final class LightstreamerClient: Sendable {
     /// if it is active already or lacks items or fields, `shutDown` after `shutdown()`.
     public func subscribe(_ subscription: Subscription) throws(ClientError) { try core.subscribe(subscription) }
 
-    /// Makes a subscription inactive; its values are gone at once, `subscriptionDidUnsubscribe` follows. Does nothing
+    /// Makes a subscription inactive; its values are cleared at once, `subscriptionDidUnsubscribe` follows. Does nothing
     /// for an inactive one. Throws `lifecycle` if it is active on another client.
     public func unsubscribe(_ subscription: Subscription) throws(ClientError) { try core.unsubscribe(subscription) }
 
@@ -101,9 +101,9 @@ public final class LightstreamerClient: Sendable {
     ///   - sequence: messages of one sequence are processed in order; ASCII letters, digits and underscores. Nil, or
     ///     `UNORDERED_MESSAGES`: none.
     ///   - delayTimeout: how many seconds the server may wait for missing earlier messages of the sequence; nil or
-    ///     negative: as the server likes.
+    ///     negative: the server decides.
     ///   - delegate: receives the outcome; nil: the outcome is not requested.
-    ///   - enqueueWhileDisconnected: whether the message waits for a session where there is none; else it is aborted.
+    ///   - enqueueWhileDisconnected: whether the message waits for a session if there is none; otherwise it is aborted.
     /// - Throws: `invalidValue` for a bad sequence name or timeout, `overloaded`, `shutDown`.
     /// - Returns: the token of the `ClientEvent.message` with the outcome.
     @discardableResult

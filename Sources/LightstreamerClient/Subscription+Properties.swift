@@ -40,14 +40,14 @@ extension Subscription {
     /// Sets `selector`, not empty.
     public func setSelector(_ name: String?) throws(ClientError) { try edit { $0.selector = name } }
 
-    /// The snapshot asked for; nil: left to the server. Default: `yes`, in RAW mode nil.
+    /// The requested snapshot; nil: the server decides. Default: `yes`, in RAW mode nil.
     public var requestedSnapshot: RequestedSnapshot? { state.withLock { $0.draft.requestedSnapshot } }
     /// Sets `requestedSnapshot`; a length only in DISTINCT mode, in RAW mode only nil.
     public func setRequestedSnapshot(_ snapshot: RequestedSnapshot?) throws(ClientError) {
         try edit { $0.requestedSnapshot = snapshot }
     }
 
-    /// The buffer asked for; nil: left to the server.
+    /// The requested buffer size; nil: the server decides.
     public var requestedBufferSize: RequestedBufferSize? { state.withLock { $0.draft.requestedBufferSize } }
     /// Sets `requestedBufferSize`, greater than 0. Sent only in MERGE and DISTINCT mode, and not with unfiltered
     /// dispatching.
@@ -55,7 +55,7 @@ extension Subscription {
         try edit { $0.requestedBufferSize = size }
     }
 
-    /// The frequency limit asked for; nil: left to the server.
+    /// The requested frequency limit; nil: the server decides.
     public var requestedMaxFrequency: RequestedMaxFrequency? { state.withLock { $0.draft.requestedMaxFrequency } }
     /// Sets `requestedMaxFrequency`, greater than 0. Not sent in RAW mode. While active it may be changed, but not from or to `unfiltered`,
     /// and not to nil.

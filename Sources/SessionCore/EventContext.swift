@@ -1,7 +1,7 @@
 // The time type of every decision, session and stream alike.
 @_exported public import StreamIO
 
-/// The time of an event and a random number drawn for it: all that a machine learns from outside besides the event.
+/// The time of an event and a random number drawn for it: the only inputs of a machine besides the event.
 package struct EventContext: Sendable {
     /// The time of the step.
     package var now: Moment

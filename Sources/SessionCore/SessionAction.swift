@@ -1,6 +1,6 @@
 package import TLCP
 
-/// Everything that the session machine may ask its driver for. The driver performs actions in the order of the list.
+/// An order of the session machine to its driver, which performs the actions in the order of the list.
 package enum SessionAction: Sendable, Equatable {
     /// Open a connection; report `transportOpened` for a WebSocket once it is usable, `received` for its lines, and
     /// `transportClosed` once when it ends, unless the machine closes it first.

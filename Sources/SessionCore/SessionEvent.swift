@@ -1,4 +1,4 @@
-/// Names one `subscribe` call's subscription object towards the machines; never on the wire.
+/// Identifies the subscription object of one `subscribe` call within the machines; never on the wire.
 public struct SubscriptionToken: Sendable, Hashable {
     /// A number unique within its client.
     public let rawValue: UInt64
@@ -7,7 +7,7 @@ public struct SubscriptionToken: Sendable, Hashable {
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Names one `sendMessage` call towards the machines; never on the wire.
+/// Identifies one `sendMessage` call within the machines; never on the wire.
 public struct MessageToken: Sendable, Hashable {
     /// A number unique within its client.
     public let rawValue: UInt64
@@ -165,7 +165,7 @@ public enum ClientStatus: String, Sendable, Hashable, CaseIterable {
     case disconnectedWillRetry = "DISCONNECTED:WILL-RETRY"
     /// The session was interrupted; attempts to recover it are under way.
     case disconnectedTryingRecovery = "DISCONNECTED:TRYING-RECOVERY"
-    /// No connection, and none will be tried before `connect()`.
+    /// There is no connection, and no attempt before `connect()`.
     case disconnected = "DISCONNECTED"
 
     /// Whether the status is one of the `CONNECTED:*`.

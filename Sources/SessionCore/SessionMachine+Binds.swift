@@ -2,7 +2,7 @@ internal import TLCP
 
 /// Binding a session to connections: after a preflight, after each `LOOP`, after a recovery.
 extension SessionMachine {
-    /// Binds the session in the best way there is.
+    /// Binds the session with the best available transport.
     mutating func bindInBestWay(at context: EventContext) {
         guard let session else { return }
         transportSwitch = .none
@@ -29,7 +29,7 @@ extension SessionMachine {
         }
     }
 
-    /// Nothing that `forcedTransport` admits works: everything is tried again, with a new session.
+    /// No transport that `forcedTransport` admits works: enables all transports and creates a new session.
     private mutating func giveUpTransports(at context: EventContext) {
         emit(.log(.noTransportAdmitted))
         notifyLegacy(.connectionFailed(reason: "no transport admitted"))
@@ -73,7 +73,7 @@ extension SessionMachine {
             let connection = openRequest(.httpPoll, at: session.address, request)
             state.moveBinding(to: .requested, on: connection)
             heartbeat.declare(.zero)
-            // They keep the connection of control requests in use: polls that follow each other do not put them off.
+            // Heartbeats keep the connection of control requests in use; the polls do not replace them.
             if !heartbeat.isActive { beginHeartbeats(at: context) }
         }
     }
@@ -124,7 +124,7 @@ extension SessionMachine {
         restartHeartbeat(at: context)
     }
 
-    /// The stream ends: nothing supervises it any more.
+    /// The stream ends, and its supervision with it.
     mutating func leaveStream() {
         liveness.end()
         stopTimer(.liveness)
@@ -192,7 +192,7 @@ extension SessionMachine {
         if pause > .zero { startTimer(.polling, after: pause) } else { poll(at: context) }
     }
 
-    /// Lets go of the connection of a binding that ended with `LOOP`.
+    /// Releases the connection of a binding that ended with `LOOP`.
     private mutating func leave(_ binding: SessionBinding) {
         if binding.transport.usesWebSocket {
             leaveControlRoute()

@@ -22,7 +22,7 @@ extension SessionMachine {
         }
     }
 
-    /// Creates a session in the best way there is.
+    /// Creates a session with the best available transport.
     mutating func beginCreation(at context: EventContext) {
         let onWebSocket = ladder.createsOnWebSocket(
             forced: options.forcedTransport,

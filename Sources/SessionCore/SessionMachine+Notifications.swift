@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// What lines mean. Everything on the stream connection counts as a sign of life.
+/// Handles lines. Every line on the stream connection restarts its supervision.
 extension SessionMachine {
     mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at context: EventContext) {
         let isStream = state.connection == connection

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// What it means that a timer fired.
+/// Handles timers.
 extension SessionMachine {
     mutating func expired(_ purpose: SessionTimer.Purpose, at context: EventContext) {
         switch purpose {

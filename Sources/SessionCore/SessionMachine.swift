@@ -42,7 +42,7 @@ package struct SessionMachine: ~Copyable {
 
     /// The `LS_cause` of the next creation or bind; sent once.
     var cause: String?
-    /// Whether the server was asked for `SYNC` lines: `slowingEnabled` at the last streaming request.
+    /// Whether `SYNC` lines were requested: `slowingEnabled` at the last streaming request.
     var requestsSync = false
     /// When the last poll was sent.
     var pollStart = Moment.zero
@@ -149,14 +149,14 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    /// Some connection option was set; all are handed over as they are now.
+    /// Connection options were set; `values` are all options.
     package mutating func optionsChanged(_ values: ConnectionOptionValues, at context: EventContext) -> [SessionAction]
     {
         apply(values, at: context)
         return takeActions()
     }
 
-    /// Some connection detail was set; all are handed over as they are now. They count from the next creation on.
+    /// Connection details were set; `values` are all details. They take effect at the next creation.
     package mutating func detailsChanged(_ values: ConnectionDetailValues, at context: EventContext) -> [SessionAction]
     {
         details = values

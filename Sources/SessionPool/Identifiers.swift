@@ -1,4 +1,4 @@
-/// Names a subscription resource; the id that REST shows.
+/// The id of a subscription resource, as REST shows it.
 package struct ResourceID: Hashable, Sendable, CustomStringConvertible {
     /// The id.
     package let rawValue: String
@@ -26,7 +26,7 @@ package enum RandomID {
     }
 }
 
-/// Names a client of the pool; the id that REST shows.
+/// The id of a client of the pool, as REST shows it.
 package struct ClientID: Hashable, Sendable, CustomStringConvertible {
     /// The id.
     package let rawValue: String

@@ -11,11 +11,11 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var edition = ClientConfiguration.Edition.new
     /// How many sessions this process opens to one server. Default: that of the client library.
     package var sessionLimit = SessionLimit()
-    /// How long an upstream subscription outlives its last user. Default 5 s.
+    /// How long an upstream subscription is kept after its last user. Default 5 s.
     package var subscriptionLinger: Duration = .seconds(5)
-    /// How long a pooled session outlives its last subscription. Default 30 s.
+    /// How long a pooled session is kept after its last subscription. Default 30 s.
     package var sessionLinger: Duration = .seconds(30)
-    /// How long a dedicated client lives without a stream and without a call. Default 10 min.
+    /// How long a dedicated client without streams and calls is kept. Default 10 min.
     package var clientIdle: Duration = .seconds(600)
     /// How many dedicated clients may exist. Default 1,000.
     package var maxDedicatedClients = 1_000
@@ -96,7 +96,7 @@ package struct SessionLimit: Sendable, Equatable {
             maxConcurrentSessionsPerServer = min(max(maxConcurrentSessionsPerServer, 0), ceiling)
         }
     }
-    /// What `connect` does beyond them. Default `NONE`.
+    /// What `connect` does beyond this number. Default `NONE`.
     package var policy = ConnectionOptions.SessionLimitPolicy.none
 
     /// The defaults.

@@ -5,26 +5,26 @@ package import SessionCore
 /// Calls about one client, its subscriptions and its messages come one at a time, in the order in which they
 /// happened. They come on the client's own task: an implementation must be quick and must not wait.
 package protocol PoolSink: Sendable {
-    /// A client exists from now on.
+    /// A client was created.
     func clientAdded(_ client: PooledClient)
-    /// A client is gone; nothing follows for it.
+    /// A client was removed; its last event.
     func clientRemoved(_ client: ClientID)
-    /// The client's status is this from now on.
+    /// The status of the client has changed.
     func client(_ client: ClientID, changedStatus status: ClientStatus)
     /// The server refused or closed the client's session.
     func client(_ client: ClientID, receivedServerError code: Int, message: String)
-    /// A property of the client has another value from now on.
+    /// A property of the client has changed.
     func client(_ client: PooledClient, changedProperty property: String)
     /// A message has its outcome.
     func client(_ client: ClientID, message: String, ended outcome: MessageOutcome)
     /// An event for legacy listeners only.
     func client(_ client: ClientID, emittedLegacy event: LegacyEvent)
-    /// This many bytes came from the client's server.
+    /// The number of bytes received from the client's server.
     func client(_ client: ClientID, receivedBytes count: Int)
 
-    /// A subscription resource exists from now on.
+    /// A subscription resource was created.
     func subscriptionAdded(_ resource: SubscriptionResource)
-    /// The resource has other properties from now on.
+    /// The properties of the resource have changed.
     func subscriptionChanged(_ resource: SubscriptionResource)
     /// The resource becomes active, or its activation failed; the client that carries it is reported separately.
     func subscription(_ resource: ResourceID, becameActive isActive: Bool)
@@ -34,11 +34,11 @@ package protocol PoolSink: Sendable {
     func subscriptionLeft(_ resource: ResourceID)
     /// An event of the resource.
     func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent)
-    /// The resource is gone; nothing follows for it.
+    /// The resource was deleted; its last event.
     func subscriptionRemoved(_ resource: ResourceID)
 }
 
-/// Why the pool refused a call.
+/// The reason for which the pool refused a call.
 package enum PoolError: Error, Equatable, Sendable {
     /// No upstream of this name is configured.
     case unknownUpstream(String)
@@ -52,7 +52,7 @@ package enum PoolError: Error, Equatable, Sendable {
     case overQuota(PoolQuota)
     /// The value of a property was refused; `property` is its REST name.
     case invalidValue(property: String, rule: String)
-    /// A legal call at the wrong moment.
+    /// A valid call that the present state does not allow.
     case lifecycle(rule: String)
     /// The pool is stopping.
     case stopping

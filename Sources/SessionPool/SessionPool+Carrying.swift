@@ -33,7 +33,7 @@ extension SessionPool {
         return state.withLock { $0.machine.rekeyed(id, to: key) }
     }
 
-    /// Unsubscribes and forgets a resource.
+    /// Unsubscribes and releases a resource.
     func deleteResource(_ resource: SubscriptionResource) {
         guard resource.startDeletion() else { return }
         deactivate(resource)
@@ -43,7 +43,7 @@ extension SessionPool {
             state.resources[resource.id] = nil
         }
         sink.subscriptionRemoved(resource.id)
-        // Wake waiters: the resource is gone.
+        // Wake waiters: the resource is deleted.
         resource.notifyWatchers()
     }
 

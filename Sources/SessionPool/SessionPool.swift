@@ -28,7 +28,7 @@ package final class SessionPool: Sendable {
     private let present: Mutex<PoolConfiguration>
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
-    /// A pool that hands on its events to a sink.
+    /// A pool that passes its events to a sink.
     package init(
         configuration: PoolConfiguration,
         sink: any PoolSink,
@@ -50,7 +50,7 @@ package final class SessionPool: Sendable {
     /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has another
     /// address closes after its last subscription.
     package func reload(_ configuration: PoolConfiguration) {
-        // Under one lock: who acquires a subscription sees the upstreams that the machine's quotas belong to.
+        // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
         state.withLock { state in
             present.withLock { $0 = configuration }
             state.machine.configurationChanged(configuration)
@@ -120,7 +120,7 @@ extension SessionPool {
         configuration.upstreams.first { $0.name == name }
     }
 
-    /// What the pool has open towards an upstream.
+    /// The open sessions and subscriptions of an upstream.
     package func figures(of upstream: String) -> PoolFigures {
         state.withLock { $0.machine.figures(of: upstream) }
     }

@@ -41,7 +41,7 @@ struct EventLoopClock: ClientClock {
 
 /// The timers of a machine. Used only by the driver's task.
 ///
-/// While a delegate is asked for the answer to an authentication challenge, the timers that limit connection attempts and
+/// While a delegate answers an authentication challenge, the timers that limit connection attempts and
 /// requests are suspended.
 final class SessionTimers {
     private struct Running {

@@ -25,7 +25,7 @@ extension ClientCore {
         settings.connectTimeout = configuration.tcpConnectTimeout
         settings.maxLineLength = configuration.maxLineLength
         settings.receiveWindow = configuration.receiveWindow
-        // The core outlives the connections, the client need not.
+        // A connection may outlive the client, but not the core.
         settings.decorate = { [self] request in decorate(&request) }
         settings.authenticate = { [self] challenge in authenticate(challenge) }
         settings.canAuthenticate = { [self] in challenged != nil }

@@ -46,7 +46,7 @@ struct OutgoingMessage: Sendable {
     let text: String
     let sequence: String?
     let delayTimeout: Double?
-    /// Whether the server is asked for the outcome.
+    /// Whether the outcome is requested.
     let wantsOutcome: Bool
     let onOutcome: MessageOutcomeHandler?
     let enqueueWhileDisconnected: Bool

@@ -47,7 +47,7 @@ final class EventDelivery {
 
     func began(_ message: OutgoingMessage) { messages[message.token] = message }
 
-    /// Forgets a finished message, which no longer counts against the limits.
+    /// Removes a finished message, which no longer counts against the limits.
     private func removeMessage(_ token: MessageToken) -> OutgoingMessage? {
         guard let message = messages.removeValue(forKey: token) else { return nil }
         core.state.withLock { state in

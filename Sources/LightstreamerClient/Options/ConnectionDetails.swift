@@ -1,8 +1,8 @@
 internal import SessionCore
 
-/// What a client connects to, as whom, and what the server told of the session.
+/// The server address and credentials of a client, and the session properties that the server has sent.
 ///
-/// The settable details count from the next session creation on. Each change is notified by `didChangeProperty`.
+/// The settable details take effect at the next session creation. Each change is notified by `didChangeProperty`.
 public final class ConnectionDetails: Sendable, CustomStringConvertible {
     private let core: ClientCore
 
@@ -11,7 +11,7 @@ public final class ConnectionDetails: Sendable, CustomStringConvertible {
     /// The address: an `http` or `https` URL with an optional port and path prefix, without a query; nil: none.
     public var serverAddress: String? { core.state.withLock { $0.details.serverAddress } }
 
-    /// Sets `serverAddress`. Throws `invalidValue` for anything but such a URL, `addressNotAllowed` for one that the
+    /// Sets `serverAddress`. Throws `invalidValue` for any other text, `addressNotAllowed` for one that the
     /// configuration does not admit.
     public func setServerAddress(_ address: String?) throws(ClientError) { try core.setServerAddress(address) }
 
@@ -30,17 +30,17 @@ public final class ConnectionDetails: Sendable, CustomStringConvertible {
     /// Sets the password; nil: none is sent. It cannot be read back and is never logged.
     public func setPassword(_ password: String?) { core.updateDetails("password") { $0.password = password } }
 
-    /// The public keys that servers must show one of, as `sha256/…` or `sha1/…` with the digest of the subject public
-    /// key info in base64; empty: any. They count in addition to the usual checks, for every later connection.
+    /// The accepted public keys of servers, as `sha256/…` or `sha1/…` with the digest of the subject public key info
+    /// in base64; empty: any. Checked in addition to the certificate, for every later connection.
     public var certificatePins: [String] { core.state.withLock { $0.certificatePins } }
 
-    /// Sets `certificatePins`. Throws `invalidValue` for a pin of another shape.
+    /// Sets `certificatePins`. Throws `invalidValue` for a malformed pin.
     public func setCertificatePins(_ pins: [String]) throws(ClientError) { try core.setCertificatePins(pins) }
 
     /// The session's id; nil without a session.
     public var sessionId: String? { core.state.withLock { $0.session.sessionId } }
 
-    /// The address that the server wants the session's requests sent to; nil without one, and while it is ignored.
+    /// The address that the server has named for the requests of the session; nil without one, and while it is ignored.
     public var serverInstanceAddress: String? { core.state.withLock { $0.session.serverInstanceAddress } }
 
     /// The name of the server's socket; nil without a session.
@@ -49,7 +49,7 @@ public final class ConnectionDetails: Sendable, CustomStringConvertible {
     /// This client's address as the server sees it; nil without a session.
     public var clientIp: String? { core.state.withLock { $0.session.clientIp } }
 
-    /// What is not nil, and the library's name and version; never the password.
+    /// The details that are set, and the library's name and version, without the password.
     public var description: String {
         let named: [(String, String?)] = [
             ("serverAddress", serverAddress), ("adapterSet", adapterSet), ("user", user), ("sessionId", sessionId),

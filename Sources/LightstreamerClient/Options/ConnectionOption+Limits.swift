@@ -21,7 +21,7 @@ extension ConnectionOption {
         }
     }
 
-    /// The rule that values keep, as the end of a sentence that begins with the name of the option.
+    /// The rule for values, as the end of a sentence that begins with the name of the option.
     package var limits: String {
         let number = "a number of \(unit ?? "")"
         return switch storage {

@@ -28,7 +28,7 @@ package struct ConnectionOption: Sendable {
 
     /// When a change of an option takes effect.
     package enum Effect: String, Sendable, CaseIterable {
-        /// At once; an open session is told.
+        /// At once, also for an open session.
         case immediately = "at once"
         /// The next time that the value is needed: when its timer starts or its request is sent.
         case nextUse = "at the next use"

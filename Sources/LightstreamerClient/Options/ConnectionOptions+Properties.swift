@@ -27,7 +27,7 @@ extension ConnectionOptions {
         try update { $0.firstRetryMaxDelay = seconds }
     }
 
-    /// The transports to keep to; nil: Stream-Sense chooses.
+    /// The transports that the client is restricted to; nil: Stream-Sense chooses.
     public var forcedTransport: ForcedTransport? { values.forcedTransport }
     /// Sets `forcedTransport`; during a session the transport is switched.
     public func setForcedTransport(_ transport: ForcedTransport?) throws(ClientError) {
@@ -41,7 +41,7 @@ extension ConnectionOptions {
         try update { $0.httpExtraHeaders = headers }
     }
 
-    /// Whether the extra headers go only with session creation requests.
+    /// Whether the extra headers are sent with session creation requests only.
     public var httpExtraHeadersOnSessionCreationOnly: Bool { values.httpExtraHeadersOnSessionCreationOnly }
     /// Sets `httpExtraHeadersOnSessionCreationOnly`.
     public func setHTTPExtraHeadersOnSessionCreationOnly(_ isOnly: Bool) throws(ClientError) {
@@ -67,14 +67,14 @@ extension ConnectionOptions {
         try update { $0.pollingInterval = seconds }
     }
 
-    /// The bandwidth limit asked from the server.
+    /// The bandwidth limit requested from the server.
     public var requestedMaxBandwidth: RequestedMaxBandwidth { values.requestedMaxBandwidth }
-    /// Sets `requestedMaxBandwidth`; a limit must be greater than 0. An open session is told at once.
+    /// Sets `requestedMaxBandwidth`; a limit must be greater than 0. An open session requests it at once.
     public func setRequestedMaxBandwidth(_ bandwidth: RequestedMaxBandwidth) throws(ClientError) {
         try update { $0.requestedMaxBandwidth = bandwidth }
     }
 
-    /// How long a stalled connection is waited for before it is given up.
+    /// The time after which a stalled connection is given up.
     public var reconnectTimeout: Double { values.reconnectTimeout }
     /// Sets `reconnectTimeout`, greater than 0.
     public func setReconnectTimeout(_ seconds: Double) throws(ClientError) {
@@ -86,21 +86,21 @@ extension ConnectionOptions {
     /// Sets `retryDelay`, greater than 0.
     public func setRetryDelay(_ seconds: Double) throws(ClientError) { try update { $0.retryDelay = seconds } }
 
-    /// How often the client lets the server hear of it; 0: never on purpose.
+    /// The longest time between two requests, after which a heartbeat is sent; 0: no heartbeats.
     public var reverseHeartbeatInterval: Double { values.reverseHeartbeatInterval }
     /// Sets `reverseHeartbeatInterval`, 0 or greater.
     public func setReverseHeartbeatInterval(_ seconds: Double) throws(ClientError) {
         try update { $0.reverseHeartbeatInterval = seconds }
     }
 
-    /// How long an interrupted session is tried to be recovered; 0: never.
+    /// How long the client tries to recover an interrupted session; 0: it does not.
     public var sessionRecoveryTimeout: Double { values.sessionRecoveryTimeout }
     /// Sets `sessionRecoveryTimeout`, 0 or greater.
     public func setSessionRecoveryTimeout(_ seconds: Double) throws(ClientError) {
         try update { $0.sessionRecoveryTimeout = seconds }
     }
 
-    /// How long beyond the keepalive interval a streaming connection may be silent before it counts as stalled.
+    /// The silence beyond the keepalive interval after which a streaming connection is stalled.
     public var stalledTimeout: Double { values.stalledTimeout }
     /// Sets `stalledTimeout`, greater than 0.
     public func setStalledTimeout(_ seconds: Double) throws(ClientError) { try update { $0.stalledTimeout = seconds } }

@@ -14,21 +14,21 @@ extension ConnectionOptions {
     /// The highest value that `maxConcurrentSessionsPerServer` can take.
     public static let maxConcurrentSessionsPerServerCeiling = 6
 
-    /// How many HTTP streaming sessions the clients of this process may have open to one host and port; looked at in
+    /// How many HTTP streaming sessions the clients of this process may have open to one host and port; read by
     /// `connect()` only, never notified. Default 3; values are clipped to 0…6.
     public static var maxConcurrentSessionsPerServer: Int {
         get { SessionCensus.shared.limit }
         set { SessionCensus.shared.limit = newValue }
     }
 
-    /// What happens beyond the limit; looked at in `connect()` only, never notified. Default `NONE`.
+    /// What happens beyond the limit; read by `connect()` only, never notified. Default `NONE`.
     public static var maxConcurrentSessionsPerServerExceededPolicy: SessionLimitPolicy {
         get { SessionCensus.shared.policy }
         set { SessionCensus.shared.policy = newValue }
     }
 }
 
-/// How many HTTP streaming sessions are open in this process, by host and port, and how many may be.
+/// The HTTP streaming sessions that are open in this process, by host and port, and their limit.
 final class SessionCensus: Sendable {
     /// The instance of the process.
     static let shared = SessionCensus()
@@ -49,7 +49,7 @@ final class SessionCensus: Sendable {
         }
     }
 
-    /// What happens beyond it.
+    /// The policy beyond the limit.
     var policy: ConnectionOptions.SessionLimitPolicy {
         get { state.withLock { $0.policy } }
         set { state.withLock { $0.policy = newValue } }
@@ -65,7 +65,7 @@ final class SessionCensus: Sendable {
     /// A session streams over HTTP from now on.
     func opened(server: String) { state.withLock { $0.counts[server, default: 0] += 1 } }
 
-    /// It no longer does.
+    /// A session no longer streams over HTTP.
     func closed(server: String) {
         state.withLock { state in
             let count = state.counts[server, default: 0] - 1

@@ -2,7 +2,7 @@ public import SessionCore
 
 /// The connection options of one client. Times are seconds.
 ///
-/// Getters tell the value in force: `keepaliveInterval`, `idleTimeout`, `pollingInterval` and `currentConnectTimeout`
+/// Getters return the value in force: `keepaliveInterval`, `idleTimeout`, `pollingInterval` and `currentConnectTimeout`
 /// may be overwritten by the server or the library; `requested` keeps what the user set. A setter takes effect as the
 /// class reference says for its property, notifies `didChangeProperty` if the value is another one, and throws
 /// `ClientError` with `invalidValue` for a value that the reference refuses.
@@ -17,7 +17,7 @@ public final class ConnectionOptions: Sendable, CustomStringConvertible {
     /// All options as last set by the user.
     public var requested: ConnectionOptionValues { core.state.withLock { $0.requestedOptions } }
 
-    /// The bandwidth limit in force; nil without a session, or before the server told it.
+    /// The bandwidth limit in force; nil without a session, or before the server has sent it.
     public var realMaxBandwidth: RealMaxBandwidth? { core.state.withLock { $0.session.realMaxBandwidth } }
 
     /// Changes any number of options at once: all, or none if one value is refused. The closure is called twice, on

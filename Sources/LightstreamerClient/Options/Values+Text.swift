@@ -1,6 +1,6 @@
 public import SessionCore
 
-/// The limits and sizes of the class reference as the strings that it writes them with. The keywords are read in any
+/// The limits and sizes in the text form of the class reference. The keywords are read in any
 /// case; reading throws `invalidValue`.
 extension RequestedMaxBandwidth {
     /// Reads `unlimited` or a number of kbit/s greater than 0.

@@ -3,11 +3,11 @@
 ///
 /// A line costs one assignment: the running timer is left alone, and looks at the time of the last line when it fires.
 struct LivenessMonitor {
-    /// What a firing of the timer means.
+    /// The result of a firing of the timer.
     enum TimerResult: Equatable {
-        /// Look again after this time.
+        /// Check again after this time.
         case wait(Duration)
-        /// The connection is stalled; look again after this time.
+        /// The connection is stalled; check again after this time.
         case stalled(Duration)
         /// The connection is to be given up.
         case lost
@@ -39,7 +39,7 @@ struct LivenessMonitor {
     /// The connection is left.
     mutating func end() { phase = .off }
 
-    /// A line arrived. Not nil: the connection was stalled and is no more; look again after this time.
+    /// A line arrived. Not nil: the connection was stalled and is no more; check again after this time.
     mutating func lineReceived(at now: Moment) -> Duration? {
         lastLine = now
         guard phase == .stalled else { return nil }

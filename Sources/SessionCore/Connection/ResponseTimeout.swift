@@ -8,7 +8,7 @@ struct ResponseTimeout {
     private var grown: Duration
     private var expiries = 0
 
-    /// A timeout at its beginning.
+    /// A timeout before its first request.
     init(base: Duration) {
         self.base = base
         grown = base

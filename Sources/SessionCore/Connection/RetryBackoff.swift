@@ -7,10 +7,10 @@ struct RetryBackoff {
     private(set) var delay: Duration
     private var attempt = 1
 
-    /// A backoff at its beginning.
+    /// A backoff before its first attempt.
     init(delay: Duration) { self.delay = delay }
 
-    /// A creation succeeded, or a new effort begins.
+    /// A creation succeeded, or `connect()` was called.
     mutating func reset(to delay: Duration) {
         self.delay = delay
         attempt = 1

@@ -59,7 +59,7 @@ struct RecoveryCursor {
     }
 }
 
-/// The read-only properties that a session gives to the client, as they were notified last.
+/// The read-only properties of a session, as they were notified last.
 struct ServerProperties {
     private var sessionID: String?
     private var instanceAddress: String?

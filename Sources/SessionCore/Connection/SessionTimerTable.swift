@@ -13,12 +13,12 @@ struct SessionTimerTable {
         return actions
     }
 
-    /// Forgets a timer, if it is running.
+    /// Cancels a timer, if it is running.
     mutating func stop(_ purpose: SessionTimer.Purpose) -> [SessionAction] {
         running.removeValue(forKey: purpose).map { [.cancelTimer($0)] } ?? []
     }
 
-    /// Whether a timer that fired is still wanted; it is no longer running then.
+    /// Whether a timer that fired was still running; it is not any more.
     mutating func fired(_ timer: SessionTimer) -> Bool {
         guard running[timer.purpose] == timer else { return false }
         running[timer.purpose] = nil
@@ -29,12 +29,12 @@ struct SessionTimerTable {
     func isRunning(_ purpose: SessionTimer.Purpose) -> Bool { running[purpose] != nil }
 }
 
-/// Names one timer that the session machine asked for.
+/// Identifies one timer of the session machine.
 ///
 /// A timer that is set again gets a new identifier, so that a firing that was already on its way when the timer was
 /// cancelled is recognised and ignored.
 package struct SessionTimer: Sendable, Hashable {
-    /// What is waited for.
+    /// The purpose.
     package enum Purpose: Sendable, Hashable, CaseIterable {
         /// The answer to a creation, bind or recovery request.
         case transport
@@ -65,9 +65,9 @@ package struct SessionTimer: Sendable, Hashable {
         }
     }
 
-    /// What is waited for.
+    /// The purpose.
     package let purpose: Purpose
-    /// Tells apart the timers of one purpose.
+    /// Distinguishes the timers of one purpose.
     package let generation: UInt64
 
     /// A timer.

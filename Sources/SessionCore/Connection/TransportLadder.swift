@@ -63,7 +63,7 @@ struct TransportLadder {
         disabled = []
     }
 
-    /// The client was disconnected: everything is forgotten.
+    /// The client was disconnected: all transports are enabled again.
     mutating func reset() { self = TransportLadder() }
 }
 

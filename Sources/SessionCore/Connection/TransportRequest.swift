@@ -1,4 +1,4 @@
-/// The order to open one connection.
+/// A request of the machine to open one connection.
 package struct TransportRequest: Sendable, Equatable {
     /// What a connection is for.
     package enum Kind: Sendable, Hashable {
@@ -30,14 +30,14 @@ package struct TransportRequest: Sendable, Equatable {
     package var kind: Kind
     /// The address to connect to, as an `http` or `https` URL: host, optional port, optional path prefix.
     package var address: String
-    /// The WebSocket subprotocol to ask for (`TLCP-2.5.0.lightstreamer.com`); nil for HTTP.
+    /// The WebSocket subprotocol to request (`TLCP-2.5.0.lightstreamer.com`); nil for HTTP.
     package var subprotocol: String?
     /// The request to send; nil for a WebSocket.
     package var request: Request?
     /// The user's extra headers that apply to this connection.
     package var headers: [String: String]
 
-    /// An order.
+    /// A request.
     package init(
         kind: Kind,
         address: String,
@@ -61,11 +61,11 @@ package enum TransportClosure: Sendable, Equatable {
     case failed(reason: String)
     /// The server's identity matches none of the pins; no retry can help.
     case identityRejected(reason: String)
-    /// What arrived cannot be cut into lines of TLCP, such as a line without end.
+    /// The received bytes are not lines of TLCP, for example a line without end.
     case badData(reason: String)
 }
 
-/// Names one connection that the session machine asked for: a WebSocket, or one HTTP request with its response.
+/// Identifies one connection of the session machine: a WebSocket, or one HTTP request with its response.
 ///
 /// A machine never reuses an identifier, so that events of a connection that was given up are recognised and ignored.
 package struct ConnectionID: Sendable, Hashable {

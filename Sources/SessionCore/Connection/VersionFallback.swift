@@ -1,6 +1,6 @@
 package import TLCP
 
-/// The protocol version to speak: lowered step by step while the server refuses, and kept for its address.
+/// The protocol version of requests: lowered step by step while the server refuses it, and kept for the address.
 struct VersionFallback {
     private let first: ProtocolVersion
     private var address: String?
@@ -13,7 +13,7 @@ struct VersionFallback {
         current = first
     }
 
-    /// A session is being created at this address; another address than before may speak another version.
+    /// A session is being created at this address; another address may support another version.
     mutating func creating(at address: String) {
         if let known = self.address, known != address { current = .current }
         self.address = address

@@ -12,7 +12,7 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
     private var head = 0
     private var isOrdered = true
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Adds an identifier; false if it is already in the queue.
@@ -28,10 +28,10 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Takes one out.
+    /// Removes an identifier.
     mutating func remove(_ id: ID) { waiting.remove(id) }
 
-    /// Takes all out.
+    /// Removes all identifiers.
     mutating func removeAll() { self = DueQueue() }
 
     /// The least identifier; it stays in the queue until it is removed.

@@ -21,7 +21,7 @@ struct PendingMessage: Sendable {
     }
 
     let token: MessageToken
-    /// The text; given up once the server has it.
+    /// The text; released once the server has it.
     private(set) var text: String
     let sequence: String?
     /// The number within the sequence; nil for a message without sequence and delegate.

@@ -2,8 +2,8 @@ internal import TLCP
 
 /// The rows of one item in COMMAND mode by key, with the second-level row of each key.
 ///
-/// Whichever command the server sends, the user receives `ADD` first, then `UPDATE`s, then `DELETE`. Incoming rows
-/// are complete: unchanged fields were copied from the previous row of the item, which may belong to another key.
+/// The user receives `ADD` first, then `UPDATE`s, then `DELETE`, also where the server sends other commands. Incoming
+/// rows are complete: unchanged fields were copied from the previous row of the item, which may belong to another key.
 ///
 /// ```text
 ///                row, not DELETE            row, DELETE
@@ -15,7 +15,7 @@ struct CommandTable: Sendable {
     struct KeyRow: Sendable {
         /// The first-level row as delivered: its command is `ADD` or `UPDATE`.
         var row: [String?]
-        /// The key's second-level subscription; nil: none was asked for, it was refused, or the server removed it.
+        /// The key's second-level subscription; nil: none was requested, it was refused, or the server removed it.
         var secondLevel: SubscriptionID?
         /// The last second-level row; nil: none yet. From the first one on, updates show both levels.
         var secondRow: [String?]?
@@ -34,7 +34,7 @@ struct CommandTable: Sendable {
         case added
         /// The key was known and stays.
         case updated
-        /// The key is gone; its second-level subscription, if any, is to be removed.
+        /// The key was deleted; its second-level subscription, if any, is to be removed.
         case deleted(SubscriptionID?)
     }
 

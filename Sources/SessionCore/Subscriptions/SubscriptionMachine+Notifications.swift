@@ -80,7 +80,7 @@ extension SubscriptionMachine {
 }
 
 extension SubscriptionProperties {
-    /// Whether the snapshot was asked for.
+    /// Whether the snapshot was requested.
     var wantsSnapshot: Bool { requestedSnapshot != nil && requestedSnapshot != .no }
 
     /// The properties of the second-level subscription of a key. `frequency` is the first level's present one.

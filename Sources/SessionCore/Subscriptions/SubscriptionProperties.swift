@@ -91,11 +91,11 @@ public struct SubscriptionProperties: Sendable, Hashable {
     public var dataAdapter: String?
     /// A selector for the Metadata Adapter; nil: none.
     public var selector: String?
-    /// The snapshot asked for; nil: left to the server.
+    /// The requested snapshot; nil: the server decides.
     public var requestedSnapshot: RequestedSnapshot?
-    /// The frequency limit asked for; nil: left to the server.
+    /// The requested frequency limit; nil: the server decides.
     public var requestedMaxFrequency: RequestedMaxFrequency?
-    /// The buffer asked for; nil: left to the server.
+    /// The requested buffer size; nil: the server decides.
     public var requestedBufferSize: RequestedBufferSize?
     /// COMMAND only: the second-level fields; nil: no second level.
     public var secondLevelFields: NameSource?
@@ -161,11 +161,11 @@ public struct SubscriptionProperties: Sendable, Hashable {
     }
 }
 
-/// A bandwidth limit asked from the server, in kilobits per second (class reference: `requestedMaxBandwidth`).
+/// A bandwidth limit requested from the server, in kilobits per second (class reference: `requestedMaxBandwidth`).
 public enum RequestedMaxBandwidth: Sendable, Hashable {
     /// At most this many kbit/s; greater than 0.
     case limited(Double)
-    /// No limit asked.
+    /// No limit is requested.
     case unlimited
 }
 
@@ -175,11 +175,11 @@ public enum RealMaxBandwidth: Sendable, Hashable {
     case limited(Double)
     /// The server applies no limit.
     case unlimited
-    /// The server applies no limit and does not let the client ask for one.
+    /// The server applies no limit, and clients cannot request one.
     case unmanaged
 }
 
-/// A frequency limit asked from the server, in updates per second and item (class reference: `requestedMaxFrequency`).
+/// A frequency limit requested from the server, in updates per second and item (class reference: `requestedMaxFrequency`).
 public enum RequestedMaxFrequency: Sendable, Hashable {
     /// At most this many updates per second for each item (COMMAND: for each key); greater than 0.
     case limited(Double)
@@ -205,7 +205,7 @@ public enum RequestedBufferSize: Sendable, Hashable {
     case unlimited
 }
 
-/// Whether, and how much of, the snapshot is asked from the server (class reference: `requestedSnapshot`).
+/// Whether, and how much of, the snapshot is requested from the server (class reference: `requestedSnapshot`).
 public enum RequestedSnapshot: Sendable, Hashable {
     /// The snapshot is sent before the updates.
     case yes

@@ -149,9 +149,9 @@ package struct SubscriptionStore: ~Copyable {
     }
 }
 
-/// What the subscription store asks of the session machine; carried out in the order of the list.
+/// An order of the subscription store to the session machine; performed in the order of the list.
 package enum SubscriptionEffect: Sendable, Equatable {
-    /// Tell the user of a subscription.
+    /// Deliver an event of a subscription to the user.
     case notify(SubscriptionToken, SubscriptionEvent)
     /// There is something to send: call `takePendingRequests` as soon as a control channel is free. It stands before
     /// the event that must not be dispatched earlier than the request leaves.

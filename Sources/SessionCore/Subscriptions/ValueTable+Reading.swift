@@ -62,7 +62,7 @@ extension ValueTable {
 }
 
 extension ValueTable {
-    /// The events that bring a late joiner up to date: for each item the present state as updates marked as snapshot,
+    /// The first events of a later reader: for each item the present state as updates marked as snapshot,
     /// with all fields changed, and the end of the snapshot if it is over.
     ///
     /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which

@@ -3,7 +3,7 @@ internal import TLCP
 
 /// The present values of one subscription, updated by its events in order.
 ///
-/// It serves the getters of a `Subscription` and brings late joiners up to date. A copy is a snapshot that costs
+/// It serves the getters of a `Subscription` and the first values of later readers. A copy is a snapshot that costs
 /// nothing until one of the two changes. Applying an update costs O(1).
 package struct ValueTable: Sendable {
     /// The properties of the subscription.
@@ -26,7 +26,7 @@ package struct ValueTable: Sendable {
     var items: [ValueTableItem] = []
     private let recentLimit: Int
 
-    /// An empty table. `recentRows` bounds how many past rows of an item are kept for late joiners in DISTINCT mode;
+    /// An empty table. `recentRows` bounds how many past rows of an item are kept for later readers in DISTINCT mode;
     /// a smaller requested snapshot length bounds them further, and without a requested snapshot it is one.
     package init(properties: SubscriptionProperties, recentRows: Int = 100) {
         self.properties = properties
@@ -136,7 +136,7 @@ struct ValueTableItem: Sendable {
 /// from an `OrderedDictionary` of swift-collections costs O(n), and keys are compared by bytes.)
 ///
 /// ```text
-/// slots      [ (k1, row) | – | (k3, row) | (k4, row) ]     removed keys leave a gap, closed when gaps prevail
+/// slots      [ (k1, row) | – | (k3, row) | (k4, row) ]     removed keys leave gaps, closed when they are the majority
 /// positions  k1 → 0, k3 → 2, k4 → 3
 /// ```
 struct OrderedRows<Row: Sendable>: Sendable {
@@ -184,7 +184,7 @@ struct OrderedRows<Row: Sendable>: Sendable {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all rows.
     mutating func removeAll() {
         slots.removeAll()
         positions.removeAll()

@@ -1,4 +1,4 @@
-/// What an upstream's pool holds at a moment.
+/// The figures of an upstream's pool at a moment.
 package struct PoolFigures: Equatable, Sendable {
     /// Open pooled sessions.
     package var sessions = 0

@@ -1,7 +1,7 @@
 internal import JSONText
 package import SessionCore
 
-/// What makes two pooled subscriptions the same one.
+/// The identity of a pooled subscription: subscriptions with equal keys are shared.
 package struct SharedKey: Hashable, Sendable {
     /// The session it needs.
     package let session: SessionKey
@@ -53,7 +53,7 @@ package struct SessionKey: Hashable, Sendable {
     }
 }
 
-/// Names one shared upstream subscription; a number that is never used again.
+/// The id of one shared upstream subscription; never reused.
 package struct SharedID: Hashable, Sendable {
     /// The number.
     package let rawValue: UInt64

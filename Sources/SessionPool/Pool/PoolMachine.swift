@@ -1,6 +1,6 @@
 package import SessionCore
 
-/// Decides which upstream session carries which shared subscription, and when either may go.
+/// Decides which upstream session carries which shared subscription, and when either is closed.
 ///
 /// It does no I/O: time and the ids of new clients are arguments, and each method returns what to do as a list of
 /// actions.
@@ -199,12 +199,12 @@ package struct PoolMachine: ~Copyable {
 
 /// An order of the pool's machine to its driver.
 package enum PoolAction: Equatable, Sendable {
-    /// Make a client and connect it.
+    /// Create a client and connect it.
     case openClient(ClientID, SessionKey)
-    /// Make a subscription and subscribe to it on this client.
+    /// Create a subscription and subscribe to it on this client.
     case openShared(SharedID, SharedKey, on: ClientID)
-    /// Unsubscribe and forget.
+    /// Unsubscribe and release the subscription.
     case closeShared(SharedID)
-    /// Disconnect and forget.
+    /// Disconnect and release the client.
     case closeClient(ClientID)
 }

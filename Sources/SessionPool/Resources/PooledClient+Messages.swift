@@ -3,7 +3,7 @@ package import SessionCore
 
 extension PooledClient {
     /// Sends a message and returns its id. The outcome goes to the sink and, with the id, to `ended`, possibly before
-    /// this method returns; to neither if the message does not ask for it.
+    /// this method returns; to neither if the message does not request it.
     package func send(
         _ order: MessageSubmission,
         ended: @escaping @Sendable (String, MessageOutcome) -> Void = { _, _ in }
@@ -21,7 +21,7 @@ extension PooledClient {
     }
 }
 
-/// A message that a request asks to send.
+/// A message to be sent.
 package struct MessageSubmission: Sendable, Equatable {
     /// The text.
     package var text: String

@@ -2,7 +2,7 @@ package import LightstreamerClient
 package import SessionCore
 internal import Synchronization
 
-/// One client of the pool, with the use that is made of it.
+/// One client of the pool, with its users.
 package final class PooledClient: Sendable {
     private struct State {
         var lastServerError: UpstreamRefusal?
@@ -53,7 +53,7 @@ package final class PooledClient: Sendable {
         state = Mutex(State(lastUsed: clock()))
     }
 
-    /// The connection as it stands.
+    /// The present state of the connection.
     package var situation: ClientSituation {
         ClientSituation(status: core.status, lastServerError: state.withLock { $0.lastServerError })
     }
@@ -61,7 +61,7 @@ package final class PooledClient: Sendable {
     /// The totals of the client.
     package var counters: ClientCounters { core.counters }
 
-    /// Connects, forgetting earlier refusals; throws what the client throws.
+    /// Connects, and clears the last refusal; throws the errors of the client.
     package func connect() throws(ClientError) {
         state.withLock { $0.lastServerError = nil }
         try core.connect()
@@ -80,7 +80,7 @@ package final class PooledClient: Sendable {
         }
     }
 
-    /// Whether neither stream nor call used the client since a moment.
+    /// Whether no stream and no call has used the client since a moment.
     func isIdle(since moment: Moment) -> Bool {
         state.withLock { $0.streams <= 0 && $0.lastUsed <= moment }
     }
@@ -154,7 +154,7 @@ extension PooledClient: ClientObserver {
     }
 }
 
-/// What is known of a client's connection at a moment.
+/// The state of a client's connection at a moment.
 package struct ClientSituation: Sendable, Equatable {
     /// The status.
     package let status: ClientStatus

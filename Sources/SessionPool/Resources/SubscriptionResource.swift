@@ -1,7 +1,7 @@
 package import SessionCore
 internal import Synchronization
 
-/// Where a resource's upstream subscription comes from.
+/// The sessions that a resource's subscription uses.
 package enum SubscriptionHome: Sendable, Hashable {
     /// From the pool's sessions of an upstream; equal ones are shared.
     case pooled(SessionKey)
