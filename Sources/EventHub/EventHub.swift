@@ -16,9 +16,9 @@ package final class EventHub: ChangeSink {
     /// A hub without topics.
     ///
     /// - Parameters:
-    ///   - configuration: Its figures.
+    ///   - configuration: Limits and intervals.
     ///   - epoch: The name of its numbering, used by no other run of this service; letters, digits and dashes.
-    ///   - numbering: Where the numbers of events come from.
+    ///   - numbering: The source of the numbers of events.
     ///   - clock: The time; only differences count.
     package init(
         configuration: HubConfiguration = HubConfiguration(),
@@ -31,7 +31,7 @@ package final class EventHub: ChangeSink {
         state = Mutex(HubState(configuration: configuration, epoch: epoch, numbering: numbering))
     }
 
-    /// Runs the body under the lock, then wakes the loops that it concerns.
+    /// Runs the body under the lock, then wakes the loops with new events.
     func locked<Result: Sendable, Failure: Error>(
         _ body: (inout sending HubState) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -45,8 +45,8 @@ package final class EventHub: ChangeSink {
 
     // MARK: - Changes of this process
 
-    /// Publishes an event to all streams that carry a topic. Calls for one topic must come in the order of its events. No
-    /// effect if the topic is unknown.
+    /// Publishes an event to all streams that carry a topic. Calls for one topic must come in the order of its events.
+    /// No effect if the topic is unknown.
     package func publish(_ event: HubEvent, to topic: TopicID) {
         let now = clock()
         locked { $0.publish(event, to: topic, now: now) }
@@ -68,8 +68,8 @@ package final class EventHub: ChangeSink {
 
     // MARK: - Changes of an ordered log
 
-    /// Applies all changes of a position under one hold of the lock. For hubs with given numbers; positions rise from call
-    /// to call, also where a position has no changes for this hub.
+    /// Applies all changes of a position under one hold of the lock. For hubs with given numbers; positions rise from
+    /// call to call, also where a position has no changes for this hub.
     package func apply(_ changes: [NumberedChange], at position: UInt64) {
         let now = clock()
         locked { $0.apply(changes, at: position, now: now) }
@@ -81,14 +81,14 @@ package final class EventHub: ChangeSink {
     /// The name of the present numbering.
     package var epoch: String { locked { $0.epoch } }
 
-    /// The changes that lead from an unknown topic to its present state, and the sequence that they are the state of; nil
-    /// for an unknown topic.
+    /// The changes that lead from an unknown topic to its present state, and the sequence that they are the state of;
+    /// nil for an unknown topic.
     package func state(of topic: TopicID) -> (changes: [HubChange], sequence: UInt64)? {
         locked { state in state.state(of: topic).map { ($0, state.sequence) } }
     }
 
-    /// Gives a topic the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its window
-    /// begins there. Streams that read it already get the state as a snapshot.
+    /// Sets a topic to the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its
+    /// window begins there. Streams that read it already receive the state as a snapshot.
     package func adopt(_ topic: TopicID, _ changes: [HubChange]) {
         let now = clock()
         locked { $0.adopt(topic, changes, now: now) }
@@ -117,14 +117,14 @@ package final class EventHub: ChangeSink {
         locked { $0.prepend(changes, to: topic, carriedBy: carrier, after: start, now: now) }
     }
 
-    /// The sequence after which the window of a topic begins: streams resume from there or from later; nil for an unknown
-    /// topic.
+    /// The sequence after which the window of a topic begins: streams resume from there or from later; nil for an
+    /// unknown topic.
     package func windowStart(of topic: TopicID) -> UInt64? {
         locked { $0.windowStart(of: topic) }
     }
 
-    /// Begins another epoch behind a position, for hubs with given numbers: drops the windows of all topics and starts every
-    /// stream anew, with a `stream` event of outcome `gap` and a fresh snapshot.
+    /// Begins another epoch after a position, for hubs with given numbers: drops the windows of all topics and
+    /// restarts every stream, with a `stream` event of outcome `gap` and a fresh snapshot.
     package func restart(epoch: String, at position: UInt64) {
         locked { $0.restart(epoch: epoch, at: position) }
     }
@@ -148,8 +148,8 @@ package final class EventHub: ChangeSink {
         locked { $0.discard(id) }
     }
 
-    /// Changes the sources of a stream, all or nothing. The stream gets a `stream` event with its sources, then the present
-    /// state of those that were added.
+    /// Changes the sources of a stream, all or nothing. The stream gets a `stream` event with its sources, then the
+    /// present state of those that were added.
     package func change(stream id: String, add: [StreamSource], remove: [StreamSource]) throws(HubError) {
         try locked { state throws(HubError) in try state.change(id, add: add, remove: remove) }
     }
@@ -182,10 +182,10 @@ package final class EventHub: ChangeSink {
 
     // MARK: - Shards
 
-    /// Makes the part that looks after the streams of one loop; call it on the loop's thread.
+    /// Makes the shard of one loop; call it on the loop's thread.
     ///
     /// - Parameters:
-    ///   - seed: Decides the delays of its streams.
+    ///   - seed: The seed of the random delays of its streams.
     ///   - wake: Makes the loop call `collect` soon; called from any thread, without the lock.
     package func makeShard(seed: UInt64, wake: @escaping @Sendable () -> Void) -> HubShard {
         let index = locked { state in
@@ -204,11 +204,12 @@ package struct HubConfiguration: Sendable {
     package var replayBytes = 1 << 20
     /// How far a reader that does not conflate may fall behind, in bytes, before its stream is closed.
     package var windowBytes = 64 << 20
-    /// How many unread events of DISTINCT and RAW subscriptions a conflating stream holds before the oldest are dropped.
+    /// How many unread events of DISTINCT and RAW subscriptions a conflating stream holds before the oldest are
+    /// dropped.
     package var windowEvents = 1000
-    /// How often an idle stream sends a heartbeat.
+    /// The interval of heartbeats on an idle stream.
     package var heartbeatInterval = Duration.seconds(15)
-    /// The least time that clients wait before they reconnect; up to as much again is added at random.
+    /// The least time that clients wait before they reconnect; a random time of up to the same length is added.
     package var retryDelay = Duration.seconds(2)
     /// How many past rows of an item a snapshot has in DISTINCT mode.
     package var recentRows = 100
@@ -217,7 +218,7 @@ package struct HubConfiguration: Sendable {
     package init() {}
 }
 
-/// Why the hub refuses a call.
+/// The reason for which the hub refuses a call.
 package enum HubError: Error, Equatable, Sendable {
     /// No such client or subscription.
     case unknownSource(StreamSource)

@@ -24,7 +24,7 @@ package final class Gateway: Sendable {
     private let cluster: ClusterNode?
     private let stop = StopSignal()
 
-    /// How long a stop waits until the other members know of it.
+    /// How long a stop waits for the notification of the other members.
     private static let leaveTime = Duration.seconds(1)
 
     /// A gateway that is not running yet.
@@ -70,12 +70,12 @@ package final class Gateway: Sendable {
         )
     }
 
-    /// Serves requests until `beginShutdown` or cancellation. Then it sends `closing` to every stream, completes pending
-    /// responses within the grace time, disconnects from the upstreams and returns.
+    /// Serves requests until `beginShutdown` or cancellation. Then it sends `closing` to every stream, completes
+    /// pending responses within the grace time, disconnects from the upstreams and returns.
     ///
     /// - Parameter listening: Called once with the port, as soon as connections are accepted.
-    /// - Throws: `ListeningError` if it cannot listen; `DaemonError` for other failures of the HTTP server; the mistake in
-    ///   a key for the verification of tokens.
+    /// - Throws: `ListeningError` if it cannot listen; `DaemonError` for other failures of the HTTP server; the mistake
+    ///   in a key for the verification of tokens.
     package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
         let (streams, configuration, cluster) = (streams, configuration, cluster)
         _ = try await access.load(configuration.access)

@@ -4,8 +4,8 @@ internal import SessionPool
 internal import StreamIO
 internal import Synchronization
 
-/// Turns what the pool reports into changes of the hub: one topic for each client and for each subscription resource.
-/// Decisions are made here, so that a change is at most one event and whatever applies it decides nothing.
+/// Converts the events of the pool into changes of the hub: one topic for each client and for each subscription
+/// resource. A change is at most one event, and its application involves no decision.
 struct HubSink: PoolSink {
     let hub: any ChangeSink
     var owners = ResourceOwners()

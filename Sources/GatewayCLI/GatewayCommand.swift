@@ -17,7 +17,7 @@ struct GatewayCommand: AsyncParsableCommand {
     )
 
     static func main() async {
-        // Before anything is written: a reader of the log that goes away must not end the process.
+        // Before the first output: a closed log pipe must not end the process.
         signal(SIGPIPE, SIG_IGN)
         if let error = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) { exit(withError: error) }
         await main(nil)

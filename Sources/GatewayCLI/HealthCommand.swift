@@ -90,7 +90,7 @@ struct GatewayProcessArguments {
             }
         }
         let line = try words("cmdline").dropLast()
-        // The first process of a container may be an init program that was given the gateway's command line.
+        // The first process of a container may be an init program with the gateway's command line.
         let program = line.firstIndex { $0.split(separator: "/").last == "lightstreamer-gateway" } ?? line.startIndex
         arguments = Array(line[program...].dropFirst())
         let variables = try words("environ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }

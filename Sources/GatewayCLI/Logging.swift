@@ -4,7 +4,7 @@ internal import Gateway
 internal import JSONText
 internal import Logging
 
-/// How much is logged, and in which shape.
+/// The level and format of the log.
 struct LogOptions: ParsableArguments {
     @Option(help: "trace, debug, info, notice, warning, error or critical (default info).")
     var logLevel: String?
@@ -17,7 +17,7 @@ struct LogOptions: ParsableArguments {
         [("log.level", logLevel), ("log.format", logFormat)].compactMap { key, value in value.map { (key, $0) } }
     }
 
-    /// What flags and environment say; mistakes are printed, one a line, and end the program.
+    /// The log configuration of flags and environment; mistakes are printed, one a line, and end the program.
     func configuration() throws -> LogConfiguration {
         let environment = ProcessInfo.processInfo.environment.filter { $0.key.hasPrefix("GATEWAY_LOG_") }
         var reader = ConfigurationReader(flags: flags, environment: environment)

@@ -12,6 +12,6 @@ enum StandardError {
 }
 
 extension FileHandle {
-    /// A reader that went away is no reason to stop.
+    /// A closed pipe does not end the program.
     fileprivate func writeIgnoringErrors(_ data: Data) { try? write(contentsOf: data) }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A point in time: nanoseconds since an epoch of the process's choice. Moments of one process can be compared and
-/// subtracted; they are unrelated to the wall clock.
+/// A point in time: nanoseconds since an unspecified epoch. Moments of one process can be compared and subtracted;
+/// they are unrelated to the wall clock.
 ///
 /// Code that decides takes moments as arguments; only code that acts reads the clock.
 package struct Moment: Comparable, Hashable, Sendable {

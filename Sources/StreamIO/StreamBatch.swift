@@ -1,5 +1,5 @@
-/// What one stream sends in one system call: a list of ranges of shared bytes. One batch serves all streams of a loop in
-/// turn, so that filling it allocates nothing.
+/// The bytes that one stream sends in one system call: a list of ranges of shared bytes. One batch serves all streams
+/// of a loop in turn, so that filling it allocates nothing.
 package struct StreamBatch: ~Copyable {
     /// The ranges, in order.
     package private(set) var pieces: [StreamPiece] = []

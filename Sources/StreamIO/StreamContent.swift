@@ -3,8 +3,8 @@
 package protocol StreamContent: AnyObject {
     /// Appends the bytes that are due now.
     ///
-    /// Called when the feed named the stream, when the deadline of the last `.idle` has come, after `.more`, and when
-    /// the client took the bytes that had blocked it; never while the stream is blocked. A call with nothing due is
+    /// Called when the feed reported the stream, at the deadline of the last `.idle`, after `.more`, and when the
+    /// client accepted the bytes that had blocked it; never while the stream is blocked. A call with nothing due is
     /// normal and returns `.idle`.
     ///
     /// - Parameters:
@@ -13,32 +13,32 @@ package protocol StreamContent: AnyObject {
     /// - Returns: When the next call is due.
     func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress
 
-    /// The client reads more slowly than the stream is written: the stream takes no part in shared writes until `fill`
-    /// is called again. The bytes that it was given so far will be sent.
+    /// The client reads more slowly than the stream is written: the stream takes no part in shared writes until
+    /// `fill` is called again. The bytes appended so far will be sent.
     func blocked()
 
-    /// The stream is over; no method is called after this.
+    /// The stream has ended; no method is called after this.
     func ended(_ reason: StreamEnd)
 }
 
-/// When a content is due again after it filled a batch.
+/// When a content is due again.
 package enum StreamProgress: Sendable, Hashable {
-    /// Nothing more is due: visit again when the feed names the stream, or at the deadline if there is one (rounded up
-    /// to the loop's timer, 10 ms).
+    /// Nothing more is due: visit again when the feed reports the stream, or at the deadline if there is one (rounded
+    /// up to the loop's timer, 10 ms).
     case idle(wakeAt: Moment?)
-    /// The batch was full and more is due: visit again after the other streams had their turn.
+    /// The batch was full and more is due: visit again after the other streams.
     case more
     /// These are the last bytes; the stream ends after them.
     case finish
 }
 
-/// Why a stream is over.
+/// The reason for the end of a stream.
 package enum StreamEnd: Sendable, Hashable {
     /// The content returned `.finish`, and its last bytes were passed to the kernel.
     case finished
     /// The client closed its side, or the connection broke.
     case peerClosed
-    /// The client took nothing for longer than the configured time.
+    /// The client accepted no bytes for longer than the configured time.
     case blockedTooLong
     /// The daemon was closed.
     case daemonClosed
@@ -50,7 +50,7 @@ package enum StreamEnd: Sendable, Hashable {
 package enum StreamFraming: Sendable, Hashable {
     /// Complete chunks of the chunked transfer coding (see `ChunkFraming`); the loop writes the last, empty chunk.
     case chunked
-    /// The payload alone: for HTTP/1.0 clients, for heads that prefer no chunks, and for TLS, where the library makes the
-    /// chunks.
+    /// The payload alone: for HTTP/1.0 clients, for heads that prefer no chunks, and for TLS, where the library makes
+    /// the chunks.
     case bare
 }

@@ -1,23 +1,23 @@
-/// The source of the streams of one loop: opens their contents, and names those that have something due. Made on the
+/// The source of the streams of one loop: opens their contents, and reports those that are due. Made on the
 /// loop's thread and used only there.
 package protocol StreamFeed: AnyObject {
     /// Opens the content of an admitted stream; its first `fill` follows in the same pass.
     func open(_ opening: StreamOpening) -> any StreamContent
 
-    /// Collects what is due. Called once for any number of wake-ups since the last call, and not before the shared
-    /// writes of the last call are done.
+    /// Collects what is due. Called once for any number of wake-ups since the last call, after the shared writes of
+    /// the last call.
     ///
     /// - Parameters:
-    ///   - news: Receives the streams that have something due, and the bytes that many of them share.
+    ///   - news: Receives the streams that are due, and the bytes that many of them share.
     ///   - now: The time of this pass.
     func collect(into news: inout FeedNews, now: Moment)
 }
 
-/// A stream that a feed will recognise by its id: what a handler returns to have a stream opened.
+/// A stream that a handler returns to have it opened; the feed identifies it by its id.
 package struct AdmittedStream: Sendable {
-    /// The id by which the feed knows the stream.
+    /// The id of the stream in the feed.
     package let id: String
-    /// Called exactly once when the stream is over: on the thread of its loop, or with `neverOpened` on any thread.
+    /// Called exactly once at the end of the stream: on the thread of its loop, or with `neverOpened` on any thread.
     package let onEnd: @Sendable (StreamEnd) -> Void
 
     /// A stream that was admitted under this id.
@@ -27,11 +27,11 @@ package struct AdmittedStream: Sendable {
     }
 }
 
-/// What a feed needs to open a stream.
+/// The parameters for opening a stream.
 package struct StreamOpening {
     /// The id under which the stream was admitted.
     package let stream: String
-    /// The stream's number on its loop, by which the feed names it from now on.
+    /// The stream's number on its loop, by which the feed reports it.
     package let id: StreamID
     /// The form of the content's bytes.
     package let framing: StreamFraming
@@ -47,13 +47,13 @@ package struct StreamOpening {
     }
 }
 
-/// The number of an open stream, unique on its loop: an index into a table whose places are used again, and the use
-/// count of that place, so that a late message about an old stream never reaches a new one.
+/// The number of an open stream, unique on its loop: an index into a table whose entries are reused, and the use
+/// count of that entry, so that a late message about an old stream never reaches a new one.
 package struct StreamID: Sendable, Hashable {
-    /// The use count has 31 bits, so that no stream has a number near the top, where loops keep other tokens.
+    /// The use count has 31 bits; numbers near the top are reserved for other tokens of loops.
     package static let generationMask: UInt32 = 0x7FFF_FFFF
 
-    /// Use count in the upper half (31 bits), place in the lower.
+    /// Use count in the upper half (31 bits), index in the lower.
     package let rawValue: UInt64
 
     /// A number from its parts.
@@ -66,28 +66,28 @@ package struct StreamID: Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// The place in the loop's table: small numbers, used again; usable as an array index.
+    /// The index in the loop's table; small and reused.
     package var slot: Int {
         Int(truncatingIfNeeded: rawValue & 0xFFFF_FFFF)
     }
 
-    /// How often the place was used before.
+    /// How often the index was used before.
     package var generation: UInt32 {
         UInt32(truncatingIfNeeded: rawValue >> 32)
     }
 }
 
-/// What is due on the streams of a loop.
+/// The due streams and shared bytes of a loop.
 package struct FeedNews {
-    /// The streams that have something due. Duplicates and streams that are over are ignored.
+    /// The streams that are due. Duplicates and ended streams are ignored.
     package var ready: [StreamID] = []
-    /// Bytes that are sent before any stream in `ready` is visited. Streams that are over are ignored.
+    /// Bytes that are sent before any stream in `ready` is visited. Ended streams are ignored.
     package var shared: [SharedWrite] = []
 
     /// Nothing is due.
     package init() {}
 
-    /// Removes everything and keeps the memory.
+    /// Removes all entries and keeps the memory.
     package mutating func removeAll() {
         ready.removeAll(keepingCapacity: true)
         shared.removeAll(keepingCapacity: true)
@@ -96,7 +96,7 @@ package struct FeedNews {
 
 /// The same bytes for many streams, so that none of them has to be visited.
 package struct SharedWrite {
-    /// The recipients. Only streams whose framing is `.chunked`, and that are not blocked; others are passed over.
+    /// The recipients. Only streams whose framing is `.chunked`, and that are not blocked; others are skipped.
     package let streams: [StreamID]
     /// The bytes, in order.
     package let pieces: [StreamPiece]

@@ -1,18 +1,18 @@
 package import SessionCore
 
-/// One change of what the hub knows. A change appends at most one event to a log, and applying it decides nothing: hubs
-/// that apply the same changes have the same topics.
+/// One change of the hub's topics. A change appends at most one event to a log, and its application involves no
+/// decision: hubs that apply the same changes have the same topics.
 package enum HubChange: Sendable, Equatable {
-    /// A client exists from now on. No effect if it is known.
+    /// A client was added. No effect if it is known.
     case clientAdded(String, ClientStatus)
-    /// A client is gone. Its streams get what was published before; those without another source are closed.
+    /// A client was removed. Its streams receive the events published before; those without another source are closed.
     case clientRemoved(String)
-    /// A subscription resource exists from now on; it is inactive. No effect if it is known.
+    /// A subscription resource was added; it is inactive. No effect if it is known.
     case subscriptionAdded(String, SubscriptionProperties)
-    /// A subscription resource is gone. Its streams get what was published before; those without another source are
-    /// closed.
+    /// A subscription resource was removed. Its streams receive the events published before; those without another
+    /// source are closed.
     case subscriptionRemoved(String)
-    /// A subscription has these properties from now on. A client that carries it keeps its values.
+    /// The properties of a subscription have changed. A client that carries it keeps its values.
     case propertiesChanged(subscription: String, SubscriptionProperties)
     /// A subscription is carried by this client from now on, and active; nil: by no client, active or not as before.
     case carried(subscription: String, by: String?)
@@ -23,7 +23,7 @@ package enum HubChange: Sendable, Equatable {
 }
 
 extension HubChange {
-    /// The events by which a subscription without values gets those of a table, in order.
+    /// The events that give a subscription without values those of a table, in order.
     package static func events(of id: String, from table: ValueTable) -> [HubChange] {
         table.eventsFromStart.map { .event(.subscription($0), .subscription(id)) }
     }
@@ -44,8 +44,8 @@ extension ValueTable {
     }
 }
 
-/// Takes the changes of this process's clients and subscriptions: the hub, or what orders the changes of several
-/// processes.
+/// Receives the changes of this process's clients and subscriptions: the hub, or the component that orders the
+/// changes of several processes.
 ///
 /// Calls about one topic come one at a time, in the order of its changes. They must return quickly and must not block.
 package protocol ChangeSink: Sendable {

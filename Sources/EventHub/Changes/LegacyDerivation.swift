@@ -2,8 +2,8 @@ internal import JSONText
 package import SessionCore
 package import StreamIO
 
-/// Derives the events of legacy listeners from those of one client. It stands in front of the hub, so that each change
-/// the hub applies is one event.
+/// Derives the events of legacy listeners from those of one client. It precedes the hub, so that each change of the
+/// hub is one event.
 package struct LegacyDerivation: Sendable {
     /// The least time between two events that report received bytes.
     private static let bytesInterval = Duration.seconds(1)
@@ -13,7 +13,7 @@ package struct LegacyDerivation: Sendable {
     private var unreportedBytes = 0
     private var bytesReportedAt: Moment?
 
-    /// The derivation for a client whose present status is known to its listeners.
+    /// The derivation for a client with the present status.
     package init(status: ClientStatus) {
         isSilent = status == .stalled
         hasAnnouncedSession = Self.isPolling(status) != nil

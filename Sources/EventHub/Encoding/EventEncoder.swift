@@ -1,7 +1,7 @@
 internal import JSONText
 internal import SessionCore
 
-/// Encodes events. An encoder is used for many events: it keeps its memory.
+/// Encodes events. An encoder reuses its memory for all of them.
 struct EventEncoder {
     /// The event that was encoded last, with the framing of the format and without that of HTTP.
     var json = JSONBytes(capacity: 1024)

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// One of the encodings of an event; each is made at most once for all of its readers.
+/// One of the encodings of an event; each is made at most once, for all readers.
 struct EventVariant: Hashable, Sendable {
     /// The number of variants there are.
     static let count = 4

@@ -3,7 +3,7 @@ package import SessionCore
 
 /// An event of a topic.
 package enum HubEvent: Sendable, Equatable {
-    /// The client's status is this from now on.
+    /// The status of the client has changed.
     case status(ClientStatus)
     /// The server refused or closed the client's session.
     case serverError(code: Int, message: String)
@@ -23,7 +23,7 @@ package enum LegacyStreamEvent: Sendable, Equatable {
     case connectionEstablished
     /// A session was opened; once for each.
     case sessionStarted(polling: Bool)
-    /// This many bytes came from the server since the last such event; at most one a second.
+    /// The number of bytes received from the server since the last such event; at most one event a second.
     case bytesReceived(Int)
     /// The connection is silent for too long, or active again.
     case activityWarning(Bool)
@@ -110,7 +110,7 @@ extension LegacyStreamEvent {
 }
 
 extension HubEvent {
-    /// About how many bytes of memory the event holds.
+    /// The approximate size of the event in bytes.
     var weight: Int {
         switch self {
         case .subscription(.update(let update)):

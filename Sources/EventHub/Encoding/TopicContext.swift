@@ -1,7 +1,7 @@
 internal import JSONText
 internal import SessionCore
 
-/// What the events of a topic have in common.
+/// The common parts of the events of a topic.
 final class TopicContext: Sendable {
     /// The members that every event has, as JSON text without braces.
     let commonMembers: [UInt8]
@@ -41,9 +41,9 @@ final class TopicContext: Sendable {
 
 /// How the unread events of a conflating reader are reduced.
 enum OverflowPolicy: Sendable, Equatable {
-    /// Updates of an item become one.
+    /// Updates of an item are conflated into one.
     case conflateByItem
-    /// Updates of a key of an item become one; rows that were added and deleted meanwhile are left out.
+    /// Updates of a key of an item are conflated into one; rows that were added and deleted meanwhile are omitted.
     case conflateByKey
     /// The newest updates are kept, the others counted.
     case keepNewest

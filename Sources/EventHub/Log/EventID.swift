@@ -24,7 +24,7 @@ package struct EventID: Equatable, Sendable {
     }
 }
 
-/// How the events of a hub get their numbers.
+/// The source of the numbers of a hub's events.
 package enum EventNumbering: Sendable {
     /// The hub counts its events, those of snapshots included.
     case counted
@@ -32,7 +32,7 @@ package enum EventNumbering: Sendable {
     case given
 }
 
-/// Numbers that are given: a position of an ordered log, and a place among the changes at that position.
+/// Given numbers: a position of an ordered log, and an index among the changes at that position.
 ///
 ///     63                       16 15          0
 ///     │        position          │   index    │
@@ -45,7 +45,7 @@ package enum EventNumber {
     package static let lastIndex: UInt16 = 0xFEFF
     /// The index of the events of a snapshot except its last one. A stream cannot resume from there.
     package static let insideSnapshot: UInt16 = 0xFF00
-    /// The index that stands for everything at a position.
+    /// The index that stands for all events at a position.
     package static let complete: UInt16 = 0xFFFF
 
     /// The number of an index at a position.
@@ -63,8 +63,8 @@ package enum EventNumber {
     }
 }
 
-/// The numbers that snapshots took in a hub that counts. A stream cannot resume from a number inside such a range, except
-/// from its end: it had received a part of the snapshot only.
+/// The numbers that snapshots took in a hub that counts. A stream cannot resume from a number inside such a range,
+/// except from its end: it had received a part of the snapshot only.
 struct SnapshotRanges: Sendable {
     private static let limit = 16_384
 

@@ -10,7 +10,7 @@ final class LogSegment: @unchecked Sendable {
     let number: Int
     /// The number of events of the topic before the first of this segment.
     let firstOrdinal: Int
-    /// What the segment's events have in common.
+    /// The common parts of the segment's events.
     let context: TopicContext
     /// How many events the segment can hold.
     let capacity: Int
@@ -18,7 +18,7 @@ final class LogSegment: @unchecked Sendable {
     let byteCapacity: Int
     /// The number of events so far.
     private(set) var count = 0
-    /// What follows.
+    /// The next segment; nil in the last one.
     var next: LogSegment?
 
     private let records: UnsafeMutablePointer<LogRecord>
@@ -42,7 +42,7 @@ final class LogSegment: @unchecked Sendable {
         buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
     }
 
-    /// A full segment of past events with one context, which stands in front of another segment.
+    /// A full segment of past events with one context, to be put before another segment.
     ///
     /// - Parameters:
     ///   - weight: The weight of all events of the topic up to the beginning of `next`.
@@ -80,7 +80,7 @@ final class LogSegment: @unchecked Sendable {
     deinit {
         records.deinitialize(count: count)
         records.deallocate()
-        // A long chain that only its head holds would be freed by recursion, deeper than the stack.
+        // Without this, a long chain would be freed by recursion deeper than the stack.
         var rest = next
         next = nil
         while let segment = rest, isKnownUniquelyReferenced(&rest) {

@@ -1,8 +1,8 @@
 internal import SessionCore
 internal import StreamIO
 
-/// The events of one topic: the newest of them for streams that resume, and those before as long as a late reader needs
-/// them. Used under the hub's lock.
+/// The events of one topic: the newest ones for streams that resume, and older ones while a late reader needs them.
+/// Used under the hub's lock.
 ///
 ///     head ──▶ segment ──▶ segment ──▶ tail
 ///              ▲ a reader holds the segment it reads, and by it all that follow
@@ -114,7 +114,7 @@ struct TopicLog {
 
     // MARK: - Window
 
-    /// Drops all events. Those up to this sequence cannot be read any more.
+    /// Drops all events. Those up to this sequence can no longer be read.
     mutating func forget(through sequence: UInt64, createdAt: UInt64) {
         roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes)
         head = tail
@@ -129,7 +129,7 @@ struct TopicLog {
         let events = events.filter { $0.sequence > start && $0.sequence <= forgottenThrough }
         var rest = events[...]
         while let last = rest.last {
-            // From the end, so that each segment knows what it is put in front of.
+            // From the end, because each segment refers to the next one.
             let segmentStart = rest.lastIndex { $0.context !== last.context }.map { $0 + 1 } ?? rest.startIndex
             let part = rest[max(segmentStart, rest.endIndex - Size.mostEvents)...]
             head = LogSegment(
@@ -195,7 +195,7 @@ struct PastEvent {
     let context: TopicContext
 }
 
-/// A place in a log: the next event to read.
+/// A position in a log: the next event to read.
 struct LogPosition: Sendable {
     /// The segment.
     var segment: LogSegment
@@ -216,7 +216,7 @@ struct LogView: Sendable {
     /// The weight of all events of the topic.
     let weight: Int
 
-    /// Everything that is there now.
+    /// The whole log as it is now.
     init(tail: LogSegment, weight: Int) {
         self.tail = tail
         self.weight = weight

@@ -1,8 +1,8 @@
 internal import SessionCore
 package import StreamIO
 
-/// The streams of one loop: takes over published events once for all of them, and names the streams that have something
-/// due. Used on the thread of that loop only.
+/// The streams of one loop: takes over published events once for all of them, and reports the streams that are due.
+/// Used on the thread of that loop only.
 package final class HubShard: StreamFeed {
     private let hub: EventHub
     private let seed: UInt64
@@ -14,7 +14,7 @@ package final class HubShard: StreamFeed {
     private var unseen: [Unseen] = []
     private var groups = LiveGroups()
 
-    /// A channel with new events, and the part of it that the shard has seen.
+    /// A channel with new events, and the part of it that the shard has taken over.
     private struct Unseen {
         let channel: ShardChannel
         let seen: LogView
@@ -33,8 +33,8 @@ package final class HubShard: StreamFeed {
 
     // MARK: - A stream's life
 
-    /// Opens a stream that the hub admitted, which gives it its place in the sequence. One that was discarded since then
-    /// ends at once.
+    /// Opens a stream that the hub admitted, and sets its first sequence. A stream that was discarded meanwhile ends
+    /// at once.
     package func open(_ opening: StreamOpening) -> any StreamContent {
         attach(opening) ?? DiscardedStream()
     }
@@ -52,7 +52,7 @@ package final class HubShard: StreamFeed {
         return subscriber
     }
 
-    /// Removes a stream that is over.
+    /// Removes a stream that has ended.
     func close(_ subscriber: Subscriber) {
         guard subscribers.removeValue(forKey: subscriber.id) != nil else { return }
         subscriber.detachAll()
@@ -61,7 +61,7 @@ package final class HubShard: StreamFeed {
 
     // MARK: - Events
 
-    /// Takes over the events that were published since the last call, and names the streams that they concern.
+    /// Takes over the events that were published since the last call, and reports the streams that read them.
     package func collect(into news: inout FeedNews, now: Moment) {
         pass &+= 1
         let changes = takeOver()
@@ -101,8 +101,8 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    /// Applies changes of streams. They have places among the events that were taken over with them: earlier events are
-    /// delivered first, and no reader counts as late before.
+    /// Applies changes of streams, in order with the events that were taken over with them: earlier events are
+    /// delivered first.
     private func apply(_ changes: [(String, [StreamChange])], _ news: inout FeedNews) {
         for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
         for unseen in unseen { unseen.channel.forEachCursor { $0.subscriber.list($0) } }
@@ -169,13 +169,13 @@ package final class HubShard: StreamFeed {
     }
 }
 
-/// What the streams of a shard share. Used on the shard's thread.
+/// The state that the streams of a shard share. Used on the shard's thread.
 final class ShardContext {
     /// The metrics of the hub.
     let metrics: HubMetrics
     /// From publication to delivery.
     let deliveryLatency: LatencyHistogram
-    /// How streams behave.
+    /// The limits and intervals of streams.
     let configuration: HubConfiguration
     /// Encodes events for single streams.
     var encoder: EventEncoder

@@ -2,8 +2,8 @@ internal import StreamIO
 
 /// Divides the live readers of the channels that have new events into groups of those that read the same channels.
 ///
-/// Channels are processed one after the other. A reader moves from its group to the one that has the channel in addition.
-/// In the end readers of the same channels are in the same group, and no sets were compared.
+/// Channels are processed one after the other. A reader moves from its group to the one that has the channel in
+/// addition. In the end readers of the same channels are in the same group, and no sets were compared.
 ///
 ///     channel 0      {0} ← a b c
 ///     channel 1      {0,1} ← b c     {1} ← d
@@ -28,8 +28,8 @@ struct LiveGroups {
         let channel: Int
     }
 
-    /// The present group of a reader, at the slot of its stream. The readers themselves are not visited: they would not be
-    /// in the processor's cache.
+    /// The present group of a reader, at the slot of its stream. The readers themselves are not visited: they would not
+    /// be in the processor's cache.
     private struct Mark {
         var pass: UInt64 = 0
         var group = 0
@@ -42,7 +42,7 @@ struct LiveGroups {
 
     /// The channels of a group, in order.
     func channels(of group: Group) -> [Int] {
-        // Followed for the final groups only: an array for each step would cost the square of the number of channels.
+        // Computed for the final groups only: an array for each step would cost the square of the number of channels.
         var channels = [group.channel]
         var parent = group.parent
         while let index = parent {
@@ -65,7 +65,7 @@ struct LiveGroups {
     }
 
     private mutating func move(_ streams: [StreamID], to place: Int, _ variant: EventVariant, _ pass: UInt64) {
-        // Neighbours usually make the same step.
+        // Consecutive readers usually move to the same group.
         var last = (from: Int.min, to: 0)
         for slot in streams.lazy.map(\.slot) {
             while marks.count <= slot { marks.append(Mark()) }

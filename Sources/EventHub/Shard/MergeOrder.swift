@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// The order in which channels are merged: a place for each channel, with the sequence of its next event.
+/// The order in which channels are merged: an entry for each channel, with the sequence of its next event.
 struct MergeOrder {
     private struct Turn: Comparable {
         let sequence: UInt64

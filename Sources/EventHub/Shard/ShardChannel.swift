@@ -14,7 +14,7 @@ internal import SessionCore
 final class ShardChannel: @unchecked Sendable {
     /// The channel's id.
     let id: Int
-    /// How far the log may be read.
+    /// The part of the log that may be read.
     var view: LogView
     /// The position of the live groups.
     private(set) var livePosition: LogPosition
@@ -52,7 +52,7 @@ final class ShardChannel: @unchecked Sendable {
     /// Removes a reader that is not in a live group.
     func remove(_ cursor: Cursor) { late.remove(cursor) }
 
-    /// Visits all readers that are not in a live group. Each call begins with another reader, so that none is always last.
+    /// Visits all readers that are not in a live group. Each call begins with another reader, for fairness.
     func forEachCursor(_ body: (Cursor) -> Void) {
         let cursors = late.cursors
         guard !cursors.isEmpty else { return }
@@ -72,8 +72,8 @@ final class ShardChannel: @unchecked Sendable {
     /// The streams in live groups.
     var liveReaders: [Subscriber] { liveGroups.flatMap { $0?.readers.cursors.map(\.subscriber) ?? [] } }
 
-    /// Moves a reader that has read everything to the live group of its variant. Returns the totals to which the group's
-    /// broadcasts are added.
+    /// Moves a reader that has read everything to the live group of its variant. Returns the totals to which the
+    /// group's broadcasts are added.
     func joinLiveGroup(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastCounters {
         late.remove(cursor)
         var group = liveGroups[variant.index] ?? LiveGroup()

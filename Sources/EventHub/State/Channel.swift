@@ -1,5 +1,5 @@
-/// A sequence of events and its readers. A subscription has one; a client has three, so that a stream which carries only
-/// some kinds of its events does not have to filter.
+/// A sequence of events and its readers. A subscription has one; a client has three, so that a stream which carries
+/// only some kinds of its events does not have to filter.
 ///
 /// `@unchecked`: used under the hub's lock only.
 final class Channel: @unchecked Sendable {
@@ -7,10 +7,10 @@ final class Channel: @unchecked Sendable {
     let id: Int
     /// The events.
     var log: TopicLog
-    /// What each shard has to do with the channel, by the shard's index; nil for shards without readers.
+    /// The shards' sides of the channel, by the shard's index; nil for shards without readers.
     var interests: [Interest?] = []
 
-    /// What one shard has to do with the channel.
+    /// One shard's side of the channel.
     struct Interest {
         /// The shard's side.
         let local: ShardChannel

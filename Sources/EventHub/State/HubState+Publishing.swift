@@ -18,7 +18,7 @@ extension HubState {
         }
     }
 
-    /// Applies the changes of a position, which has to lie behind the present one.
+    /// Applies the changes of a position, which has to be after the present one.
     mutating func apply(_ changes: some Sequence<NumberedChange>, at position: UInt64, now: Moment) {
         precondition(numbering == .given, "this hub counts its events")
         for numbered in changes {

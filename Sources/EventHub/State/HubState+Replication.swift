@@ -23,8 +23,8 @@ extension HubState {
         }
     }
 
-    /// Gives a topic the state that it had in another hub at the present sequence. Nothing is appended to its log; streams
-    /// that read it get the state as a snapshot.
+    /// Sets a topic to the state that it had in another hub at the present sequence. Nothing is appended to its log;
+    /// streams that read it receive the state as a snapshot.
     mutating func adopt(_ topic: TopicID, _ changes: [HubChange], now: Moment) {
         if case .subscription(let id) = topic, let record = subscriptions[id] {
             subscriptions[id]?.table = ValueTable(properties: record.properties, recentRows: configuration.recentRows)
@@ -67,7 +67,7 @@ extension HubState {
 
     // MARK: - Windows
 
-    /// Puts events in front of a topic's log, so that streams can resume from after a sequence.
+    /// Prepends events to a topic's log, so that streams can resume from after a sequence.
     ///
     /// - Parameters:
     ///   - changes: The changes of the topic behind `start` and up to the log's beginning, with their sequences.
@@ -115,7 +115,7 @@ extension HubState {
 
     // MARK: - Epochs
 
-    /// Begins another epoch at a position: drops the events of all logs and starts every stream anew, with outcome `gap`
+    /// Begins another epoch at a position: drops the events of all logs and restarts every stream, with outcome `gap`
     /// and a fresh snapshot on the same connection.
     mutating func restart(epoch: String, at position: UInt64) {
         precondition(numbering == .given, "this hub counts its events")

@@ -44,7 +44,7 @@ extension HubState {
 
     // MARK: - Opening
 
-    /// Gives a stream its place in the sequence; nil if it was discarded.
+    /// Sets the first sequence of a stream; nil if it was discarded.
     mutating func attach(_ id: String, to shard: Int, retryMilliseconds: Int) -> StreamRecord? {
         guard var stream = streams[id], stream.shard == nil else { return nil }
         let wanted = channels(of: stream.request)
@@ -81,8 +81,8 @@ extension HubState {
         guard let text = request.lastEventID, let id = EventID(text) else { return (.fresh, nil) }
         let known = id.epoch == epoch && id.sequence <= sequence && !isInsideSnapshot(id.sequence)
         let reachable = wanted.allSatisfy { wanted in
-            // A newer channel of a group is read from its start. A newer source that was requested by its own name cannot be
-            // the one that the last event came from.
+            // A newer channel of a group is read from its start. A newer source that was requested by its own name
+            // cannot be the one that the last event came from.
             (wanted.isInGroup || wanted.channel.log.createdAt <= id.sequence)
                 && wanted.channel.log.position(after: id.sequence) != nil
         }
@@ -143,7 +143,7 @@ extension HubState {
         return true
     }
 
-    /// What happens to the unread events of a channel that a stream stops reading.
+    /// The treatment of unread events of a channel that a stream stops reading.
     enum Leaving {
         /// They are still delivered.
         case retire
@@ -195,7 +195,7 @@ extension HubState {
         let events: [SubscriptionEvent]
     }
 
-    /// Gives the events of snapshots their sequences.
+    /// Assigns sequences to the events of snapshots.
     mutating func numbered(_ states: [PresentState]) -> [StreamChange] {
         let states = states.filter { !$0.events.isEmpty }
         let start = sequence + 1

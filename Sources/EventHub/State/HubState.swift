@@ -1,9 +1,9 @@
 internal import SessionCore
 
-/// Everything that the hub's lock protects.
+/// The state under the hub's lock.
 struct HubState: Sendable {
     let configuration: HubConfiguration
-    /// The numbering's name in ids.
+    /// The name of the numbering in ids.
     var epoch: String
     let numbering: EventNumbering
     var encoder: EventEncoder
@@ -16,12 +16,12 @@ struct HubState: Sendable {
     var snapshotRanges = SnapshotRanges()
     /// Events published so far.
     var published: UInt64 = 0
-    /// The shards that have something to look at since the last `takeWakeUps`.
+    /// The shards with changes since the last `takeWakeUps`.
     private var wakeUps: UInt64 = 0
     private var channelCount = 0
     private var streamCount: UInt64 = 0
 
-    /// What a shard has to take over.
+    /// The changes that a shard has to take over.
     struct ShardRecord: Sendable {
         /// Wakes its loop.
         let wake: @Sendable () -> Void
@@ -127,7 +127,7 @@ struct HubState: Sendable {
 
     // MARK: - Waking
 
-    /// Notes that a channel has a new event.
+    /// Marks a channel as having a new event.
     mutating func markDirty(_ channel: Channel) {
         for index in channel.interests.indices where channel.interests[index]?.isDirty == false {
             channel.interests[index]?.isDirty = true
@@ -136,7 +136,7 @@ struct HubState: Sendable {
         }
     }
 
-    /// Hands changes to the shard of a stream.
+    /// Passes changes to the shard of a stream.
     mutating func send(_ changes: [StreamChange], to stream: String) {
         guard let shard = streams[stream]?.shard, let wasEmpty = streams[stream]?.changes.isEmpty, !changes.isEmpty
         else { return }
@@ -145,7 +145,7 @@ struct HubState: Sendable {
         wakeUps |= 1 << UInt64(shard & 63)
     }
 
-    /// The loops to wake, once the lock is free.
+    /// The loops to wake after the lock is released.
     mutating func takeWakeUps() -> WakeUps? {
         guard wakeUps != 0 else { return nil }
         defer { wakeUps = 0 }
@@ -154,7 +154,7 @@ struct HubState: Sendable {
         return .many(due.map { shards[$0].wake })
     }
 
-    /// Loops to wake; mostly it is one, and then nothing is allocated.
+    /// Loops to wake; usually one, for which nothing is allocated.
     enum WakeUps: Sendable {
         case one(@Sendable () -> Void)
         case many([@Sendable () -> Void])

@@ -14,13 +14,13 @@ struct StreamRecord: Sendable {
     let figures = StreamFigures()
     /// The shard that writes it; nil until the HTTP server opened it.
     var shard: Int?
-    /// How it began; nil until it is open.
+    /// The outcome of its opening; nil until it is open.
     var outcome: ResumeOutcome?
     /// The channels that it reads, by their ids.
     var reads: [Int: ReadChannel] = [:]
     /// The changes that its shard has not taken over yet.
     var changes: [StreamChange] = []
-    /// Why it is being closed; nil while it is not.
+    /// The reason for which it is being closed; nil while it is not.
     var closeReason: String?
 
     /// A channel that a stream reads.
@@ -42,7 +42,7 @@ struct StreamRecord: Sendable {
     }
 }
 
-/// What the shard of a stream has to do with it, in order.
+/// A change of a stream for its shard, in order.
 enum StreamChange: Sendable {
     /// Read a channel, from a position on; it may be read up to the view.
     case read(ShardChannel, from: LogPosition, upTo: LogView)
@@ -56,7 +56,7 @@ enum StreamChange: Sendable {
     case announce(ControlEvent, after: UInt64)
     /// Deliver all events up to a sequence and the reason, then end.
     case close(reason: String, after: UInt64)
-    /// Drop everything that was not delivered and stop reading all channels; ids have another epoch from now on.
+    /// Drop all undelivered events and stop reading all channels; later ids have another epoch.
     case restart(epoch: String)
 }
 
@@ -64,9 +64,9 @@ enum StreamChange: Sendable {
 struct Snapshot: Sendable {
     /// The channel of the subscription.
     let channel: Int
-    /// What its events have in common.
+    /// The common parts of its events.
     let context: TopicContext
-    /// Its events in order: updates and ends of snapshots; first `subscribed`, where the stream had not received it.
+    /// Its events in order: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
     let events: [SubscriptionEvent]
     /// The sequences of its events.
     let sequences: SnapshotSequences

@@ -63,8 +63,8 @@ struct SubscriptionRecord: Sendable {
     /// The streams that have it as a source.
     var streams: Set<String> = []
 
-    /// The present state as a snapshot for a stream that joins. It has an end in MERGE mode, too: the server sends none
-    /// there, but a reader has to know when the snapshot is complete.
+    /// The present state as a snapshot for a stream that joins. It has an end in MERGE mode as well, where the server
+    /// sends none, so that readers can detect its completion.
     var presentState: [SubscriptionEvent] {
         let state = table.presentState()
         guard properties.mode == .merge else { return state }

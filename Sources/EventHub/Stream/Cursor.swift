@@ -2,8 +2,8 @@ internal import StreamIO
 
 /// The position of one stream in one channel.
 final class Cursor {
-    /// The stream. It removes all its cursors when it ends, which ends the reference cycle; a weak reference would cost more
-    /// at every event.
+    /// The stream. It removes all its cursors when it ends, which ends the reference cycle; a weak reference would cost
+    /// more at every event.
     let subscriber: Subscriber
     /// The channel.
     let channel: ShardChannel
@@ -50,7 +50,7 @@ final class Cursor {
         return channel.view.tailCount
     }
 
-    /// Whether all is read.
+    /// Whether all events are read.
     var isAtEnd: Bool { readableEnd() <= index }
 
     /// The number of unread events.
@@ -62,7 +62,7 @@ final class Cursor {
     /// The sequence of the next event; nil if all is read.
     func nextSequence() -> UInt64? { isAtEnd ? nil : segment.sequence(at: index) }
 
-    /// Everything before this index of the present segment is read.
+    /// All events before this index of the present segment are read.
     func advance(to index: Int) { self.index = index }
 
     // MARK: - Live group
@@ -70,7 +70,7 @@ final class Cursor {
     /// Whether the cursor can join a live group: nothing is left to read, for it and for the group.
     var canJoinLiveGroup: Bool { !isRetired && channel.isLiveGroupAtEnd && isAtEnd }
 
-    /// Moves with the live group from now on. Returns the totals to which the group's broadcasts are added.
+    /// Joins the live group. Returns the totals to which the group's broadcasts are added.
     func joinLiveGroup(_ variant: EventVariant) -> BroadcastCounters {
         present = nil
         return channel.joinLiveGroup(self, variant)
@@ -93,7 +93,7 @@ struct CursorList {
     /// The numbers of their streams, in the same order.
     private(set) var streams: [StreamID] = []
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     var isEmpty: Bool { cursors.isEmpty }
 
     /// Adds a reader.

@@ -3,7 +3,7 @@ internal import SessionCore
 
 /// A pending event of one reader.
 struct PendingEntry: Sendable {
-    /// What an entry stands for.
+    /// The content of an entry.
     enum Content: Sendable {
         /// One event, as it was published.
         case event(HubEvent, TopicContext)
@@ -13,19 +13,19 @@ struct PendingEntry: Sendable {
         case lost(item: Int, count: Int, TopicContext)
         /// An event of the gateway itself.
         case control(ControlEvent)
-        /// Nothing: its event was conflated, dropped or sent.
+        /// None: its event was conflated, dropped or sent.
         case void
     }
 
-    /// What it stands for.
+    /// The content.
     var content: Content
-    /// The sequence of the first event that it stands for.
+    /// The sequence of its first event.
     let firstSequence: UInt64
     /// The sequence of the last one.
     var lastSequence: UInt64
     /// Its row; nil for events without one.
     let row: PendingRow?
-    /// About how many bytes of memory it holds.
+    /// The approximate size in bytes.
     let weight: Int
     /// Its channel; 0 for events of the gateway itself.
     let channel: Int
@@ -60,7 +60,7 @@ struct PendingRow: Hashable, Sendable {
     }
 }
 
-/// Updates of one row that a late reader gets as one update.
+/// Updates of one row that a late reader receives as one update.
 struct ConflatedUpdate: Sendable, Equatable {
     /// The newest of them, whose values are sent.
     private(set) var newest: ItemUpdate
@@ -68,9 +68,9 @@ struct ConflatedUpdate: Sendable, Equatable {
     private(set) var changed: FieldSet
     /// The number of updates.
     private(set) var count = 1
-    /// Whether the first was part of the snapshot: then the reader gets its snapshot with this one.
+    /// Whether the first was part of the snapshot, which the reader then receives with this update.
     let isSnapshot: Bool
-    /// COMMAND: whether the first was the row's `ADD`, which the reader has not seen.
+    /// COMMAND: whether the first was the row's `ADD`, which the reader has not received.
     let startsWithAdd: Bool
 
     /// One update.

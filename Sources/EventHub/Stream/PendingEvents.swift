@@ -1,17 +1,17 @@
 internal import SessionCore
 
-/// The events of one reader that have no shared bytes: snapshots, and events that it was too late for. Conflation happens
-/// here.
+/// The events of one reader that have no shared bytes: snapshots, and events that it reads too late. Conflation is
+/// applied here.
 ///
-/// Entries stand in the order of the first event that each stands for. So each has an id up to which nothing is missing:
-/// that of its last event, or the one before the next entry's first event, whichever is less. A reader that resumes in the
-/// middle of conflated events misses none of them; it may get again what it already has as part of a newer state.
+/// Entries are ordered by their first event. The id of an entry is that of its last event, or the one before the next
+/// entry's first event if that is less: up to this id no event is missing. A reader that resumes in the middle of
+/// conflated events misses none of them; it may receive values again as part of a newer state.
 struct PendingEvents {
-    /// How much is kept of events that cannot be conflated.
+    /// The limits for events that cannot be conflated.
     struct Window: Sendable {
         /// DISTINCT and RAW updates.
         var events: Int
-        /// The weight of everything.
+        /// The weight of all events.
         var weight: Int
     }
 
@@ -34,11 +34,11 @@ struct PendingEvents {
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
-    /// About how much memory the entries hold.
+    /// The approximate size of the entries in bytes.
     private(set) var weight = 0
     /// The number of entries.
     private(set) var count = 0
-    /// Whether there is anything but conflated updates, which a stream with a frequency limit sends at once.
+    /// Whether there are entries other than conflated updates, which a stream with a frequency limit sends at once.
     private(set) var isUrgent = false
 
     private struct ItemKey: Hashable {
@@ -52,7 +52,7 @@ struct PendingEvents {
     /// Whether nothing is pending.
     var isEmpty: Bool { count == 0 }
 
-    /// Whether more is pending than any reader may leave unread.
+    /// Whether the limit of pending events is exceeded.
     var isOverfull: Bool { weight > window.weight }
 
     // MARK: - Adding
@@ -108,7 +108,7 @@ struct PendingEvents {
             return Losses()
         }
         if present.startsWithAdd, update.command == "DELETE" {
-            // The reader never saw the row: neither event is sent.
+            // The reader has not received the row: neither event is sent.
             let swallowed = present.count + 1
             rows[row] = nil
             void(place)
@@ -212,7 +212,7 @@ struct PendingEvents {
         }
     }
 
-    /// Removes everything.
+    /// Removes all events.
     mutating func removeAll() { self = PendingEvents(window: window) }
 
     // MARK: - Removing
@@ -248,7 +248,7 @@ struct PendingEvents {
 }
 
 extension PendingEntry {
-    /// Whether nothing is left of the entry.
+    /// Whether the entry is empty.
     var isVoid: Bool {
         if case .void = content { true } else { false }
     }

@@ -11,7 +11,7 @@ struct PrivateWriter {
 
     init(isChunked: Bool) { self.isChunked = isChunked }
 
-    /// Hands a payload to the batch, in an HTTP chunk if the stream has them; the number of bytes that makes.
+    /// Passes a payload to the batch, in an HTTP chunk if the stream is chunked; returns the number of bytes.
     mutating func write(_ payload: [UInt8], to batch: inout StreamBatch) -> Int {
         if let block, let range = block.append(payload, chunked: isChunked) {
             batch.append(range, owner: block)
@@ -42,7 +42,7 @@ final class PrivateBytes {
 
     deinit { bytes.deallocate() }
 
-    /// Appends a payload, in an HTTP chunk if asked, and gives the range; nil if it does not fit.
+    /// Appends a payload, in an HTTP chunk if requested, and returns the range; nil if it does not fit.
     func append(_ payload: [UInt8], chunked: Bool) -> UnsafeRawBufferPointer? {
         guard capacity - used >= payload.count + ChunkFraming.overhead else { return nil }
         let start = used

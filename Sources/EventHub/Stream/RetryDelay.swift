@@ -1,9 +1,9 @@
-/// Random times to wait before a reconnect, so that clients do not return all at once.
+/// Random times to wait before a reconnect, so that clients do not reconnect at the same time.
 struct RetryDelay {
     private let base: Duration
     private var state: UInt64
 
-    /// Delays from `base` to twice as much. The seed alone decides which.
+    /// Delays from `base` to twice as much, determined by the seed.
     init(base: Duration, seed: UInt64) {
         self.base = base
         state = seed

@@ -8,8 +8,8 @@ struct StreamClock {
     private var updatesFrom: Moment
     private var wakeAt: Moment
 
-    /// The clock of a stream that begins now; the offset, 0 ≤ offset < 1, spreads the heartbeats of streams that begin
-    /// together.
+    /// The clock of a stream that begins now; the offset, 0 ≤ offset < 1, spreads the heartbeats of streams that
+    /// begin at the same time.
     init(heartbeat: Duration, maxFrequency: Double?, now: Moment, offset: Double) {
         self.heartbeat = heartbeat
         interval = maxFrequency.map { .nanoseconds(Int64(max(1, min(1e18, 1e9 / $0)))) }
@@ -26,14 +26,14 @@ struct StreamClock {
         if let interval { updatesFrom = now + interval }
     }
 
-    /// Something was sent.
+    /// Bytes were sent.
     mutating func sent(at now: Moment) { sentAt = max(sentAt, now) }
 
     /// Whether it is time for a heartbeat.
     func isSilent(at now: Moment) -> Bool { now >= wakeAt && now - sentAt >= heartbeat / 2 }
 
-    /// When to visit the stream again. Usually the moment returned last time, so that a busy stream does not reset its timer
-    /// at every event.
+    /// When to visit the stream again. Usually the moment returned last time, so that a busy stream does not reset its
+    /// timer at every event.
     mutating func nextVisit(after now: Moment, isHolding: Bool) -> Moment {
         if wakeAt <= now { wakeAt = max(sentAt, now - heartbeat / 2) + heartbeat }
         return isHolding ? min(wakeAt, updatesFrom) : wakeAt

@@ -38,7 +38,7 @@ package final class StreamFigures: Sendable {
     /// Events that wait for the reader, as of the last visit of the stream.
     package var lag: Int { unreadCount.load(ordering: .relaxed) }
 
-    // One thread writes, so a load and a store suffice; a locked instruction for each delivery would be wasted.
+    // One thread writes, so a load and a store suffice, without a locked instruction for each delivery.
     private static func add(_ count: UInt64, to counter: borrowing Atomic<UInt64>) {
         counter.store(counter.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }

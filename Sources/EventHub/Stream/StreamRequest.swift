@@ -1,6 +1,6 @@
 package import SessionCore
 
-/// How the events of a stream are written.
+/// The format of the events of a stream.
 package enum EventFormat: Sendable, Hashable, CaseIterable {
     /// `text/event-stream`, by the rules of the WHATWG.
     case serverSentEvents
@@ -18,9 +18,9 @@ package enum EventFormat: Sendable, Hashable, CaseIterable {
 
 /// The parameters of a stream.
 package struct StreamRequest: Sendable {
-    /// What the stream carries, in the order in which the `stream` event lists it.
+    /// The sources of the stream, in the order in which the `stream` event lists them.
     package var sources: [StreamSource]
-    /// How events are written.
+    /// The format of the events.
     package var format: EventFormat = .serverSentEvents
     /// Whether unread events of a late reader are conflated. False: every event is delivered, within a window.
     package var conflates = true
@@ -38,7 +38,7 @@ package struct StreamRequest: Sendable {
     package init(sources: [StreamSource]) { self.sources = sources }
 }
 
-/// How a stream began.
+/// The outcome of the opening of a stream.
 package enum ResumeOutcome: String, Sendable {
     /// The request had no id of a last event, or a malformed one.
     case fresh
@@ -73,7 +73,7 @@ package struct StreamSummary: Sendable {
     package let request: StreamRequest
     /// When it was opened.
     package let openedAt: Moment
-    /// How it began; nil until it is open.
+    /// The outcome of its opening; nil until it is open.
     package let outcome: ResumeOutcome?
     /// Its totals.
     package let figures: StreamFigures

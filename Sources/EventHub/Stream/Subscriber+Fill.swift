@@ -2,7 +2,7 @@ internal import SessionCore
 internal import StreamIO
 
 extension Subscriber {
-    /// Appends what is due.
+    /// Appends the due events.
     ///
     /// Ranges of memory that all streams share go to the batch as they are: nothing is copied or written for a stream
     /// that keeps up.
@@ -107,7 +107,7 @@ extension Subscriber {
         unlistRead()
     }
 
-    /// Gives events of a segment, as many as fit into the batch and at least one; the index behind them.
+    /// Appends events of a segment, as many as fit into the batch and at least one; returns the index after them.
     private func give(_ segment: LogSegment, _ range: Range<Int>, to batch: inout StreamBatch)
         -> Int
     {
@@ -117,7 +117,7 @@ extension Subscriber {
         let room = batch.remainingBytes
         var low = range.lowerBound + 1
         var high = range.upperBound
-        // The usual case: everything fits.
+        // The usual case: all events fit.
         if buffer.frame(at: high - 1).chunkEnd - start <= room { low = high }
         while low < high {
             let middle = (low + high + 1) / 2

@@ -3,10 +3,11 @@ internal import StreamIO
 
 /// One stream: its positions in the channels that it reads, and its pending events.
 ///
-/// A reader that keeps up gets ranges of bytes that all streams share. What a late reader missed, and what only one stream
-/// gets (snapshots, the `stream` event), goes through `PendingEvents` and is encoded for that stream alone.
+/// A reader that keeps up receives ranges of bytes that all streams share. Events that a late reader has missed, and
+/// those of one stream only (snapshots, the `stream` event), are stored in `PendingEvents` and encoded for that
+/// stream alone.
 final class Subscriber: StreamContent {
-    /// Up to this lag a late reader gets shared bytes nevertheless: that costs less than conflation.
+    /// Up to this lag a late reader receives shared bytes as well, which costs less than conflation.
     private static let slack = (events: 64, weight: 16 << 10)
 
     /// The stream's id.
@@ -18,7 +19,7 @@ final class Subscriber: StreamContent {
     let request: StreamRequest
     let variant: EventVariant
     let isChunked: Bool
-    /// Whether what it reads late is conflated.
+    /// Whether unread events are conflated.
     let conflates: Bool
     /// Whether it has a frequency limit.
     let isPaced: Bool
@@ -37,11 +38,11 @@ final class Subscriber: StreamContent {
     var isDue = true
     /// The pass in which the shard marked it as due.
     var duePass: UInt64 = 0
-    /// Whether new events arrived before it had taken those that were due.
+    /// Whether new events arrived before it had read those that were due.
     private(set) var isBehind = false
-    /// Why it ends; nil while it goes on.
+    /// The reason for its end; nil while it is open.
     private(set) var closeReason: String?
-    /// Whether it gets new events as broadcasts: it keeps up, and nothing else is pending.
+    /// Whether it receives new events as broadcasts: it keeps up, and nothing else is pending.
     private(set) var isInLiveGroup = false
     /// The time at which it joined the live groups.
     private var inLiveGroupSince = Moment.zero
@@ -80,7 +81,7 @@ final class Subscriber: StreamContent {
 
     // MARK: - The loop's side
 
-    /// Reads for itself until it has caught up.
+    /// Reads by its own cursors until it has caught up.
     func blocked() { leaveLiveGroup() }
 
     /// Leaves the hub.
@@ -124,7 +125,7 @@ final class Subscriber: StreamContent {
     private func take(_ snapshot: Snapshot) {
         for (index, event) in snapshot.events.enumerated() {
             let sequence = snapshot.sequences.sequence(at: index, of: snapshot.events.count)
-            // The window for live updates must not cut the past rows of a snapshot.
+            // The window for live updates does not limit the past rows of a snapshot.
             let losses = pending.append(
                 .subscription(event),
                 sequence: sequence,
@@ -150,7 +151,7 @@ final class Subscriber: StreamContent {
 
     // MARK: - Channels
 
-    /// Notes that a channel has unread events.
+    /// Marks a channel as having unread events.
     func list(_ cursor: Cursor) {
         guard !cursor.isListed else { return }
         cursor.isListed = true
@@ -200,7 +201,7 @@ final class Subscriber: StreamContent {
         for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup(variant)) }
     }
 
-    /// Leaves the live groups: it reads by its own cursors from now on.
+    /// Leaves the live groups and reads by its own cursors.
     func leaveLiveGroup() {
         guard isInLiveGroup else { return }
         isInLiveGroup = false
@@ -214,13 +215,13 @@ final class Subscriber: StreamContent {
 
     // MARK: - Falling behind
 
-    /// Called when new events arrived before it had taken those that were due.
+    /// Called when new events arrived before it had read those that were due.
     func fallBehind() {
         isBehind = true
         let unread = ready.reduce(0) { $0 + $1.unread }
         figures.setLag(unread + pending.count)
         if conflates {
-            // At once rather than when it can write again, so that it does not keep the log's memory.
+            // Now and not when it can write again, so that it does not retain the memory of the log.
             if unread > Self.slack.events { fold() }
         } else if ready.reduce(pending.weight, { $0 + $1.unreadWeight }) > context.configuration.windowBytes {
             closeSlowReader()
@@ -263,7 +264,7 @@ final class Subscriber: StreamContent {
         if pending.isOverfull { closeSlowReader() }
     }
 
-    /// Drops what is pending and ends the stream, whose reader is too slow.
+    /// Drops the pending events and ends the stream, whose reader is too slow.
     private func closeSlowReader() {
         guard closeReason == nil else { return }
         pending.removeAll()

@@ -4,7 +4,8 @@ internal import MicroHTTPD
 ///
 /// Requests pass the steps in order, responses in reverse order.
 protocol Middleware: Sendable {
-    /// Checks a request. May set the caller; returns a response to skip the handler; throws a problem to reject the request.
+    /// Checks a request. May set the caller; returns a response to skip the handler; throws a problem to reject the
+    /// request.
     func admit(_ call: inout Call, operation: Operation?) throws -> Response?
 
     /// Adds headers to a response, or to the head of a stream.
@@ -19,7 +20,7 @@ extension Middleware {
     func finish(_ headers: inout HTTPFields, for call: Call) {}
 }
 
-/// Which origins may use the gateway from web pages (the Fetch standard's CORS protocol).
+/// The origins whose web pages may use the gateway (the CORS protocol of the Fetch standard).
 struct CORSPolicy: Middleware {
     /// The allowed origins, as in `Origin`; `*` allows any. By default only the origin of the gateway.
     var origins: [String] = []

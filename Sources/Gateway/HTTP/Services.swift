@@ -4,7 +4,7 @@ internal import Logging
 internal import SessionCore
 internal import SessionPool
 
-/// What handlers work on.
+/// The services that handlers use.
 struct Services: Sendable {
     /// The current configuration.
     let current: LiveConfiguration
@@ -38,13 +38,13 @@ extension Services {
     /// The current configuration.
     var configuration: GatewayConfiguration { current.value }
 
-    /// What null restores in the options of a client by address.
+    /// The values that null restores in the options of a client by address.
     var defaultOptions: ConnectionOptionValues { pool.configuration.edition.defaultOptions }
 }
 
-/// Lookup of the resources that requests name. What the caller may not see is reported as unknown.
+/// Lookup of the resources that requests name. Resources that the caller may not see are reported as unknown.
 extension Services {
-    /// What the caller of a request may see and change.
+    /// The permissions of the caller of a request.
     func permissions(_ call: Call) -> Permissions {
         Permissions(caller: call.caller, owners: access.owners, pool: pool)
     }

@@ -3,7 +3,7 @@ internal import SessionCore
 internal import SessionPool
 internal import Synchronization
 
-/// Counts the work of clients by upstream, including clients that are gone: the counters never decrease.
+/// Counts the work of clients by upstream, including deleted clients: the counters never decrease.
 final class UpstreamMetrics: Sendable {
     /// The counters of one upstream.
     struct UpstreamCounters: Sendable {
@@ -64,7 +64,7 @@ final class UpstreamMetrics: Sendable {
         }
     }
 
-    /// Something happened to a subscription; refusals are counted.
+    /// Handles an event of a subscription; refusals are counted.
     func happened(_ event: SubscriptionEvent, on id: ClientID) {
         guard case .failed(let code, _) = event else { return }
         state.withLock { state in

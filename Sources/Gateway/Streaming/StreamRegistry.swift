@@ -7,11 +7,11 @@ internal import Synchronization
 package struct StreamListing: Sendable {
     /// Sources, format, figures.
     package let summary: StreamSummary
-    /// The caller that has it open.
+    /// The caller that opened it.
     package let owner: StreamOwner
 }
 
-/// The caller that has a stream open.
+/// The caller that opened a stream.
 package struct StreamOwner: Sendable, Equatable {
     /// The peer's address, as text.
     package var peer: String
@@ -27,7 +27,7 @@ package struct StreamOwner: Sendable, Equatable {
 
 /// The streams that are open, from the caller's request to their end.
 package final class StreamRegistry: Sendable {
-    /// Called once when a stream is over, on the thread of its loop; if it was never opened, on any thread.
+    /// Called once at the end of a stream, on the thread of its loop; if it was never opened, on any thread.
     package typealias EndAction = @Sendable (StreamEnd) -> Void
 
     private let hub: EventHub
@@ -42,7 +42,7 @@ package final class StreamRegistry: Sendable {
     }
 
     /// Admits a stream. It counts as open from now on; the HTTP server, which gets it with `head(for:)`, opens or ends
-    /// it. Its place in the sequence is decided when it is opened.
+    /// it. Its first sequence is determined when it is opened.
     ///
     /// - Parameters:
     ///   - request: The sources and options of the stream.

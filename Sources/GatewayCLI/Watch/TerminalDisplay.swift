@@ -26,7 +26,7 @@ final class TerminalDisplay: WatchDisplay {
         self.settings = settings
         isColoured = environment["NO_COLOR", default: ""].isEmpty
         state = Mutex(State(table: WatchTable(mode: mode, fields: fields)))
-        // Keys arrive one by one, without echo; Ctrl-C as a key, so that the terminal is restored.
+        // Raw mode without echo; Ctrl-C is read as a key, so that the terminal is restored.
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         // The alternate screen, without a cursor.

@@ -5,7 +5,7 @@ internal import SessionCore
 struct LimitText<Value> {
     /// Reads a value; nil for one that is refused.
     let read: (JSONValue) -> Value?
-    /// What is expected.
+    /// The expected values.
     let sentence: String
 
     /// A rule.

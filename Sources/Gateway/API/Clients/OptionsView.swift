@@ -5,7 +5,7 @@ internal import SessionPool
 
 /// Connection options as JSON.
 struct OptionsView {
-    /// What is shown in place of a secret.
+    /// The text shown in place of a secret.
     private static let mask = "***"
 
     private let options: ConnectionOptions

@@ -1,6 +1,7 @@
 internal import Yams
 
-/// Writes the tables of problem codes and of server codes, with cause and cure; their anchors are the links of problems.
+/// Writes the tables of problem codes and of server codes, with cause and remedy; their anchors are the links of
+/// problems.
 struct DocsCodes {
     private let document: DocsDocument
 

@@ -4,7 +4,7 @@ internal import Yams
 ///
 /// Ids are variables, which the page's first section sets: `CLIENT`, `SUBSCRIPTION`, `PORTFOLIO`, `KEY`, `STREAM`.
 struct DocsExample {
-    /// What an address looks like here; the page puts its own origin in its place.
+    /// The placeholder of the address, which the page replaces by its own origin.
     static let origin = "http://127.0.0.1:8080"
     private static let width = 88
 
@@ -21,7 +21,7 @@ struct DocsExample {
     private let body: Node?
     private let answer: Answer
 
-    /// What comes back.
+    /// The body of the response.
     private enum Answer {
         case json
         case text

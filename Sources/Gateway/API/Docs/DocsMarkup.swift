@@ -21,7 +21,7 @@ enum DocsMarkup {
         }.joined()
     }
 
-    /// A text in which nothing is markup.
+    /// A text with all markup escaped.
     static func escape(_ text: String) -> String {
         text.reduce(into: "") { result, character in
             switch character {
@@ -40,7 +40,7 @@ enum DocsMarkup {
     }
 }
 
-/// How a language writes values.
+/// The syntax of values in a language.
 struct DocsLiteral {
     private let null: String
     private let yes: String

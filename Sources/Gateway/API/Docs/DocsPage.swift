@@ -3,7 +3,7 @@ internal import Yams
 
 /// The readable API page: HTML made from openapi.yaml, the table of codes and a template.
 ///
-/// Making it takes up to a second, so the gateway does that once, beside the requests; those that come earlier wait.
+/// Rendering takes up to a second, so it is done once, in the background; earlier requests wait.
 final class DocsPage: Sendable {
     private enum State {
         /// *Leaves to* `rendered`.
@@ -17,7 +17,7 @@ final class DocsPage: Sendable {
     /// A page that is not rendered yet.
     init() {}
 
-    /// Makes the page, and answers those who wait for it.
+    /// Renders the page, and answers the waiting requests.
     func render() {
         let writer = DocsWriter(
             root: Self.document("openapi.yaml"),
@@ -32,7 +32,7 @@ final class DocsPage: Sendable {
         for ready in waiting { ready(html) }
     }
 
-    /// The page; nil while it is not made, then `ready` gets it.
+    /// The page; nil while it is not rendered, and then passed to `ready`.
     func html(ready: @escaping @Sendable (StaticFile) -> Void) -> StaticFile? {
         state.withLock { state in
             switch state {

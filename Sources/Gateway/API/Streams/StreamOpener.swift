@@ -120,7 +120,7 @@ struct StreamOpener: Sendable {
         }
     }
 
-    /// A stream does not outlive the token that opened it.
+    /// A stream is closed when the token that opened it expires.
     private func closeAtExpiry(_ id: String, _ caller: Caller) -> TimerID? {
         services.access.remaining(of: caller).flatMap { time in
             services.timers.schedule(after: time) { services.streams.close(id, reason: "token-expired") }

@@ -6,7 +6,7 @@ internal import SessionPool
 struct ValuesResource: Sendable {
     let services: Services
 
-    /// The part of the values that a request asks for.
+    /// The part of the values that a request selects.
     private enum Target: Sendable {
         case table
         case item(Int)

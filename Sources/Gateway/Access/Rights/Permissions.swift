@@ -51,7 +51,7 @@ struct Permissions: Sendable {
 
     // MARK: - Changing
 
-    /// Whether the options, the connection and the life of a client may be changed.
+    /// Whether the options and the connection of a client may be changed, and the client deleted.
     func controls(_ client: PooledClient) -> Bool {
         rights.reachesOverAll || (client.isDedicated && isOwn(owners.owner(of: client.id)))
     }
@@ -80,7 +80,7 @@ struct Permissions: Sendable {
         throw Challenge.insufficient(nil, sentence)
     }
 
-    /// Refuses a source of a stream. What is not seen is treated as if it did not exist.
+    /// Refuses a source of a stream. A source that is not visible is treated as unknown.
     func check(_ order: SourceSelector) throws {
         switch order {
         case .join(let upstream, let properties):

@@ -3,7 +3,7 @@ internal import SessionCore
 internal import StreamIO
 internal import Synchronization
 
-/// A request with what the gateway found out about it.
+/// A request with its operation, caller and id.
 struct Call: Sendable {
     /// Registers an action for the case that the client leaves before a deferred response.
     typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
@@ -18,11 +18,11 @@ struct Call: Sendable {
     var caller = Caller()
     /// The id of the request, in the response and in the log.
     var requestID = ""
-    /// Facts for the response and the metrics.
+    /// Data for the response and the metrics.
     var record = CallRecord(since: .zero)
     /// Sends a deferred response.
     var respond: PendingResponse.Send
-    /// Reports that the client left: nobody waits for a deferred response.
+    /// Reports that the client left before a deferred response.
     var onAbandonment: Abandonment = { _ in }
 
     /// Whether the request asks for the head of the response only.
@@ -48,7 +48,7 @@ enum OperationResult {
     case stream(HTTPStreamHead, AdmittedStream)
 }
 
-/// Facts about a request that its response and the metrics need, however late the response is.
+/// Data of a request for its response and the metrics, also for a deferred response.
 final class CallRecord: Sendable {
     private struct State {
         var headers = HTTPFields()
@@ -59,7 +59,7 @@ final class CallRecord: Sendable {
     let since: Moment
     private let state = Mutex(State())
 
-    /// A request without facts.
+    /// A request without data.
     init(since: Moment) { self.since = since }
 
     /// The name of the operation; nil before it is found.

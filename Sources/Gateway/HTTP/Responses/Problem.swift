@@ -40,7 +40,7 @@ struct ProblemEntry: Sendable, Equatable {
 struct Problem: Error, Sendable {
     /// The code.
     let code: ProblemCode
-    /// What is wrong in this case; nil: the title is sufficient. Never holds a secret.
+    /// The explanation of this case; nil: the title is sufficient. Never holds a secret.
     var detail: String?
     /// The errors in the input.
     var entries: [ProblemEntry] = []

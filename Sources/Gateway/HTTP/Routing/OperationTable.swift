@@ -201,7 +201,7 @@ enum OperationTable {
         }
         return [
             page("/health", "health", read, [200], operational: true, health.all),
-            // Probes are never rejected: a container must not be stopped because other callers send many requests.
+            // Probes are exempt from rate limits, so that the load of other callers does not stop a container.
             page("/health/live", "healthLive", .open, [200], rateLimited: false, operational: true, health.live),
             page("/health/ready", "healthReady", .open, [200], rateLimited: false, operational: true, health.ready),
             page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], operational: true, pages.metrics),

@@ -65,7 +65,7 @@ struct RequestPath: Sendable, Equatable {
     /// The decoded segments; none for `/`.
     let segments: [String]
 
-    /// Takes a raw path apart. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
+    /// Splits a raw path. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
     init(raw: String) throws(Problem) {
         guard raw.utf8.first == UInt8(ascii: "/") else {
             throw Problem(.malformed, detail: "The path does not begin with a slash.")

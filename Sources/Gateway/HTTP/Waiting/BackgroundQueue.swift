@@ -1,7 +1,7 @@
-/// Runs large work outside the threads of the HTTP server, so that it does not delay other requests and streams. Works run
-/// one after the other; their number is bounded.
+/// Runs large work outside the threads of the HTTP server, so that it does not delay other requests and streams. Tasks
+/// run one after the other; their number is bounded.
 final class BackgroundQueue: Sendable {
-    /// The most works that wait.
+    /// The greatest number of waiting tasks.
     static let capacity = 1_000
 
     private let works: AsyncStream<@Sendable () -> Void>
@@ -17,12 +17,12 @@ final class BackgroundQueue: Sendable {
         if case .enqueued = source.yield(work) { true } else { false }
     }
 
-    /// Runs works until cancellation.
+    /// Runs tasks until cancellation.
     func run() async {
         for await work in works { work() }
     }
 
-    /// Refuses further work; what was added is still done.
+    /// Refuses further tasks; those that were added are still performed.
     func stop() { source.finish() }
 }
 

@@ -2,7 +2,7 @@ internal import SessionPool
 internal import Synchronization
 
 /// A response that is sent later, by the event that the request waits for or at its deadline: exactly once, from any
-/// thread. Whatever comes second is ignored.
+/// thread. Later responses are ignored.
 ///
 /// Requests wait by callbacks, not by suspended tasks: see the decision record *WaitingByCallbacks*.
 final class PendingResponse: Sendable {
@@ -31,7 +31,7 @@ final class PendingResponse: Sendable {
         for cleanup in taken.cleanups { cleanup() }
     }
 
-    /// Gives up without a response; then runs the cleanups.
+    /// Ends without a response; then runs the cleanups.
     func cancel() {
         let cleanups = state.withLock { state in
             defer { state = State() }
@@ -88,8 +88,8 @@ final class WaitingCounts: Sendable {
 extension Services {
     /// A pending response to a request. It counts as waiting until it is sent.
     ///
-    /// Callers are told apart by their credentials or else by their network. Without credentials, requests from loopback
-    /// are not limited: behind a local proxy they come from different callers.
+    /// Callers are distinguished by their credentials or else by their network. Without credentials, requests from
+    /// loopback are not limited: behind a local proxy they come from different callers.
     ///
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
@@ -105,15 +105,15 @@ extension Services {
         return pending
     }
 
-    /// A pending response that is given up when the client leaves.
+    /// A pending response that ends without a response when the client leaves.
     private func makePendingResponse(_ call: Call) -> PendingResponse {
         let pending = PendingResponse(call.respond)
         call.onAbandonment { [weak pending] in pending?.cancel() }
         return pending
     }
 
-    /// Responds as soon as a state decides the response: at once if the present state does, else when the state changes,
-    /// at the latest after the time that the caller is ready to wait.
+    /// Responds as soon as a state decides the response: at once if the present state does, else when the state
+    /// changes, at the latest after the requested waiting time.
     ///
     /// - Parameters:
     ///   - call: The request.
