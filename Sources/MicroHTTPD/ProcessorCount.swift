@@ -2,8 +2,8 @@ internal import Glibc
 
 /// The processors that this process may use.
 enum ProcessorCount {
-    /// The processors that the scheduler may run the process on, reduced to the CPU quota of its control groups; at least
-    /// one. A quota of one and a half processors counts as one.
+    /// The processors that the scheduler may run the process on, reduced to the CPU quota of its control groups; at
+    /// least one. A quota of one and a half processors counts as one.
     static func available() -> Int {
         let quotas = quotaFiles(of: text("/proc/self/cgroup") ?? "").compactMap(text).compactMap(processors)
         return max(1, quotas.reduce(allowed(text("/proc/self/status") ?? ""), min))
@@ -11,7 +11,7 @@ enum ProcessorCount {
 
     /// The processors in a mask.
     ///
-    /// - Parameter status: What `/proc/self/status` holds: among others a line `Cpus_allowed:` and hexadecimal digits.
+    /// - Parameter status: The text of `/proc/self/status`, with a line `Cpus_allowed:` and hexadecimal digits.
     static func allowed(_ status: String) -> Int {
         let name = "Cpus_allowed:"
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return 1 }
@@ -20,7 +20,7 @@ enum ProcessorCount {
 
     /// The files with the quotas of a process's control group and of those around it, version 2.
     ///
-    /// - Parameter groups: What `/proc/self/cgroup` holds: a line `0::/path` for version 2.
+    /// - Parameter groups: The text of `/proc/self/cgroup`: a line `0::/path` for version 2.
     static func quotaFiles(of groups: String) -> [String] {
         guard let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
         var path = line.dropFirst("0::/".count)
@@ -34,7 +34,7 @@ enum ProcessorCount {
 
     /// The whole processors of a quota, at least one; nil if there is no limit, or for any other text.
     ///
-    /// - Parameter quota: What `cpu.max` holds: `max 100000`, or the microseconds of CPU in a period and the period.
+    /// - Parameter quota: The text of `cpu.max`: `max 100000`, or the microseconds of CPU in a period and the period.
     static func processors(_ quota: String) -> Int? {
         let fields = quota.split { $0 == " " || $0 == "\n" }
         guard fields.count == 2, let used = Int(fields[0]), let period = Int(fields[1]), used > 0, period > 0 else {

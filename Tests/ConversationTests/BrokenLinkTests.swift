@@ -2,7 +2,7 @@ internal import DemoServer
 internal import SessionCore
 internal import Testing
 
-/// One thing goes wrong with the stream's connection, at every line in turn.
+/// One fault of the stream's connection, at every line in turn.
 struct BrokenLinkTests {
     static let transports: [ForcedTransport] = [.wsStreaming, .httpStreaming, .wsPolling, .httpPolling]
 
@@ -44,7 +44,7 @@ struct BrokenLinkTests {
             #expect(conversation.checker.cycles == [1], "seed and line \(line)")
             #expect(!conversation.checker.statuses.contains(.disconnectedWillRetry), "seed and line \(line)")
         }
-        // Where the line is a LOOP the connection is at its end anyhow.
+        // If the line is a LOOP, the connection is ending already.
         #expect(recoveries > 15)
     }
 

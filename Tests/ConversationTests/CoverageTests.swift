@@ -2,14 +2,14 @@ internal import DemoServer
 internal import SessionCore
 internal import Testing
 
-/// Every allowed change of status happens, and every timer fires, in conversations that are disturbed on purpose.
+/// Every allowed change of status occurs, and every timer fires, in disturbed conversations.
 struct CoverageTests {
     private static let bound: [ClientStatus] = [
         .connectedStreamSensing, .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling,
         .connectedHTTPPolling,
     ]
 
-    /// What to do at a status.
+    /// The action at a status.
     private static let disturbances: [[Disturbance]] = [
         [.link(.drop)], [.link(.halfOpen)], [.user(.disconnect)], [.server([Fault(.end(code: 48, message: "again"))])],
         [.link(.stall(.seconds(8)))], [.server([Fault(.loop(delayMilliseconds: 300))])],
@@ -37,7 +37,7 @@ struct CoverageTests {
         return all + interruptions() + [slowRecovery()]
     }
 
-    /// A recovery attempt that is still unanswered when the time for the recovery is up.
+    /// A recovery attempt without response at the deadline of the recovery.
     private static func slowRecovery() -> Conversation {
         let conversation = conversation(9, .wsStreaming, recovery: 3)
         conversation.troubles = [14: [.link(.drop)]]
@@ -45,7 +45,7 @@ struct CoverageTests {
         return conversation
     }
 
-    /// Troubles that strike where one is being got over.
+    /// Faults during the recovery from another one.
     private static func interruptions() -> [Conversation] {
         let statuses: [ClientStatus] = [
             .connecting, .stalled, .disconnectedTryingRecovery, .disconnectedWillRetry,

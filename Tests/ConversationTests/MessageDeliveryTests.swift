@@ -2,7 +2,7 @@ internal import DemoServer
 internal import SessionCore
 internal import Testing
 
-/// As long as the session lives every message is processed, once, and in the order of its sequence.
+/// While the session exists every message is processed once, in the order of its sequence.
 struct MessageDeliveryTests {
     private static func expectDelivery(
         _ transport: ForcedTransport,
@@ -19,7 +19,7 @@ struct MessageDeliveryTests {
             conversation.send("CHAT|say \(number)", sequence: [nil, "a", "b"][number % 3], enqueues: true)
             conversation.publish(for: .milliseconds(120))
         }
-        // What a WebSocket lost is sent again on the next one, before the server tires of waiting for it.
+        // Messages lost by a WebSocket are sent again on the next one, before the server skips them.
         conversation.run(for: .seconds(5))
         conversation.breakStream()
         conversation.settle()

@@ -2,7 +2,7 @@ internal import DemoServer
 internal import SessionCore
 internal import Testing
 
-/// The server does what it may do at any moment, and what it must not do.
+/// The server uses what the protocol allows at any moment, and violates it.
 struct MisbehavingServerTests {
     private func play(
         _ transport: ForcedTransport,
@@ -51,7 +51,7 @@ struct MisbehavingServerTests {
     func recoveryThatIsAheadOfTheClientBringsANewSession(transport: ForcedTransport, kind: DataKind) {
         var replacements = 0
         play(transport, kind, [Fault(.progress(3))], lines: 18...22, dropping: true) { conversation in
-            // Where the line is a LOOP there is nothing left to break, and so nothing to recover.
+            // If the line is a LOOP, there is no connection to break, and so nothing to recover.
             let isInterrupted = conversation.checker.statuses.contains(.disconnectedTryingRecovery)
             #expect(conversation.checker.cycles == [isInterrupted ? 2 : 1])
             #expect(conversation.checker.statuses.contains(.disconnectedWillRetry) == isInterrupted)

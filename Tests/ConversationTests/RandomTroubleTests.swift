@@ -3,7 +3,7 @@ internal import SessionCore
 internal import TestSupport
 internal import Testing
 
-/// Everything goes wrong, at moments that follow from a seed.
+/// Random faults, at moments determined by a seed.
 struct RandomTroubleTests {
     private static func someTrouble(_ random: inout TestSupport.SeededGenerator) -> Disturbance {
         switch Int.random(in: 0..<16, using: &random) {

@@ -183,7 +183,7 @@ struct DemoServerTests {
         }
     }
 
-    @Test func stoppingSaysFarewell() async throws {
+    @Test func stoppingSendsEndToSessions() async throws {
         let server = DemoServer()
         let run = Task { try await server.run() }
         try await RawConnection.open(port: server.boundPort) { connection in

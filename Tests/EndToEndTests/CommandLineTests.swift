@@ -33,7 +33,7 @@ internal import Testing
         #expect(outcome.output.contains("Did you mean \"serve\"?"))
     }
 
-    /// The port of this gateway is free to choose, so that its command line does not tell its address.
+    /// The system chooses the port of this gateway, so that its command line does not contain its address.
     @Test func healthReadsTheCommandLineOfTheGateway() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         _ = try await process.demoAddresses()

@@ -6,7 +6,7 @@ internal import SessionCore
 internal import SessionPool
 internal import Testing
 
-/// A server that sends its clients elsewhere is followed to allowed addresses only, whichever way the client came about.
+/// Control links are followed to allowed addresses only, for every kind of client.
 @Suite struct ControlLinkTests {
     private static var sendingAway: DemoServerConfiguration {
         var configuration = DemoServerConfiguration()

@@ -72,7 +72,7 @@ internal import Testing
         #expect(output.contains("flags: colour: is not a key of the configuration"))
     }
 
-    @Test func healthOfNobodyFails() async throws {
+    @Test func healthWithoutAGatewayFails() async throws {
         let (status, _) = try await run(
             GatewayProcess.binary("lightstreamer-gateway"),
             ["health", "--url", "http://127.0.0.1:1/health/live"]

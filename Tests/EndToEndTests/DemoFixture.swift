@@ -5,13 +5,13 @@ internal import SessionPool
 
 /// A demo server and a gateway over it, both in this process, on ports that the system chose.
 enum DemoFixture {
-    /// What a test gets.
+    /// The environment of a test.
     struct Running: Sendable {
         let gateway: Gateway
         let server: DemoServer
-        /// Where the gateway listens, without a slash at the end.
+        /// The URL of the gateway, without a slash at the end.
         let url: String
-        /// Where the demo server listens.
+        /// The URL of the demo server.
         let serverURL: String
         /// The demo server's port.
         let serverPort: Int

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import TestSupport
 internal import Testing
 
-/// The client of all tests: a stream holds its connection, so many are allowed to one host.
+/// The client of all tests: each stream needs a connection, so many are allowed to one host.
 let httpClient: HTTPClient = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
@@ -49,7 +49,7 @@ struct EventStream {
         body = response.body.makeAsyncIterator()
     }
 
-    /// The reconnection time that the stream advised.
+    /// The `retry` time of the stream.
     var retry: Int? { parser.retry }
 
     /// The next event; nil at the end of the stream.

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Testing
 
-/// Other people's software against ours: the tools are installed by `.ci/setup tests`.
+/// Tests with foreign software, which `.ci/setup tests` installs.
 @Suite struct ForeignClientTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     private static let python = root.appendingPathComponent(".venv/bin/python")
 
-    /// On a developer's machine the tools may be missing; in CI they may not.
+    /// The tools may be missing on a developer's machine, but not in CI.
     static var hasTools: Bool {
         FileManager.default.isExecutableFile(atPath: python.path) || ProcessInfo.processInfo.environment["CI"] != nil
     }
@@ -21,7 +21,7 @@ internal import Testing
         try await run(python, [root.appendingPathComponent("Tests").appendingPathComponent(path).path] + arguments)
     }
 
-    /// Each transport has a server of its own, which misbehaves for it alone; all are tried at the same time.
+    /// Each transport has a server of its own with faults; all are tested at the same time.
     @Test(.enabled(if: hasTools, "needs .ci/setup tests"))
     func officialPythonClientUsesTheDemoServerOnEveryTransport() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -47,7 +47,8 @@ internal import Testing
         await process.stop()
     }
 
-    /// Each script starts its own gateways: the dashboard and the API page in headless Chromium, the files of `Examples`.
+    /// Each script starts its own gateways: the dashboard and the API page in headless Chromium, the files of
+    /// `Examples`.
     @Test(
         .enabled(if: hasTools, "needs .ci/setup tests"),
         arguments: [
@@ -78,7 +79,7 @@ internal import Testing
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let addresses = try await process.demoAddresses()
         let query = "/v1/stream?upstream=demo&mode=MERGE&items=item1,item2&fields=stock_name,last_price,time"
-        // Curl ends with 28 when its time is over, which is how an endless answer ends here.
+        // Curl ends with 28 at its time limit, which ends an endless response here.
         let (status, output) = try await run(
             URL(fileURLWithPath: "/usr/bin/curl"),
             ["--silent", "--no-buffer", "--max-time", "8", addresses.gateway + query]
@@ -116,7 +117,7 @@ internal import Testing
             [
                 "run", contract, "--url", addresses.gateway,
                 "--phases", "examples,fuzzing", "--max-examples", "10", "--no-color",
-                // The same requests in every run, and no word about how long the machine takes for them.
+                // The same requests in every run, without checks of their duration.
                 "--generation-deterministic",
                 "--suppress-health-check", "all", "--request-timeout", "60",
                 // Open responses never end; the stream tests read them.

@@ -4,7 +4,7 @@ internal import Testing
 
 /// The built program as a child process, with its standard output read line by line.
 final class GatewayProcess: Sendable {
-    /// What is printed where, once the program is up.
+    /// The addresses that the program prints.
     struct Addresses {
         var gateway = ""
         var demoServer = ""
@@ -15,7 +15,7 @@ final class GatewayProcess: Sendable {
     private let logs: AsyncStream<String>
     private let endings: AsyncStream<Int32>
 
-    /// Starts the program with these arguments; a port of 0 is the caller's care.
+    /// Starts the program with these arguments; the caller has to pass port 0.
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
         process.executableURL = try Self.binary("lightstreamer-gateway")
         process.arguments = arguments
@@ -59,7 +59,7 @@ final class GatewayProcess: Sendable {
         }
     }
 
-    /// The built program of a name: it lies beside the tests.
+    /// The built program of a name, in the folder of the tests.
     static func binary(_ name: String) throws -> URL {
         let bundle = try #require(
             CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? Bundle.main.executablePath
@@ -113,14 +113,14 @@ final class GatewayProcess: Sendable {
         return process.terminationStatus
     }
 
-    /// Ends the program whatever it does.
+    /// Kills the program.
     func stop() async {
         if process.isRunning { signal(SIGTERM) }
         _ = await ended()
     }
 }
 
-/// Runs another program to its end and gives what it printed.
+/// Runs another program to its end and returns its output.
 func run(_ program: URL, _ arguments: [String]) async throws -> (status: Int32, output: String) {
     let process = Process()
     process.executableURL = program
@@ -131,7 +131,7 @@ func run(_ program: URL, _ arguments: [String]) async throws -> (status: Int32, 
     try process.run()
     let handle = pipe.fileHandleForReading
     return await withCheckedContinuation { continuation in
-        // Reading blocks, so it is done on a thread that nothing else waits for.
+        // Reading blocks, so it has a thread of its own.
         DispatchQueue.global().async {
             let output = String(decoding: handle.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()

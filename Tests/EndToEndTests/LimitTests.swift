@@ -4,7 +4,7 @@ internal import JSONText
 internal import Logging
 internal import Testing
 
-/// The limits that a configuration sets, as the program itself keeps them.
+/// The limits of a configuration, tested with the program.
 @Suite struct LimitTests {
     private static func withGateway(_ configuration: String, _ body: (String) async throws -> Void) async throws {
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -48,7 +48,7 @@ internal import Testing
         }
     }
 
-    @Test func onePollsWhereAnotherStreams() async throws {
+    @Test func sessionsBeyondTheLimitPoll() async throws {
         let configuration = """
             pool: {maxConcurrentSessionsPerServer: 0, maxConcurrentSessionsPerServerExceededPolicy: USE-POLLING}
             """
@@ -58,8 +58,8 @@ internal import Testing
         }
     }
 
-    @Test func tooManyRequestsAreToldWhenToComeAgain() async throws {
-        // The fourth request would have to come a quarter of an hour later.
+    @Test func tooManyRequestsGetRetryAfter() async throws {
+        // The fourth request is permitted a quarter of an hour later.
         try await Self.withGateway("limits: {rate: 0.001, burst: 3, loopback: true}") { url in
             for _ in 0..<3 { #expect(try await call("GET", url + "/v1/clients").status == 200) }
             let refused = try await call("GET", url + "/v1/clients")

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A folder of files for one process, gone at the end.
+/// A folder of files for one process, removed at the end.
 final class ProcessFolder: Sendable {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gateway-\(UUID())")
 
@@ -11,7 +11,7 @@ final class ProcessFolder: Sendable {
     /// The path of a file.
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    /// Writes a file; gives its path.
+    /// Writes a file; returns its path.
     @discardableResult
     func write(_ name: String, _ text: String) throws -> String {
         try text.write(toFile: path(name), atomically: true, encoding: .utf8)

@@ -13,7 +13,7 @@ internal import Testing
         """
     }
 
-    /// A client that trusts the certificate which is in the folder now.
+    /// A client that trusts the present certificate of the folder.
     private static func client(_ folder: ProcessFolder) throws -> HTTPClient {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .file(folder.path("certificate.pem"))
@@ -36,7 +36,7 @@ internal import Testing
         #expect(await process.log(with: "configuration reloaded") != nil)
         let second = try Self.client(folder)
         #expect(try await call("GET", url + "/health/live", client: second).status == 200)
-        // The first connection stands, with the certificate that it began with.
+        // The first connection stays open with its certificate.
         #expect(try await call("GET", url + "/health/live", client: first).status == 200)
         try folder.write("key.pem", "-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n")
         process.signal(SIGHUP)

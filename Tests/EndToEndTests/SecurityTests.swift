@@ -4,7 +4,7 @@ internal import JSONText
 internal import Logging
 internal import Testing
 
-/// Who may come in, as the program itself decides it.
+/// Authentication and authorization, tested with the program.
 @Suite struct SecurityTests {
     private static let stream = "/v1/stream?upstream=demo&mode=MERGE&fields=last_price&items="
     private static let admin = "lsg_" + String(repeating: "a", count: 43)
@@ -12,7 +12,7 @@ internal import Testing
 
     private static func bearer(_ key: String) -> [String: String] { ["Authorization": "Bearer \(key)"] }
 
-    /// What `key --hash` makes of a key.
+    /// The output of `key --hash` for a key.
     private static func hash(_ key: String, in folder: ProcessFolder) async throws -> String {
         let file = try folder.write("key", key + "\n")
         let binary = try GatewayProcess.binary("lightstreamer-gateway").path
@@ -39,7 +39,7 @@ internal import Testing
         """
     }
 
-    /// Runs a demo server and a gateway that asks for keys.
+    /// Runs a demo server and a gateway that requires keys.
     private static func withGateway(
         _ body: (GatewayProcess, String, ProcessFolder, Int) async throws -> Void
     ) async throws {

@@ -72,7 +72,7 @@ internal import Testing
         }
     }
 
-    @Test func legacyListenersAreToldWhatTheClientLived() async throws {
+    @Test func legacyListenersReceiveTheEventsOfTheClient() async throws {
         try await DemoFixture.run { demo in
             let made = try await call("POST", demo.url + "/v1/clients", json: #"{"upstream":"demo","connect":false}"#)
             let location = try #require(made.header("Location"))

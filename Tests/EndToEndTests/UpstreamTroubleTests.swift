@@ -7,7 +7,7 @@ internal import Testing
 @Suite struct UpstreamTroubleTests {
     private static let quotes = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=last_price"
 
-    @Test func serverThatGoesAwayIsReportedAndPickedUpAgain() async throws {
+    @Test func lostServerIsReportedAndReconnected() async throws {
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var configuration = DemoServerConfiguration()
         let first = DemoServer(configuration, logger: quiet)

@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    @Test func whatCanChangeIsTakenOver() async throws {
+    @Test func changeableSettingsAreAppliedOnReload() async throws {
         let gateway = Self.gateway()
         var newer = Self.configuration(["b", "c"])
         newer.pool.upstreams[0].maxItems = 7
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotChangeIsTold() async throws {
+    @Test func settingsForTheNextStartAreReturned() async throws {
         let gateway = Self.gateway()
         var newer = Self.configuration(["a"])
         newer.http.port = 1

@@ -82,7 +82,7 @@ struct JSONPatchTests {
         #expect(throws: JSONPatch.Failure.tooLarge(0)) { try JSONPatch([.add(path, [[]])]).applied(to: [:]) }
     }
 
-    @Test func patchComesBackFromItsDocument() throws {
+    @Test func patchRoundTripsThroughItsDocument() throws {
         let patch = JSONPatch([
             .add(JSONPointer(tokens: ["a/b"]), 1), .remove(JSONPointer()), .replace(JSONPointer(tokens: ["~"]), nil),
             .move(from: JSONPointer(tokens: ["x"]), to: JSONPointer(tokens: ["y"])),

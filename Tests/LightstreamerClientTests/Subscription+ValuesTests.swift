@@ -1,7 +1,7 @@
 internal import LightstreamerClient
 internal import Testing
 
-/// Serialized: `limitExceptionsUse` counts for the whole process, and all that depends on it is in here.
+/// Serialized: `limitExceptionsUse` applies to the whole process, and all tests that depend on it are here.
 @Suite(.serialized) struct SubscriptionValuesTests {
     private let layout = SubscriptionLayout(
         itemNames: ["i"],

@@ -3,8 +3,8 @@ import Replication
 import SessionCore
 import StreamIO
 
-/// Several members over a log in memory, under a schedule that a seed decides: appends are late, lost and repeated,
-/// deliveries are late or lost, nodes die, pause and lose their connection, the log goes back or is emptied.
+/// Several members over a log in memory, under a schedule determined by a seed: appends are late, lost and repeated,
+/// deliveries are late or lost, nodes crash, pause and lose their connection, the log is rolled back or emptied.
 final class SimulatedCluster {
     private enum Step {
         case frame(StoredFrame)
@@ -32,9 +32,9 @@ final class SimulatedCluster {
     private var scheduled: [Scheduled] = []
     private var order = 0
     private var number = 0
-    /// What is wrong, found so far.
+    /// The violations so far.
     private(set) var problems: [String] = []
-    /// Which nodes reported which members with another configuration.
+    /// The members with another configuration, by the node that reported them.
     private(set) var differences: [String] = []
     /// In thousandths: how often an append or a delivery is lost or repeated.
     let loss: Int
@@ -156,7 +156,7 @@ final class SimulatedCluster {
     private func append(_ bytes: [UInt8], by node: SimulatedNode) {
         guard node.isConnected, !generator.happens(loss) else { return }
         appends.append((delay(), bytes))
-        // Much later, too: what a paused process had sent, or what the network kept.
+        // Also much later, as messages of a paused process or delayed by the network.
         if generator.happens(loss) {
             appends.append((now + .milliseconds(Int.random(in: 0...4000, using: &generator)), bytes))
         }
@@ -212,7 +212,7 @@ final class SimulatedCluster {
 
     // MARK: - Checks
 
-    /// Compares what all nodes, the dead ones too, told under the same epoch.
+    /// Compares the events of all nodes under the same epoch, including crashed ones.
     func check() {
         for (index, left) in nodes.enumerated() {
             for right in nodes[..<index] where left.hub.epoch == right.hub.epoch && left.hub.epoch != 0 {
@@ -241,7 +241,7 @@ final class SimulatedCluster {
             && left.subscriptions == right.subscriptions && left.clients == right.clients
     }
 
-    /// What is not as it should be once nothing has gone wrong for a while.
+    /// The violations of the final state after a time without faults.
     func checkSettled(topics: [String]) {
         check()
         guard let ledger = alive.first?.machine.ledger else { return problems.append("no state") }

@@ -15,11 +15,11 @@ struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True in so many of a thousand cases.
+    /// True in this many of a thousand cases.
     mutating func happens(_ perMille: Int) -> Bool { Int.random(in: 0..<1000, using: &self) < perMille }
 }
 
-/// What a hub would have told its readers.
+/// The events that a hub would have delivered.
 struct ModelHub {
     struct Told: Equatable {
         let position: UInt64
@@ -32,14 +32,14 @@ struct ModelHub {
     }
 
     var epoch: UInt64 = 0
-    /// Everything up to here is not known event by event.
+    /// Events up to here are known as a snapshot only.
     var base: UInt64 = 0
     var position: UInt64 = 0
     var told: [Told] = []
     var tables: [String: Table] = [:]
     var lastNumbers: [String: Int] = [:]
 
-    /// Applies a frame's changes; returns what is wrong with them.
+    /// Applies a frame's changes; returns the violations.
     mutating func apply(_ changes: [HubChange], at position: UInt64) -> [String] {
         var problems: [String] = []
         if position != self.position + 1 { problems.append("applied \(position) after \(self.position)") }
@@ -103,7 +103,7 @@ final class SimulatedNode {
     var isConnected = false
     var isAlive = true
     var isPaused = false
-    /// Counts connections: what was sent over an earlier one does not arrive.
+    /// Counts connections: messages of an earlier one do not arrive.
     var connection = 0
     var carried: [String: SubscriptionLayout] = [:]
     private var unread: [Int] = []

@@ -40,11 +40,11 @@ struct MomentTests {
     }
 
     @Test(arguments: [0, -1, Double.nan, -Double.infinity])
-    func whatIsNoTimeIsZero(seconds: Double) {
+    func invalidTimeIsZero(seconds: Double) {
         #expect(Duration(optionSeconds: seconds) == .zero)
     }
 
-    @Test func whatIsTooLongIsTenYears() {
+    @Test func tooLongTimesAreTenYears() {
         #expect(Duration(optionSeconds: .infinity) == .seconds(315_360_000))
         #expect(Duration.milliseconds(Int.max).optionSeconds == 315_360_000)
     }

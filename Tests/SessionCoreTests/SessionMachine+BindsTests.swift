@@ -66,7 +66,7 @@ internal import Testing
         forced.advance(4000)
         #expect(forced.status == .connecting)
         forced.receive("CONOK,sid2,70000,0,*", "LOOP,0")
-        // All is tried again.
+        // All transports are enabled again.
         #expect(forced.orders[forced.stream]?.kind == .webSocket)
     }
 
@@ -221,7 +221,7 @@ internal import Testing
         #expect(harness.openConnections == [harness.stream])
     }
 
-    @Test func refusedSwitchIsGivenUpQuietly() {
+    @Test func refusedSwitchIsGivenUp() {
         let harness = SessionHarness.streamingOnSocket()
         harness.setOptions { $0.forcedTransport = .http }
         harness.receive("REQERR,1,68,no")
@@ -241,7 +241,7 @@ internal import Testing
         #expect(harness.orders[harness.stream]?.kind == .httpPoll)
     }
 
-    @Test func switchAskedForDuringABindFollowsIt() {
+    @Test func switchRequestedDuringABindFollowsIt() {
         let harness = SessionHarness.streamingOnSocket()
         harness.receive("LOOP,0")
         harness.open()
@@ -277,7 +277,7 @@ internal import Testing
         #expect(harness.orders[harness.stream]?.kind == .webSocket)
     }
 
-    @Test func slowReaderThatMayOnlyStreamGoesOnStreaming() {
+    @Test func slowReaderWithoutPollingContinuesToStream() {
         var options = SessionHarness.officialOptions
         options.slowingEnabled = true
         let harness = SessionHarness.bound(.wsStreaming, options)

@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// How control and message requests travel, and who hears of the replies.
+/// The transport of control and message requests, and the handling of their replies.
 @Suite struct SessionMachineControlTests {
     private static func add(_ id: Int, sub: Int, _ item: String, onSocket: Bool = false) -> String {
         "LS_reqId=\(id)&LS_op=add&LS_subId=\(sub)&LS_mode=MERGE&LS_group=\(item)&LS_schema=f&LS_snapshot=true"
@@ -48,7 +48,7 @@ internal import Testing
         )
     }
 
-    @Test func laterEachRequestGoesOnTheSocketByItself() {
+    @Test func laterRequestsAreSentSingly() {
         let harness = SessionHarness.streamingOnSocket()
         harness.subscribe(1, item: "a", mode: .command)
         harness.subscribe(2, item: "b")
@@ -166,7 +166,7 @@ internal import Testing
         #expect(harness.remaining(.control) == nil)
     }
 
-    @Test func whatWasNotAnsweredIsSentAgainAtOnce() {
+    @Test func unansweredRequestsAreSentAgainAtOnce() {
         let harness = SessionHarness.bound(.httpStreaming)
         harness.subscribe(1, item: "a")
         harness.respond("REQOK,1")
@@ -208,7 +208,7 @@ internal import Testing
         harness.advance(3500)
         #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(2, sub: 1, "a")])
         harness.advance(4000)
-        // Silence used the whole delay up.
+        // The silence was as long as the delay.
         #expect(
             harness.takeTrace() == [
                 "close", "T: control 0",

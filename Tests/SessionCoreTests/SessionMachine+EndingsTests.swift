@@ -1,9 +1,9 @@
 internal import SessionCore
 internal import Testing
 
-/// What a session leaves behind, in which order, and what the next one begins with.
+/// The end of a session: the order of its events, and the state for the next session.
 @Suite struct SessionMachineEndingsTests {
-    /// Streaming, with everything that a session can give.
+    /// Streaming, with all properties of a session.
     private static func full() -> SessionHarness {
         let harness = SessionHarness()
         harness.connect()

@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// Counting, replaying and giving up.
+/// Recovery: counting, repetition, and its end.
 @Suite struct SessionMachineRecoveryTests {
     /// Streaming, with one subscription and two updates: four data notifications.
     private static func busy() -> SessionHarness {
@@ -46,7 +46,7 @@ internal import Testing
         #expect(harness.takeTrace() == [])
     }
 
-    @Test func skippingGoesOnAcrossAPlainBind() {
+    @Test func skippingContinuesAcrossAPlainBind() {
         let harness = Self.recovering()
         harness.receive("CONOK,sid,70000,0,*", "PROG,2", "U,1,1,a", "LOOP,0")
         harness.open()
@@ -55,7 +55,7 @@ internal import Testing
         #expect(harness.takeConversation() == ["S: CONNECTED:WS-STREAMING", "sub1 update c"])
     }
 
-    @Test func interruptedReplayIsAskedForAgain() {
+    @Test func interruptedReplayIsRequestedAgain() {
         let harness = Self.recovering()
         harness.receive("CONOK,sid,70000,0,*", "PROG,0", "U,1,1,a")
         harness.breakStream()

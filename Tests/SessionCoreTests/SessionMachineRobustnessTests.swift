@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// Random events in random order: nothing traps, nothing leaks, and whoever stops is stopped.
+/// Random events in random order: no trap, no leak, and a stopped session stays stopped.
 @Suite struct SessionMachineRobustnessTests {
     private struct Generator: RandomNumberGenerator {
         var state: UInt64

@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// Every legal change of status, with what causes it.
+/// Every legal change of status, with its cause.
 @Suite struct StatusTransitionTests {
     private static let everyBond: [ForcedTransport] = [.wsStreaming, .httpStreaming, .wsPolling, .httpPolling]
 
@@ -152,7 +152,7 @@ internal import Testing
         recovering.disconnect()
         recovering.connect()
         recovering.open()
-        // The old session is forgotten.
+        // The old session is removed.
         #expect(
             recovering.takeRequests().last
                 == "> create_session|LS_keepalive_millis=5000&LS_cid=CID&LS_send_sync=false&LS_cause=api"

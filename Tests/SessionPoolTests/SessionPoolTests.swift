@@ -9,7 +9,7 @@ internal import Testing
     private let sink = RecordingSink()
     private let time = ManualTime()
 
-    /// A pool over an upstream that nobody listens for; its clock stands until it is set.
+    /// A pool over an upstream without a server; its clock is manual.
     private func pool(_ change: (inout PoolConfiguration) -> Void = { _ in }) -> SessionPool {
         var configuration = PoolConfiguration(
             upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
@@ -75,12 +75,12 @@ internal import Testing
         #expect(carrier == nil)
     }
 
-    @Test func readerWhoComesAtTheEndOfTheLingerIsCarriedAnew() throws {
+    @Test func readerAtTheEndOfTheLingerGetsANewSubscription() throws {
         let pool = pool()
         let resource = try pool.joinImplicit(Self.key)
         let carrier = try #require(resource.carrier)
         pool.leaveImplicit(resource)
-        // The machine gives the subscription up; the reader comes before it is closed.
+        // The machine releases the subscription; the reader joins before it is closed.
         time.pass(5)
         let actions = pool.state.withLock { $0.machine.timePassed(at: time.moment) }
         let again = try pool.joinImplicit(Self.key)
@@ -152,7 +152,7 @@ internal import Testing
         }
     }
 
-    @Test func clientThatCannotBeCreatedLeavesNothingBehind() throws {
+    @Test func failedCreationOfAClientLeavesNothing() throws {
         let pool = pool { $0.upstreams[0].serverAddress = "no address" }
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         for _ in 0..<3 {

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import TLCP
 
-/// Bytes of a whole stream connection to rows: splitter, parser and rows together.
+/// From the bytes of a stream connection to rows: splitter, parser and rows together.
 struct StreamTests {
     static let stream =
         [

@@ -17,7 +17,7 @@ package struct ParsedEvent: Sendable, Equatable {
 
 /// Reads `text/event-stream` as the WHATWG's "Server-sent events" say: bytes in any portions, events out.
 package struct EventStreamParser: Sendable {
-    /// The reconnection time that the stream advised last, in milliseconds.
+    /// The last `retry` time of the stream, in milliseconds.
     package private(set) var retry: Int?
     /// The id of the last event.
     package private(set) var lastEventID = ""
@@ -34,7 +34,7 @@ package struct EventStreamParser: Sendable {
     /// A parser at the start of a stream.
     package init() {}
 
-    /// Takes bytes and gives the events that they complete.
+    /// Parses bytes and returns the events that they complete.
     package mutating func feed(_ bytes: some Sequence<UInt8>) -> [ParsedEvent] {
         var events: [ParsedEvent] = []
         for byte in bytes {

@@ -1,4 +1,4 @@
-/// All the ways a test cuts bytes into chunks: at once, byte by byte, and in two at every place.
+/// All chunkings that tests use: one chunk, single bytes, and two chunks for each position.
 package enum EverySplit {
     /// The chunkings of these bytes, the whole first.
     package static func of(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {

@@ -1,14 +1,14 @@
 package import SessionCore
 internal import Synchronization
 
-/// The clocks of something under test, moved by hand.
+/// Manual clocks of a tested object.
 package final class ManualTime: Sendable {
     private let seconds = Mutex(1_000.0)
 
-    /// Clocks that stand.
+    /// Clocks at their start.
     package init() {}
 
-    /// The time that only differences of count.
+    /// The monotonic time.
     package var moment: Moment { .zero + .seconds(seconds.withLock { $0 }) }
     /// The time of day, in seconds since 1970.
     package var wall: Double { 1_700_000_000 + seconds.withLock { $0 } }

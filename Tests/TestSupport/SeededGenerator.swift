@@ -1,4 +1,4 @@
-/// A random number generator that gives the same numbers for the same seed (SplitMix64). Tests print the seed.
+/// A pseudo-random number generator (SplitMix64); equal seeds produce equal numbers. Tests print the seed.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,7 +14,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Random bytes, mostly of an alphabet, so that they come near to what a parser expects.
+    /// Random bytes, mostly of an alphabet, so that they resemble valid input.
     package mutating func bytes(from alphabet: String, upTo length: Int) -> [UInt8] {
         let letters = Array(alphabet.utf8)
         let count = Int.random(in: 0...length, using: &self)

@@ -1,6 +1,6 @@
 internal import StreamIO
 
-/// A reference that C code holds to one of our objects. The comment of each box below names the holder, where it is
+/// A reference of C code to a Swift object. The comment of each box below names the holder, where it is
 /// retained, and which one call releases it.
 enum Box<Object: AnyObject> {
     /// Retains the object for the C side.
@@ -25,8 +25,8 @@ enum Box<Object: AnyObject> {
     }
 }
 
-/// The library's reference to a server: the first argument of its callbacks. Not retained: a server stops its daemon, and
-/// with it all callbacks, before it is freed.
+/// The library's reference to a server: the first argument of its callbacks. Not retained: a server stops its daemon,
+/// and with it all callbacks, before it is freed.
 typealias HTTPServerBox = Box<HTTPServer>
 
 /// The library's reference to a connection's record: its socket context. Retained when the connection callback reports

@@ -1,7 +1,7 @@
 internal import CMicroHTTPD
 
 extension HTTPResponse {
-    /// The library's form of the response; its one reference goes to the caller. Nil only if memory is short.
+    /// The library's form of the response; the caller owns its one reference. Nil only if memory is short.
     ///
     /// - Parameter closing: Adds `Connection: close`.
     func makeLibraryResponse(closing: Bool) -> OpaquePointer? {
@@ -65,7 +65,7 @@ extension HTTPFields {
 }
 
 extension HTTPField {
-    /// Whether a handler may send this line: well-formed, and not about the framing, which is the server end's own.
+    /// Whether a handler may send this line: well-formed, and not about the framing, which the server determines.
     var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
             && !value.utf8.contains(where: \.isControlCharacter)

@@ -19,7 +19,7 @@ func connectionCallback(
 }
 
 /// Called on the loop's thread when a request line has been read, with the server, before anything in it is decoded.
-/// What it returns becomes the request's context: the new exchange, retained until `completedCallback`.
+/// The result becomes the request's context: the new exchange, retained until `completedCallback`.
 func requestLineCallback(
     context: UnsafeMutableRawPointer?,
     target: UnsafePointer<CChar>?,
@@ -32,8 +32,8 @@ func requestLineCallback(
     return RequestBox.retain(server.requestBegan(target: line, connection, record))
 }
 
-/// Called on the loop's thread for every part of a request target. Leaves it as it is: the raw target is kept from the
-/// request line, and decoding needs to know where segments end.
+/// Called on the loop's thread for every part of a request target. Changes nothing: the raw target is kept from the
+/// request line, since segments are split before decoding.
 func unescapeCallback(
     context: UnsafeMutableRawPointer?,
     connection: OpaquePointer?,
@@ -78,7 +78,7 @@ func accessCallback(
     return exchange.server.advance(exchange, method: method, version: version, part: part)
 }
 
-/// Called on the loop's thread when a request is over, however it ended. Releases the exchange, its context.
+/// Called on the loop's thread at the end of a request, in every case. Releases the exchange, its context.
 func completedCallback(
     context: UnsafeMutableRawPointer?,
     connection: OpaquePointer?,

@@ -32,7 +32,7 @@ func bodyFreeCallback(context: UnsafeMutableRawPointer?) {
     BodyBox.release(context)
 }
 
-/// What a content reader returns instead of a number of bytes; the library's macros cast, so Swift does not see them.
+/// The results of a content reader other than a number of bytes; the library's macros cast, so they are not imported.
 enum ContentReaderCode {
     /// `MHD_CONTENT_READER_END_OF_STREAM`.
     static let end = -1

@@ -1,7 +1,7 @@
 internal import StreamIO
 
-/// The inside of one shard: runs libmicrohttpd and writes the streams, in turn, on one thread. Everything it holds is
-/// confined to that thread, once `run` was called; the outside has its `StreamLoop`.
+/// Runs libmicrohttpd and writes the streams of one shard, in turn, on one thread. Its state is confined to that
+/// thread after the call of `run`; other threads use its `StreamLoop`.
 final class LoopDriver {
     let loop: StreamLoop
     let configuration: DaemonConfiguration
@@ -9,17 +9,17 @@ final class LoopDriver {
     let ledger: ConnectionLedger
     let scheduler: StreamScheduler
     let requestTimes: RequestTimes
-    /// The date for heads that we write ourselves.
+    /// The date for heads that the loop writes itself.
     var date = HTTPDate()
-    /// What this shard counted.
+    /// The counters of this shard.
     var figures = DaemonFigures()
     /// Responses close their connections, and no new ones are accepted.
     private(set) var isWindingDown = false
-    /// Handlers are not asked any more.
+    /// Handlers are no longer called.
     private(set) var isClosing = false
 
-    // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges follow from there; the listening socket, the
-    // bell and the servers count down from the top.
+    // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges those from there; the listening
+    // socket, the eventfd and the servers those from the top downwards.
     private static let firstExchangeToken = UInt64(1) << 63
     private static let listenerToken = UInt64.max
     private static let bellToken = listenerToken - 1
@@ -27,7 +27,7 @@ final class LoopDriver {
     private let poller: Poller
     private let makeFeed: Daemon.FeedMaker
     private let acceptor: Acceptor
-    /// The server of new connections last; before it those that only serve what they have.
+    /// The last server accepts new connections; those before it only serve their open ones.
     private var servers: [HTTPServer] = []
     private var serverCount: UInt64 = 0
     private var dueServers: Set<UInt64> = []
@@ -37,9 +37,9 @@ final class LoopDriver {
     private var nextFlush = Moment(nanoseconds: 0)
     private var drains: [(until: Moment, told: @Sendable (Bool) -> Void)] = []
 
-    /// A driver that listens, but serves only from `run` on.
+    /// A driver that listens; it serves after the call of `run`.
     ///
-    /// - Parameter listener: The driver owns it from now on, failure included.
+    /// - Parameter listener: Owned by the driver, also if this fails.
     init(
         loop: StreamLoop,
         configuration: DaemonConfiguration,
@@ -94,12 +94,12 @@ final class LoopDriver {
         shutDown()
     }
 
-    /// Frees what a driver holds that was never run.
+    /// Frees the resources of a driver that was never run.
     func abandon() {
         shutDown()
     }
 
-    /// How long the loop may sleep, milliseconds.
+    /// The time for which the loop may sleep, in milliseconds.
     private func patience() -> Int32 {
         if scheduler.hasQueue { return 0 }
         var milliseconds = servers.compactMap(\.timeout).min() ?? .max
@@ -163,7 +163,7 @@ final class LoopDriver {
     }
 }
 
-/// What other threads asked for.
+/// Handles the messages of other threads.
 extension LoopDriver {
     private func act(_ message: LoopMessage) {
         switch message {
@@ -218,7 +218,7 @@ extension LoopDriver {
         server.stop()
     }
 
-    /// Ends everything. Nothing may be suspended when the library's daemons stop.
+    /// Ends all streams and servers. No connection may be suspended when the library's daemons stop.
     private func shutDown() {
         isClosing = true
         stopAccepting()
@@ -251,14 +251,14 @@ extension LoopDriver {
         return Exchange(id: exchangeCount, server: server, connection: connection, record: record, target: target)
     }
 
-    /// Keeps a suspended exchange until its answer comes, or its client leaves: the library does not watch a suspended
-    /// connection.
+    /// Registers a suspended exchange until its response, or until its client leaves: the library does not watch a
+    /// suspended connection.
     func wait(for exchange: Exchange) {
         waiting[exchange.id] = exchange
         _ = poller.add(exchange.record.descriptor, token: Self.firstExchangeToken + exchange.id, .closed)
     }
 
-    /// The exchange waits no longer, if it is one that waited.
+    /// Removes the exchange from the waiting ones, if it is one.
     private func takeWaiting(_ id: UInt64) -> Exchange? {
         guard let exchange = waiting.removeValue(forKey: id) else { return nil }
         poller.remove(exchange.record.descriptor)
@@ -273,7 +273,7 @@ extension LoopDriver {
         exchange.resume()
     }
 
-    /// A request is over.
+    /// A request has ended.
     func endExchange(_ exchange: Exchange) {
         openExchanges -= 1
         waiting[exchange.id] = nil

@@ -3,10 +3,10 @@ internal import Glibc
 internal import StreamIO
 internal import Synchronization
 
-/// The way into a loop from other threads: messages in order, and a bell. It lives for as long as it is referenced, so
-/// a late call after the end of the loop is harmless.
+/// The messages of other threads to a loop, in order, with an eventfd that wakes it. Valid as long as it is
+/// referenced, so that a late call after the end of the loop has no effect.
 final class LoopMailbox: Sendable {
-    /// The bell: an eventfd in the loop's epoll set.
+    /// An eventfd in the loop's epoll set.
     let descriptor: Int32
     private let messages = Mutex<[LoopMessage]?>([])
     private let isRung = Atomic(false)
@@ -21,7 +21,7 @@ final class LoopMailbox: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Leaves a message; does nothing after `close`, except that a stream ends that will not be opened.
+    /// Adds a message; no effect after `close`, except that a stream that will not be opened is ended.
     func post(_ message: LoopMessage) {
         let isTaken = messages.withLock { messages in
             messages?.append(message)
@@ -39,7 +39,7 @@ final class LoopMailbox: Sendable {
         if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { ring() }
     }
 
-    /// The messages since the last call; called by the loop after its bell rang.
+    /// The messages since the last call; called by the loop after the eventfd has woken it.
     func take() -> [LoopMessage] {
         silence()
         return messages.withLock { messages in
@@ -54,10 +54,10 @@ final class LoopMailbox: Sendable {
         isFeedDue.load(ordering: .relaxed) && isFeedDue.exchange(false, ordering: .acquiringAndReleasing)
     }
 
-    /// Whether the feed was made due, and `takeFeed` did not see it yet.
+    /// Whether the feed is due and `takeFeed` has not returned it yet.
     var isFeedWaiting: Bool { isFeedDue.load(ordering: .acquiring) }
 
-    /// Refuses all messages from now on, and those that were not taken.
+    /// Rejects all later messages, and those that were not taken.
     func close() {
         let left = messages.withLock { messages in
             defer { messages = nil }
@@ -75,7 +75,8 @@ final class LoopMailbox: Sendable {
     private func silence() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)
-        // An exchange, not a store: it has to see the writes of threads that found the bell already rung.
+        // An exchange and not a store: it synchronizes with the writes of threads that found the eventfd already
+        // signalled.
         _ = isRung.exchange(false, ordering: .acquiringAndReleasing)
     }
 }
@@ -92,9 +93,9 @@ extension LoopMessage {
     }
 }
 
-/// What other threads want from a loop.
+/// A message of another thread to a loop.
 enum LoopMessage: Sendable {
-    /// What a responder was given.
+    /// The answer of a responder.
     enum Answer: Sendable {
         case response(HTTPResponse)
         case stream(HTTPStreamHead, AdmittedStream)
@@ -106,8 +107,8 @@ enum LoopMessage: Sendable {
     case replaceCertificate(DaemonConfiguration.Certificate, told: @Sendable (DaemonError?) -> Void)
     /// Stop listening.
     case stopAccepting
-    /// Report when no request and no stream is open, or when the moment has come.
+    /// Report when no request and no stream is open, or at the deadline.
     case drain(until: Moment, told: @Sendable (Bool) -> Void)
-    /// End everything, and the thread.
+    /// End all streams and servers, and the thread.
     case close
 }

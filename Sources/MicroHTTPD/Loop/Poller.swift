@@ -3,22 +3,22 @@ internal import Glibc
 
 /// An epoll set. Confined to its loop's thread.
 final class Poller {
-    /// What is watched on a descriptor, and what happened to it.
+    /// The events to watch on a descriptor, or those that occurred.
     struct Events: OptionSet {
         var rawValue: UInt32
         /// Bytes can be read.
         static let readable = Events(rawValue: EPOLLIN.rawValue)
         /// Bytes can be written.
         static let writable = Events(rawValue: EPOLLOUT.rawValue)
-        /// A connection can be accepted; of several loops that watch one socket only some wake up for it.
+        /// A connection can be accepted; of several loops that watch one socket only some are woken.
         static let connection = Events(rawValue: EPOLLIN.rawValue | 1 << 28)  // EPOLLEXCLUSIVE
         /// The peer closed its side, or both, or the connection broke.
         static let closed = Events(rawValue: EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue)
     }
 
-    /// Something that happened.
+    /// An event of a descriptor.
     struct Occurrence {
-        /// What the descriptor was added with.
+        /// The token of the descriptor.
         var token: UInt64
         var events: Events
     }
@@ -44,17 +44,17 @@ final class Poller {
         control(EPOLL_CTL_ADD, other, token, events)
     }
 
-    /// Watches it for something else.
+    /// Changes the events to watch.
     func change(_ other: Int32, token: UInt64, _ events: Events) {
         _ = control(EPOLL_CTL_MOD, other, token, events)
     }
 
-    /// Watches it no longer. Occurrences that were already taken still name it.
+    /// Stops watching. Occurrences that were already taken may still have its token.
     func remove(_ other: Int32) {
         epoll_ctl(descriptor, EPOLL_CTL_DEL, other, nil)
     }
 
-    /// Waits until something happens or the time is over; afterwards there are `count` occurrences.
+    /// Waits for events, up to a time; afterwards there are `count` occurrences.
     ///
     /// - Parameter milliseconds: -1 for ever.
     func wait(milliseconds: Int32) {

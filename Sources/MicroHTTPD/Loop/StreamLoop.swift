@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// The outside of one shard: one thread that serves its connections and writes their streams.
+/// One shard as seen from other threads; its thread serves connections and writes their streams.
 package final class StreamLoop: Sendable {
     /// The number of the shard, from 0.
     package let index: Int
-    /// The way in for messages.
+    /// The messages to the loop.
     let mailbox: LoopMailbox
     /// The shard's part of the figures, set by its thread.
     let figures = Mutex(DaemonFigures())
@@ -16,8 +16,8 @@ package final class StreamLoop: Sendable {
         mailbox = try LoopMailbox()
     }
 
-    /// Makes the loop ask its feed what is due; from any thread. Calls before the loop gets to it count once and cost
-    /// next to nothing.
+    /// Makes the loop collect what is due from its feed; from any thread. Further calls before that have no effect
+    /// and cost little.
     package func wake() {
         mailbox.wakeFeed()
     }

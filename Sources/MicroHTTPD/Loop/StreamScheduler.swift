@@ -2,29 +2,28 @@ internal import StreamIO
 
 /// The open streams of a loop: their numbers, their turns, their deadlines. Confined to the loop's thread.
 ///
-/// What many streams get alike goes from here to their sockets; neither their writers nor their contents are touched, for
-/// by the time of their turn they have fallen out of the processor's caches. Other streams are visited, and only if
-/// something is due: the content appends ranges of shared bytes to the one batch of the loop, and one system call sends
-/// them. Neither way allocates or takes a lock.
+/// Bytes for many streams are written to their sockets from here, without access to their writers and contents, which
+/// are not in the processor's caches. Other streams are visited if they are due: the content appends ranges of shared
+/// bytes to the one batch of the loop, and one system call sends them. Neither path allocates or takes a lock.
 final class StreamScheduler {
     private struct Entry {
         var writer: (any StreamWriter)?
         var generation: UInt32 = 0
-        /// Where shared writes go; -1 if they cannot, or the stream is blocked.
+        /// The socket of shared writes; -1 if there is none, or the stream is blocked.
         var socket: Int32 = -1
         var isQueued = false
     }
 
-    /// Streams visited in a row before the loop looks at its other duties.
+    /// The number of streams visited before the loop handles other events.
     private static let sliceLength = 512
 
-    /// Opens streams and names those that have something due; set before the first stream.
+    /// Opens streams and reports those that are due; set before the first stream.
     var feed: (any StreamFeed)?
     /// The time of the present pass.
     private(set) var now: Moment
     /// Open streams.
     private(set) var count = 0
-    /// Streams whose clients take nothing at the moment.
+    /// Streams whose clients accept no bytes at present.
     private(set) var blockedCount = 0
     private let poller: Poller
     private let blockedTimeout: Duration
@@ -49,17 +48,17 @@ final class StreamScheduler {
         batch = StreamBatch(byteLimit: configuration.batchLimit, pieceLimit: 256)
     }
 
-    /// Whether some stream waits for its turn.
+    /// Whether a stream is queued.
     var hasQueue: Bool { queueHead < queue.count || isSharing }
-    /// Whether a shared write is under way. The feed is not asked until it is done.
+    /// Whether a shared write is under way, which delays the next collection from the feed.
     var isSharing: Bool { !shared.isEmpty }
-    /// When `advance` has something to do next.
+    /// When `advance` is due.
     var nextTick: Moment? { wheel.nextTick }
     /// Bytes sent so far.
     var byteCount: UInt64 { output.total &+ secureBytes }
 
-    /// Opens a stream and returns its writer. Nil if the stream cannot be opened or its descriptor cannot be watched; it
-    /// ends with `neverOpened` then.
+    /// Opens a stream and returns its writer. Nil if the stream cannot be opened or its descriptor cannot be watched;
+    /// it ends with `neverOpened` then.
     func open<Writer: StreamWriter>(
         _ stream: AdmittedStream,
         framing: StreamFraming,
@@ -88,7 +87,7 @@ final class StreamScheduler {
         return writer
     }
 
-    /// Collects what is due and queues the streams, each pass from another one on, so that no stream is always last.
+    /// Collects what is due and queues the streams, in each pass from another one on, for fairness.
     func askFeed() {
         guard let feed, !isSharing else { return }
         news.removeAll()
@@ -104,7 +103,7 @@ final class StreamScheduler {
         }
     }
 
-    /// Moves on to the present: streams whose deadline has come are queued, or cut off if it was their last.
+    /// Queues the streams whose deadline has passed; those past their last deadline are closed.
     func advance(to now: Moment) {
         self.now = now
         due.removeAll(keepingCapacity: true)
@@ -123,7 +122,7 @@ final class StreamScheduler {
         }
     }
 
-    /// Gives streams their turn, up to a number of them: first what is shared, then those that are queued.
+    /// Writes up to a number of streams: first the shared writes, then the queued streams.
     func serve() {
         share()
         guard !isSharing else { return }
@@ -144,7 +143,7 @@ final class StreamScheduler {
         }
     }
 
-    /// Something happened to the descriptor of a stream.
+    /// An event of the descriptor of a stream.
     func noticed(_ id: StreamID, _ events: Poller.Events) {
         guard let writer = writer(of: id) else { return }
         let wasBlocked = writer.blockedSince != nil
@@ -219,7 +218,7 @@ final class StreamScheduler {
     }
 }
 
-/// What many streams get alike.
+/// Writes the same bytes to many streams.
 extension StreamScheduler {
     private func share() {
         var left = Self.sliceLength
@@ -229,7 +228,7 @@ extension StreamScheduler {
             for turn in slice.turns {
                 let id = slice.stream(at: turn)
                 guard id.slot < entries.count else { continue }
-                // Not the whole entry: that would count a reference to the writer, and so touch it.
+                // Not the whole entry, which would retain, and so access, the writer.
                 let socket = entries[id.slot].socket
                 guard socket >= 0, entries[id.slot].generation == id.generation else { continue }
                 let result = output.write(load, to: socket)
@@ -251,9 +250,9 @@ extension StreamScheduler {
     }
 }
 
-/// What a stream needs whose bytes the library fetches, from inside its content reader.
+/// The methods for streams whose bytes the library reads, called in its content reader.
 extension StreamScheduler {
-    /// What is due for the stream; empty if nothing is.
+    /// The due bytes of the stream; empty if there are none.
     func fill(_ writer: SecureStreamWriter) -> ArraySlice<StreamPiece> {
         batch.removeAll()
         let progress = writer.stream.content.fill(&batch, now: now)
@@ -271,19 +270,19 @@ extension StreamScheduler {
         return pieces
     }
 
-    /// Bytes went to the library: from now on the stream is blocked, as far as we can tell, until it asks for more.
+    /// Bytes were passed to the library: the stream counts as blocked until the library reads again.
     func handedOut(_ writer: SecureStreamWriter, _ count: Int) -> Moment {
         secureBytes &+= UInt64(count)
         wheel.schedule(writer.stream.id.slot, at: now + blockedTimeout)
         return now
     }
 
-    /// The stream's connection has been suspended: we have to see for ourselves whether its client goes.
+    /// The stream's connection was suspended: the loop watches whether its client leaves.
     func suspended(_ writer: SecureStreamWriter, _ descriptor: Int32) {
         _ = poller.add(descriptor, token: writer.stream.id.rawValue, .closed)
     }
 
-    /// The library is done with the stream, or about to be.
+    /// The library has released the stream, or is about to.
     func closed(_ writer: SecureStreamWriter, _ reason: StreamEnd) {
         guard self.writer(of: writer.stream.id) === writer else { return }
         remove(writer.stream.id.slot, writer)

@@ -1,12 +1,12 @@
 internal import StreamIO
 
-/// Deadlines of many things, coarse and cheap: a ring of ticks, each with a list of the things that are due then.
+/// A timer wheel: a ring of ticks, each with a list of the entries that are due then.
 ///
-/// Things are small numbers (indices of a table). A thing has at most one deadline. Moving a deadline further
-/// away, as every event does with a heartbeat, only stores it: the thing is looked at when the old one comes, and put
-/// where it belongs then. Nothing is allocated while the numbers stay below the highest one so far.
+/// Entries are small numbers (indices of a table) with at most one deadline each. Extending a deadline, as every
+/// event does with a heartbeat, only stores it: the entry is moved when the old one is due. Nothing is allocated
+/// while the numbers stay below the highest one so far.
 ///
-///     ticks   | 0 | 1 | 2 | … | 1023 |     one list each; deadlines beyond the ring wait in its last tick
+///     ticks   | 0 | 1 | 2 | … | 1023 |     one list each; deadlines beyond the ring are in its last tick
 ///     list      7 <-> 3 <-> 12             linked through `following` and `preceding`, by number
 struct TimerWheel: ~Copyable {
     private static let size: UInt64 = 1024
@@ -27,7 +27,7 @@ struct TimerWheel: ~Copyable {
         present = UInt64(clamping: now.nanoseconds) / self.granularity
     }
 
-    /// Sets the deadline of a thing.
+    /// Sets the deadline of an entry.
     mutating func schedule(_ thing: Int, at deadline: Moment) {
         makeRoom(for: thing)
         let isWaiting = deadlines[thing] != .max
@@ -40,25 +40,25 @@ struct TimerWheel: ~Copyable {
         link(thing, at: tick)
     }
 
-    /// Forgets the deadline of a thing, if it has one.
+    /// Removes the deadline of an entry, if it has one.
     mutating func cancel(_ thing: Int) {
         guard thing < deadlines.count, deadlines[thing] != .max else { return }
         unlink(thing)
         deadlines[thing] = .max
     }
 
-    /// The deadline of a thing; nil for none.
+    /// The deadline of an entry; nil for none.
     func deadline(of thing: Int) -> Moment? {
         guard thing < deadlines.count, deadlines[thing] != .max else { return nil }
         return Moment(nanoseconds: Int64(clamping: deadlines[thing]))
     }
 
-    /// Moves on to the present and appends the things that are due, which lose their deadlines.
+    /// Advances to the present and appends the due entries, whose deadlines are removed.
     mutating func advance(to now: Moment, due: inout [Int]) {
         let reading = UInt64(clamping: now.nanoseconds)
         let target = reading / granularity
         guard target > present else { return }
-        // After a pause longer than the ring, one turn sees everything.
+        // After a pause longer than the ring, one turn visits all ticks.
         var tick = target - present >= Self.size ? target - Self.size : present
         present = target
         while tick < target {
@@ -67,7 +67,7 @@ struct TimerWheel: ~Copyable {
         }
     }
 
-    /// When `advance` has something to do next; nil if there are no deadlines.
+    /// When `advance` is due; nil if there are no deadlines.
     var nextTick: Moment? {
         var distance: UInt64 = 1
         while distance <= Self.size {

@@ -1,12 +1,12 @@
 internal import StreamIO
 
-/// One request on its way through the server end, from its request line to its end. Confined to its loop's thread.
+/// One request, from its request line to its end. Confined to its loop's thread.
 final class Exchange {
-    /// How far it has come.
+    /// The phase.
     enum Phase {
         /// The request line was read. *Entered* at the start; *leaves to* `body`, `discarding`, `over`.
         case head
-        /// The head is good; the body arrives. *Leaves to* `waiting`, `streaming`, `over`.
+        /// The head is valid; the body is received. *Leaves to* `waiting`, `streaming`, `over`.
         case body
         /// The body is too long, or the head is rejected: the body is read to its end, so that the client reads the
         /// response instead of a broken connection, and discarded. *Leaves to* `over`.
@@ -17,7 +17,7 @@ final class Exchange {
         case answering(HTTPResponse)
         /// Resumed with a late stream that the library has to read. *Entered* from `waiting`; *leaves to* `streaming`.
         case opening(HTTPStreamHead, AdmittedStream)
-        /// A stream is open that the library reads. *Leaves to* `over`.
+        /// A stream that the library reads is open. *Leaves to* `over`.
         case streaming
         /// The response is queued, or the stream has ended or left the library: called again, the access callback
         /// closes the connection.
@@ -26,27 +26,27 @@ final class Exchange {
 
     /// Unique on its loop.
     let id: UInt64
-    /// The daemon it belongs to; it outlives its exchanges.
+    /// The server, which outlives its exchanges.
     unowned let server: HTTPServer
     /// The library's connection; valid until the completed-callback.
     let connection: OpaquePointer
-    /// The connection it came on.
+    /// The connection of the request.
     let record: ConnectionRecord
-    /// How far it has come.
+    /// The phase.
     var phase = Phase.head
     /// The request target as sent, until the head is checked.
     var target: TargetText?
-    /// The checked head, until the handler has it.
+    /// The checked head, until it is passed to the handler.
     var head: RequestHead?
     /// Handles the complete request, if its head was screened.
     var screened: ((HTTPRequest, HTTPResponder) -> HTTPDecision)?
-    /// What the handler answers with, while the request waits and the handler keeps it.
+    /// The responder, while the request waits and the handler retains it.
     weak var responder: HTTPResponder?
-    /// The body so far, until the handler has it.
+    /// The body so far, until it is passed to the handler.
     var body: [UInt8] = []
     /// Bytes reserved for the body in the ledger, until the request is over.
     var reservedBytes = 0
-    /// Bytes of an overlong body thrown away so far.
+    /// Discarded bytes of an overlong body.
     var discarded = 0
     /// True for a request with `HEAD`.
     var wantsOnlyHead = false
@@ -65,7 +65,7 @@ final class Exchange {
         self.target = target
     }
 
-    /// Lets the library go on with the suspended connection. The caller must not touch the connection or its
+    /// Resumes the suspended connection. The caller must not touch the connection or its
     /// descriptor afterwards.
     func resume() {
         server.resume(connection)

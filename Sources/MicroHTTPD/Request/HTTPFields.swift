@@ -13,7 +13,7 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
         lines = elements
     }
 
-    /// The value of the first line of that name, whatever its case; nil if there is none.
+    /// The value of the first line of that name, compared without regard to case; nil if there is none.
     package subscript(name: String) -> String? {
         lines.first { $0.isNamed(name) }?.value
     }
@@ -56,7 +56,7 @@ package struct HTTPField: Sendable, Hashable {
         self.value = value
     }
 
-    /// Compares the name, whatever its case.
+    /// Compares the name without regard to case.
     func isNamed(_ name: String) -> Bool {
         self.name.equalsIgnoringASCIICase(name)
     }

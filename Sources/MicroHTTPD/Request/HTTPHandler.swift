@@ -1,16 +1,17 @@
 package import StreamIO
 internal import Synchronization
 
-/// What the server end asks for every request: the one way from libmicrohttpd into the program behind it.
+/// Handles the requests of a daemon.
 ///
 /// With more than one shard the methods are called on several threads at once, on each for its own connections. They
-/// run on the thread that also writes all streams, so they must not block: what has to wait answers `.wait`.
+/// run on the thread that also writes all streams, so they must not block: a request that has to wait is answered
+/// with `.wait`.
 package protocol HTTPHandler: Sendable {
     /// Answers a complete request.
     ///
     /// - Parameters:
     ///   - request: The request with its whole body.
-    ///   - responder: The way to answer later, after `.wait`; needless for the other decisions.
+    ///   - responder: Answers later, after `.wait`; not used for the other decisions.
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision
 
     /// Checks the head of a request with a body before any of the body is kept. Requests without a body go to `handle`.
@@ -18,14 +19,14 @@ package protocol HTTPHandler: Sendable {
     /// - Parameter head: The request; its body is empty.
     func screen(_ head: HTTPRequest) -> HTTPScreening
 
-    /// Whether a request serves the operation of the program, such as health checks and metrics: those are answered even
-    /// when all connections are in use.
+    /// Whether a request serves the operation of the program, such as health checks and metrics: those are answered
+    /// even when all connections are in use.
     func isOperational(_ head: HTTPRequest) -> Bool
 
     /// The system refuses new connections; the server tries again after a pause.
     func connectionsRefused(reason: String)
 
-    /// The answer to a request that the server end itself refuses; `Connection: close` is added to it.
+    /// The answer to a request that the server itself refuses; `Connection: close` is added to it.
     ///
     /// Its status should be `refusal.status`; the body is free, for example a problem document.
     func refusal(for refusal: RequestRefusal) -> HTTPResponse
@@ -35,7 +36,7 @@ extension HTTPHandler {
     /// Accepts every request.
     package func screen(_ head: HTTPRequest) -> HTTPScreening { .accept(handle) }
 
-    /// No request does.
+    /// No request is operational.
     package func isOperational(_ head: HTTPRequest) -> Bool { false }
 
     /// Does nothing.
@@ -51,7 +52,7 @@ extension HTTPHandler {
     }
 }
 
-/// What a handler decides about the head of a request with a body.
+/// The decision of a handler on the head of a request with a body.
 package enum HTTPScreening {
     /// The function handles the request once its body is complete.
     case accept((HTTPRequest, HTTPResponder) -> HTTPDecision)
@@ -59,21 +60,21 @@ package enum HTTPScreening {
     case reject(HTTPResponse)
 }
 
-/// What a handler decides about a request.
+/// The decision of a handler on a request.
 package enum HTTPDecision {
     /// This response, now.
     case respond(HTTPResponse)
-    /// The responder will be used later, exactly once, from any thread. Requests that follow on the same connection
-    /// wait for it.
+    /// The responder will be used later, exactly once, from any thread. Later requests on the same connection wait
+    /// for it.
     case wait
-    /// An open response: the feed of the connection's loop opens the stream and gives its bytes.
+    /// An open response: the feed of the connection's loop opens the stream and provides its bytes.
     case stream(HTTPStreamHead, AdmittedStream)
 }
 
-/// The way to answer a request later: after the handler returned `.wait`, exactly once, from any thread.
+/// Answers a request after the handler returned `.wait`: exactly once, from any thread.
 ///
-/// Only the first answer counts. A responder that is dropped without an answer answers 500 by itself, so that no
-/// connection hangs.
+/// Only the first answer is sent. A responder that is released without an answer answers 500, so that no connection
+/// hangs.
 package final class HTTPResponder: Sendable {
     private enum Use {
         case unused
@@ -117,8 +118,8 @@ package final class HTTPResponder: Sendable {
         }
     }
 
-    /// Runs an action if the client closes its connection before the answer, at once if it did: an answer is then of no
-    /// use. The action runs at most once, on the loop's thread or on this one, and must be quick.
+    /// Runs an action if the client closes its connection before the answer, at once if it did already. The action runs
+    /// at most once, on the loop's thread or on this one, and must be quick.
     package func onAbandonment(_ action: @escaping @Sendable () -> Void) {
         let isAbandoned = state.withLock { state in
             if state.use != .used, !state.isAbandoned { state.onAbandonment = action }

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// One request, complete with its body, exactly as it stood on the wire.
+/// One request with its body, exactly as received.
 package struct HTTPRequest: Sendable {
     /// The method: any token, in its original case.
     package var method: String
     /// The path as sent, still percent-encoded, `%2F` and `%00` included. For the absolute form of a request target
     /// (`GET http://host/path`) only its path; for `OPTIONS *` the asterisk.
     package var rawPath: String
-    /// What follows the first `?`, as sent; nil without a `?`, empty after a trailing one.
+    /// The part after the first `?`, as sent; nil without a `?`, empty after a trailing one.
     package var rawQuery: String?
     /// 1.0, or 1.1 and everything after it.
     package var version: HTTPVersion
@@ -15,14 +15,14 @@ package struct HTTPRequest: Sendable {
     package var headers: HTTPFields
     /// The whole body, chunked framing removed.
     package var body: [UInt8]
-    /// Who sent the request.
+    /// The address of the client.
     package var peer: PeerAddress
-    /// The connection it came on: unique in this process, the same for all requests of a connection.
+    /// The number of its connection: unique in this process, the same for all requests of a connection.
     package var connectionID: UInt64
     /// True when the connection is encrypted.
     package var isSecure: Bool
 
-    /// A request from its parts; used by the server end, and by tests of handlers.
+    /// A request from its parts; used by the server, and by tests of handlers.
     package init(
         method: String,
         rawPath: String,
@@ -46,7 +46,7 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// The version of a request, as far as it makes a difference to the answer.
+/// The version of a request, as far as the response depends on it.
 package enum HTTPVersion: Sendable, Hashable {
     /// HTTP/1.0: no chunked framing, the connection closes after the response unless both sides agree otherwise.
     case http10

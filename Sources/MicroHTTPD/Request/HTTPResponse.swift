@@ -23,11 +23,11 @@ package struct HTTPResponse: Sendable {
 
     /// The status code, 200 to 599.
     package var status: Int
-    /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the server end and ignored here;
+    /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the server and ignored here;
     /// `Connection: close` is honoured.
     package var headers: HTTPFields
-    /// The body. A `HEAD` request and a 304 get its length and no bytes: give the body of the full response, or the length
-    /// is sent as 0. With 204 the length is left out too.
+    /// The body. A `HEAD` request and a 304 have its length and no bytes: pass the body of the full response, or the
+    /// length is sent as 0. With 204 the length is omitted.
     package var body: Body
 
     /// A response from its parts.
@@ -42,7 +42,7 @@ package struct HTTPResponse: Sendable {
 package struct HTTPStreamHead: Sendable {
     /// The status code; usually 200.
     package var status: Int
-    /// Header lines. `Transfer-Encoding`, `Content-Length`, `Connection` and `Date` are the server end's own: the
+    /// Header lines. `Transfer-Encoding`, `Content-Length`, `Connection` and `Date` are determined by the server: the
     /// connection always closes at the end of a stream.
     package var headers: HTTPFields
     /// Whether the body is sent in chunks where the client understands them. If not, its end is the end of the

@@ -1,17 +1,17 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// The header lines of a request, as the library hands them over one by one.
+/// The header lines of a request, as the library reports them one by one.
 struct HeaderCollection {
     /// The lines so far.
     private(set) var fields = HTTPFields()
-    /// Their length on the wire, about: names, values, and four bytes a line.
+    /// Their approximate length on the wire: names, values, and four bytes a line.
     private(set) var byteCount = 0
-    /// True if a name was no token, a value had control characters, or the lines hold bytes that the library passed over.
+    /// True if a name was no token, a value had control characters, or the library skipped bytes in the lines.
     private(set) var isMalformed = false
     /// True if a line ended with LF alone.
     private(set) var hasBareLineFeed = false
-    /// Where the last line ended in the library's memory.
+    /// The end of the last line in the library's memory.
     private var end: UInt
 
     /// - Parameter version: The version at the end of the request line, in the library's memory.
@@ -29,7 +29,7 @@ struct HeaderCollection {
         return collection
     }
 
-    /// Compares where a line lies with where the one before it ended. The library reads the lines where they were
+    /// Compares the position of a line with the end of the one before it. The library reads the lines where they were
     /// received and puts NUL bytes for the colon and the line end:
     ///
     ///     H o s t 0   x 0 0 A c c e p t 0 …      CR LF: two bytes between the lines; LF alone: one
@@ -68,7 +68,7 @@ struct HeaderCollection {
         if name.isEmpty || !name.allSatisfy(\.isTokenCharacter) || value.contains(where: \.isControlCharacter) {
             isMalformed = true
         }
-        // The library leaves blanks at the end of a value: here it would understand another framing than we do.
+        // The library keeps blanks at the end of a value, where it would determine another framing than this check.
         if end < value.count && ["Transfer-Encoding", "Content-Length"].contains(where: field.isNamed) {
             isMalformed = true
         }
@@ -77,7 +77,7 @@ struct HeaderCollection {
 }
 
 extension UInt8 {
-    /// RFC 9110, section 5.6.2: what methods and header names are made of.
+    /// The bytes of methods and header names (RFC 9110, section 5.6.2).
     var isTokenCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -86,7 +86,7 @@ extension UInt8 {
         }
     }
 
-    /// What the host and port of an `http` URL are made of (RFC 3986, section 3.2), user names left out.
+    /// The bytes of the host and port of an `http` URL (RFC 3986, section 3.2), without user names.
     var isHostCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -97,7 +97,7 @@ extension UInt8 {
     /// Space or tab.
     var isBlank: Bool { self == 0x20 || self == 0x09 }
 
-    /// What a header value must not contain (RFC 9110, section 5.5); the tab is allowed.
+    /// The bytes that a header value must not contain (RFC 9110, section 5.5); the tab is allowed.
     var isControlCharacter: Bool {
         self < 0x20 && self != 0x09 || self == 0x7F
     }

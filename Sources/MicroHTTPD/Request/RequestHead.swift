@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The head of a request, checked.
 struct RequestHead {
-    /// How much body follows.
+    /// The length of the body.
     enum Body: Equatable {
         case none
         case length(Int)
@@ -19,12 +19,12 @@ struct RequestHead {
     /// were not ended as they should be, so that the library may find it elsewhere than a proxy did.
     var isLastOnConnection: Bool
 
-    /// True if the client waits for a word before it sends its body.
+    /// True if the client waits for `100 Continue` before it sends its body.
     var expectsContinue: Bool {
         version == .http11 && headers.values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
     }
 
-    /// Checks the parts of a head against what libmicrohttpd lets through and against the limits.
+    /// Checks the parts of a head that libmicrohttpd does not check, and the limits.
     ///
     /// - Parameter target: The request target as sent; nil if it was not UTF-8, or not all of the request line.
     init(
@@ -78,8 +78,8 @@ struct RequestHead {
         return .length(count)
     }
 
-    /// Authority, path and query of a target in origin, absolute or asterisk form (RFC 9112, section 3.2); no authority in
-    /// other forms than the absolute one.
+    /// Authority, path and query of a target in origin, absolute or asterisk form (RFC 9112, section 3.2); no authority
+    /// in other forms than the absolute one.
     private static func split(_ target: String) -> (authority: String?, path: String, query: String?) {
         var rest = Substring(target).utf8
         var isRootMissing = false
@@ -97,19 +97,19 @@ struct RequestHead {
     }
 }
 
-/// The request target as it stands in the library's memory of the request line.
+/// The request target in the library's memory of the request line.
 struct TargetText {
     /// The target; nil if it is not UTF-8.
     let text: String?
-    /// Where it stands. For comparison only: the memory is the library's.
+    /// Its address. For comparison only: the memory belongs to the library.
     private let start: UInt
     private let end: UInt
 
     /// Copies a target, then hides its query from the library.
     ///
-    /// The library would go on and take the query apart, into the connection's memory: some hundred parts fill that, and
-    /// the request gets no answer at all. They are not needed, so the query is made to end where it begins. The
-    /// memory is the connection's own, and the library writes into it as well.
+    /// The library would split the query into the connection's memory: some hundred parts fill that, and the request
+    /// gets no response at all. The parts are not needed, so the query is ended where it begins. The memory belongs
+    /// to the connection, and the library writes into it as well.
     init(taking target: UnsafePointer<CChar>) {
         text = String(validatingCString: target)
         start = UInt(bitPattern: target)
@@ -117,8 +117,8 @@ struct TargetText {
         if let mark = strchr(target, Int32(UInt8(ascii: "?"))) { mark[1] = 0 }
     }
 
-    /// Whether the target is all that stands between a method and a version: the library reads each of the three up to
-    /// its first NUL byte and passes over what follows it, and over further blanks.
+    /// Whether there is nothing but the target between method and version: the library reads each of the three up to
+    /// its first NUL byte and skips the bytes after it, and further blanks.
     func fills(from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>) -> Bool {
         UInt(bitPattern: method) + UInt(strlen(method)) + 1 == start && end + 1 == UInt(bitPattern: version)
     }

@@ -1,4 +1,5 @@
-/// Why the server end refuses a request before a handler sees it. The connection is closed after the answer.
+/// The reason for which the server refuses a request before a handler receives it. The connection is closed after the
+/// answer.
 package enum RequestRefusal: Error, Hashable, CaseIterable {
     /// More than one `Content-Length` line.
     case duplicateContentLength

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import StreamIO
 
-/// The connections of a loop, and by when each has to have brought its request. The library's own timeout starts anew
-/// with every byte, which a client could send one by one for ever. Confined to the loop's thread.
+/// The connections of a loop, with the deadlines of their requests. The library's own timeout restarts with every
+/// byte, so that a client could send single bytes without end. Confined to the loop's thread.
 final class RequestTimes {
     private let idleTimeout: Duration
     private let requestTimeout: Duration
-    /// The longest time in which a connection beyond the limit has to send its request.
+    /// The time within which a connection beyond the limit has to send its request.
     private static let reservedRequestTimeout = Duration.seconds(5)
     private let responseTimeout: Duration
-    /// A client that takes fewer bytes in a second is too slow.
+    /// A client that accepts fewer bytes in a second is too slow.
     static let leastBytesPerSecond = 64 * 1024
     private var records: [ConnectionRecord?] = []
     private var free: [Int] = []
@@ -25,7 +25,7 @@ final class RequestTimes {
         wheel = TimerWheel(granularity: .milliseconds(100), now: now)
     }
 
-    /// When `advance` has something to do next.
+    /// When `advance` is due.
     var nextTick: Moment? { wheel.nextTick }
 
     /// A connection was accepted; its first request is due.
@@ -45,7 +45,7 @@ final class RequestTimes {
         free.append(record.slot)
     }
 
-    /// A request line has come: the rest has to follow within the request timeout, if it had not been due earlier.
+    /// A request line was received: the rest has to follow within the request timeout, or at an earlier deadline.
     func requestBegan(_ record: ConnectionRecord) {
         let limit = now + requestTimeout
         if let earlier = wheel.deadline(of: record.slot), earlier < limit { return }
@@ -57,17 +57,17 @@ final class RequestTimes {
         wheel.cancel(record.slot)
     }
 
-    /// The response is ready: its client has to take it in time.
+    /// The response is ready: its client has to accept it in time.
     func responseBegan(_ record: ConnectionRecord, size: Int) {
         wheel.schedule(record.slot, at: now + (responseTimeout + .seconds(size / Self.leastBytesPerSecond)))
     }
 
-    /// The request is answered: the connection may be idle, then bring another.
+    /// The request is answered: the connection may be idle before the next one.
     func requestEnded(_ record: ConnectionRecord) {
         wheel.schedule(record.slot, at: now + (idleTimeout + requestTimeout))
     }
 
-    /// Cuts off what is late. The library notices the end of input and closes the connection.
+    /// Shuts down late connections. The library detects the end of input and closes them.
     func advance(to now: Moment) {
         self.now = now
         due.removeAll(keepingCapacity: true)

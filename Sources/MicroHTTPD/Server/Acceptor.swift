@@ -15,11 +15,11 @@ final class Acceptor {
     private let ledger: ConnectionLedger
     private let report: (String) -> Void
     private var isClosed = false
-    /// When it tries again; nil while it does not pause.
+    /// When it tries again; nil while it is not paused.
     private(set) var pausedUntil: Moment?
 
     /// - Parameters:
-    ///   - listener: The acceptor owns it from now on.
+    ///   - listener: Owned by the acceptor.
     ///   - report: Called with the system's reason when connections are refused, at most once a minute in all loops.
     init(
         _ listener: ListeningSocket,
@@ -38,7 +38,7 @@ final class Acceptor {
     /// Starts watching the listening socket; false if the system refuses.
     func begin() -> Bool { poller.add(listener.descriptor, token: token, .connection) }
 
-    /// Accepts what is in the queue. Connections beyond the limits are closed.
+    /// Accepts the queued connections. Those beyond the limits are closed.
     func accept(into server: HTTPServer, now: Moment) {
         guard !isClosed, pausedUntil == nil else { return }
         for _ in 0..<Self.batch {

@@ -47,7 +47,7 @@ final class ConnectionLedger: Sendable {
         counts = Mutex(Counts(limit: limit))
     }
 
-    /// Lowers the limit to what the system can bear.
+    /// Lowers the limit to that of the system.
     func lower(to limit: Int) {
         counts.withLock { $0.limit = min($0.limit, limit) }
     }
@@ -78,7 +78,7 @@ final class ConnectionLedger: Sendable {
         }
     }
 
-    /// Takes a connection out of the counts.
+    /// Removes a connection from the counts.
     func release(_ place: ConnectionPlace) {
         let group = limitedGroup(of: place.peer)
         counts.withLock { counts in
@@ -138,19 +138,19 @@ extension [String: Int] {
 struct ConnectionPlace: Sendable {
     /// Unique in the process.
     let id: UInt64
-    /// Who is at the other end.
+    /// The address of the client.
     let peer: PeerAddress
     /// The connection is beyond the limit: it may only send operational requests.
     let isReserved: Bool
 }
 
-/// What is remembered of a connection for as long as the library has it. Confined to its loop's thread.
+/// The record of a connection while the library has it. Confined to its loop's thread.
 final class ConnectionRecord {
     /// Its place in the counts.
     let place: ConnectionPlace
     /// The library's descriptor of it.
     let descriptor: Int32
-    /// The connection became a stream, which goes on, and is counted, without the library.
+    /// The connection became a stream, which continues, and is counted, without the library.
     var isTakenOver = false
     /// The place in the loop's table of connections.
     let slot: Int

@@ -1,11 +1,11 @@
 package import StreamIO
 internal import Synchronization
 
-/// An HTTP server: libmicrohttpd accepts, parses and answers; the loops of this module run the library and write the open
-/// responses. Each loop is a shard with a thread, connections and streams of its own; all of them accept from one
+/// An HTTP server: libmicrohttpd accepts, parses and answers; the loops of this module run the library and write the
+/// open responses. Each loop is a shard with a thread, connections and streams of its own; all of them accept from one
 /// listening socket.
 package final class Daemon: Sendable {
-    /// The way in which a loop gets its feed: called once for each shard, on the shard's thread.
+    /// Makes the feed of a loop: called once for each shard, on the shard's thread.
     package typealias FeedMaker = @Sendable (StreamLoop) -> any StreamFeed
 
     private struct Running {
@@ -13,7 +13,7 @@ package final class Daemon: Sendable {
         var loops: [StreamLoop] = []
         var threads: [LoopThread] = []
 
-        /// Ends the loops, and waits for it.
+        /// Ends the loops and waits for their threads.
         func end() {
             listener?.close()
             loops.forEach { $0.mailbox.post(.close) }
@@ -39,7 +39,7 @@ package final class Daemon: Sendable {
     /// A daemon that is not yet listening.
     ///
     /// - Parameters:
-    ///   - configuration: How to listen, and the limits.
+    ///   - configuration: Address, TLS and limits.
     ///   - handler: Answers the requests.
     ///   - feed: Makes the feed of a loop.
     package init(configuration: DaemonConfiguration, handler: any HTTPHandler, feed: @escaping FeedMaker) {
@@ -95,7 +95,7 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// What goes on, added up over the shards; the numbers are as old as the loops' present passes.
+    /// The figures of all shards together, as of the loops' present passes.
     package var figures: DaemonFigures {
         state.withLock { state in
             switch state {
@@ -106,7 +106,7 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// Uses another certificate for connections from now on; those that stand keep theirs.
+    /// Uses another certificate for new connections; open ones keep theirs.
     ///
     /// - Throws: `startRefused` if the certificate or key cannot be used; the old one stays then.
     package func replaceCertificate(_ certificate: DaemonConfiguration.Certificate) async throws(DaemonError) {
@@ -120,7 +120,7 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// Closes the listening socket. Connections and streams go on; every response from now on closes its connection.
+    /// Closes the listening socket. Connections and streams stay open; every later response closes its connection.
     package func stopAccepting() {
         state.withLock { state in
             guard case .running(var running) = state else { return }
@@ -131,9 +131,9 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// Waits until no request is being answered and no stream is open, or until the time is over.
+    /// Waits until no request and no stream is open, up to a time.
     ///
-    /// - Returns: True when all is quiet.
+    /// - Returns: True if none is open.
     package func drain(within limit: Duration) async -> Bool {
         let end = Moment.monotonic() + limit
         var isQuiet = true
@@ -146,8 +146,8 @@ package final class Daemon: Sendable {
         return isQuiet
     }
 
-    /// Ends all streams (`daemonClosed`), answers what waits with 503, closes all connections, waits for the threads and
-    /// frees everything. May be called twice; not on a loop's own thread.
+    /// Ends all streams (`daemonClosed`), answers waiting requests with 503, closes all connections, waits for the
+    /// threads and frees all resources. May be called twice; not on a loop's own thread.
     package func close() {
         let running: Running? = state.withLock { state in
             defer {
@@ -191,29 +191,29 @@ package final class Daemon: Sendable {
     }
 }
 
-/// What a daemon is doing, for metrics.
+/// The figures of a daemon, for metrics.
 package struct DaemonFigures: Sendable, Hashable {
     /// Open connections.
     package var connections = 0
     /// Open streams.
     package var streams = 0
-    /// Streams whose client does not take its bytes at the moment.
+    /// Streams whose client accepts no bytes at present.
     package var blockedStreams = 0
     /// Connections accepted so far.
     package var acceptedConnections: UInt64 = 0
-    /// Connections turned away so far, for a limit.
+    /// Connections refused so far because of a limit.
     package var refusedConnections: UInt64 = 0
     /// Requests that a handler answered so far.
     package var requests: UInt64 = 0
-    /// Requests that the server end refused so far.
+    /// Requests that the server refused so far.
     package var refusedRequests: UInt64 = 0
     /// Bytes written to streams so far.
     package var streamBytes: UInt64 = 0
 
-    /// Nothing done yet.
+    /// All zero.
     package init() {}
 
-    /// Adds what one shard counted; connections are counted for all shards together, elsewhere.
+    /// Adds the counters of one shard; connections are counted by the ledger for all shards.
     mutating func add(_ shard: DaemonFigures) {
         streams += shard.streams
         blockedStreams += shard.blockedStreams

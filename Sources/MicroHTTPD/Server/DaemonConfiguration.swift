@@ -1,4 +1,4 @@
-/// How a daemon listens, and its limits. `Daemon.start` replaces impossible values by the nearest possible ones.
+/// The address, TLS and limits of a daemon. `Daemon.start` replaces invalid values by the nearest valid ones.
 package struct DaemonConfiguration: Sendable {
     /// A certificate with its key, both as PEM text.
     package struct Certificate: Sendable {
@@ -18,25 +18,26 @@ package struct DaemonConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// The port; 0 takes a free one. Default 0.
     package var port: UInt16 = 0
-    /// Threads, each with its own connections and streams; 0: one for each processor that the process may use. Default 1.
+    /// Threads, each with its own connections and streams; 0: one for each processor that the process may use. Default
+    /// 1.
     package var shards = 1
     /// TLS, if given.
     package var certificate: Certificate?
 
-    /// Connections at a time, all shards together; the system's limit of descriptors, less `reservedDescriptors`, may be
-    /// lower. Default 20,000.
+    /// Connections at a time, all shards together; the system's limit of descriptors, less `reservedDescriptors`, may
+    /// be lower. Default 20,000.
     package var connectionLimit = 20_000
     /// Connections beyond that limit, for the requests that `HTTPHandler.isOperational` names. Default 16.
     package var connectionReserve = 16
-    /// Descriptors for everything in the process besides connections. Default 128.
+    /// Descriptors of the process besides connections. Default 128.
     package var reservedDescriptors = 128
     /// Connections at a time from one address; 0 for no limit. Default 0.
     package var connectionLimitPerAddress = 0
     /// The group that the connections of an address count in; nil: the address is not limited. Called with a numeric
     /// address on the threads of the loops; the result must depend on the address alone. Default: the address itself.
     package var addressGroup: @Sendable (_ host: String) -> String? = { $0 }
-    /// What the library may use for one connection, bytes: a head has to fit with 56 bytes beside each header line.
-    /// Only what is really used costs memory. Beyond 32 KiB each connection takes pages of its own from the system.
+    /// The memory of the library for one connection, in bytes: a head has to fit, with 56 bytes more for each header
+    /// line. Only used memory is allocated. Beyond 32 KiB each connection has pages of its own.
     /// Never less than the limits of target and headers need together. Default 32 KiB.
     package var connectionMemory = 32 * 1024
     /// The longest request target, bytes. Default 16 KiB. One beyond the connection's memory gets the library's own
@@ -46,34 +47,34 @@ package struct DaemonConfiguration: Sendable {
     package var headerLimit = 12 * 1024
     /// The longest body, bytes. Default 1 MiB.
     package var bodyLimit = 1024 * 1024
-    /// An overlong body is read and thrown away up to this many bytes, so that its sender gets to read the refusal;
-    /// beyond it the connection is cut. Default 8 MiB.
+    /// An overlong body is read and discarded up to this many bytes, so that the client receives the refusal; beyond
+    /// it the connection is closed. Default 8 MiB.
     package var bodyDiscardLimit = 8 * 1024 * 1024
     /// Bytes of all request bodies in memory at a time; a request beyond it gets 503. Default 64 MiB.
     package var bodyBudget = 64 * 1024 * 1024
     /// After this time without a byte in either direction a connection is closed; streams excepted. Whole seconds.
     /// Default 30 s.
     package var idleTimeout = Duration.seconds(30)
-    /// A request whose head and body have not arrived this long after its connection became ready for it, idle time not
-    /// counted, is cut off. Default 30 s.
+    /// The time within which head and body of a request must be received, idle time not counted; then the connection
+    /// is closed. Default 30 s.
     package var requestTimeout = Duration.seconds(30)
 
-    /// A response has to be taken by its client within this time, and a second more for every 64 KiB of it. Default 60 s.
+    /// The time within which the client must accept a response, plus a second for every 64 KiB of it. Default 60 s.
     package var responseTimeout = Duration.seconds(60)
 
-    /// A stream whose client takes nothing for this long is cut off. Default 30 s.
+    /// The time after which a stream whose client accepts no bytes is closed. Default 30 s.
     package var blockedStreamTimeout = Duration.seconds(30)
-    /// The kernel's send buffer of a connection, bytes: what a stalled reader can hold. Default 64 KiB.
+    /// The kernel's send buffer of a connection, in bytes. Default 64 KiB.
     package var sendBufferSize = 64 * 1024
-    /// The most bytes that one stream gets in one go (an event is not split for it). Default 64 KiB.
+    /// The most bytes that one stream writes in one visit (an event is not split). Default 64 KiB.
     package var batchLimit = 64 * 1024
-    /// The least time between two questions to the feed: trades delay for larger batches. Default 0.
+    /// The least time between two collections from the feed; a longer time increases delay and batch size. Default 0.
     package var flushInterval = Duration.zero
 
     /// The defaults.
     package init() {}
 
-    /// The same with impossible values replaced by the nearest possible ones.
+    /// The same with invalid values replaced by the nearest valid ones.
     var corrected: DaemonConfiguration {
         var corrected = self
         corrected.shards = min(shards > 0 ? shards : ProcessorCount.available(), 256)

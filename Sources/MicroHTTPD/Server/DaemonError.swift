@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Why a daemon could not be started or changed.
+/// The reason for which a daemon could not be started or changed.
 package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The address is not one of this machine, or no address at all.
+    /// The address is invalid, or not one of this machine.
     case badAddress(String)
     /// Listening failed; the text of the system, for example "Address already in use".
     case cannotListen(String)
@@ -12,9 +12,9 @@ package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooFewDescriptors(limit: Int, needed: Int)
     /// libmicrohttpd refused to start; with TLS, mostly for a certificate and key that are unreadable or do not match.
     case startRefused
-    /// The daemon runs already, or was closed.
+    /// The daemon is running already, or was closed.
     case notStartable
-    /// The daemon does not run.
+    /// The daemon is not running.
     case notRunning
     /// The daemon was started without TLS, so it has no certificate to change.
     case notSecure

@@ -2,7 +2,7 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import StreamIO
 
-/// The ways in which an exchange is answered.
+/// The responses to an exchange.
 extension HTTPServer {
     /// Queues a response in the library; inside the access callback only.
     func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
@@ -127,7 +127,7 @@ extension HTTPServer {
 }
 
 extension LoopMessage.Answer {
-    /// Drops the answer: its request is over.
+    /// Drops the answer, whose request has ended.
     func refuse() {
         if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) }
     }

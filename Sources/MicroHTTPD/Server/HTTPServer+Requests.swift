@@ -34,7 +34,7 @@ extension HTTPServer {
         }
     }
 
-    /// The head is there; the target is nil if the request line holds what it must not.
+    /// The head was received; the target is nil if the request line is invalid.
     private func headArrived(_ exchange: Exchange, method: String, target: String?, version: UnsafePointer<CChar>)
         -> MHD_Result
     {
@@ -78,8 +78,8 @@ extension HTTPServer {
         return .YES
     }
 
-    /// Responds after the body was read and discarded; at once if the client waits for permission to send it, or if it is
-    /// too long for that.
+    /// Responds after the body was read and discarded; at once if the client waits for permission to send it, or if it
+    /// is too long for that.
     private func discardBody(of exchange: Exchange, _ head: RequestHead, then response: HTTPResponse) -> MHD_Result {
         exchange.head = nil
         exchange.screened = nil
@@ -143,7 +143,7 @@ extension HTTPServer {
         }
     }
 
-    /// The request with what has arrived of its body.
+    /// The request with the body received so far.
     private func request(of exchange: Exchange, _ head: RequestHead) -> HTTPRequest {
         HTTPRequest(
             method: head.method,

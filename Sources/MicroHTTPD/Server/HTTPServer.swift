@@ -1,22 +1,23 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// One libmicrohttpd daemon inside a loop: parses, limits, answers; the loop accepts its connections. It has no thread; the loop runs it. A loop
-/// has one, and for a while an older one beside it after its certificate was replaced. Confined to the loop's thread.
+/// One libmicrohttpd daemon inside a loop: parses, limits, answers; the loop accepts its connections. It has no thread;
+/// the loop runs it. A loop has one, and for a while an older one beside it after its certificate was replaced.
+/// Confined to the loop's thread.
 final class HTTPServer {
-    /// The loop it belongs to; it outlives its servers.
+    /// The loop, which outlives its servers.
     unowned let driver: LoopDriver
-    /// What its descriptor is watched under.
+    /// The token of its descriptor.
     let token: UInt64
     /// Whether its connections are encrypted.
     let isSecure: Bool
-    /// Readable when the library has something to do.
+    /// Readable when the library has work.
     private(set) var descriptor: Int32 = -1
     /// Its open connections.
     var connections = 0
     /// Connections that were added and that the library has not reported yet, by descriptor.
     private var added: [Int32: ConnectionPlace] = [:]
-    /// A connection was added or resumed, which the library's own timeout does not include.
+    /// Whether a connection was added or resumed, which the library's own timeout does not include.
     private var hasWork = false
     private var daemon: OpaquePointer?
     // The library keeps the pointers, so the text must not move; freed in `stop`.
@@ -37,7 +38,7 @@ final class HTTPServer {
 
         let limits = driver.configuration
         var settings = cmhd_settings()
-        // The ledger counts for all shards together; this is only the library's own limit out of the way.
+        // The ledger limits the connections of all shards; the library's own limit must not be lower.
         settings.connection_limit = UInt32(clamping: limits.connectionLimit + limits.connectionReserve) &+ 16
         settings.connection_memory = limits.connectionMemory
         settings.idle_seconds = UInt32(clamping: limits.idleTimeout.components.seconds)
@@ -61,7 +62,7 @@ final class HTTPServer {
         assert(daemon == nil, "a server has to be stopped")
     }
 
-    /// Lets the library do what it has to do, for as long as it has.
+    /// Runs the library until it has no more work.
     func run() {
         guard let daemon else { return }
         var rounds = 0
@@ -75,7 +76,7 @@ final class HTTPServer {
     /// Whether `run` is due although the descriptor is not readable.
     var mustRun: Bool { hasWork || timeout == 0 }
 
-    /// Milliseconds until `run` is due; nil for no need.
+    /// Milliseconds until `run` is due; nil if it is not.
     var timeout: UInt64? {
         guard let daemon else { return nil }
         if hasWork { return 0 }
@@ -88,13 +89,13 @@ final class HTTPServer {
         MHD_suspend_connection(connection)
     }
 
-    /// Resumes a suspended connection; it goes on in the next `run`.
+    /// Resumes a suspended connection, which continues in the next `run`.
     func resume(_ connection: OpaquePointer) {
         hasWork = true
         MHD_resume_connection(connection)
     }
 
-    /// Takes over an accepted socket, which the library closes, failure included.
+    /// Passes an accepted socket to the library, which closes it, also if this fails.
     func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ place: ConnectionPlace) {
         added[socket] = place
         hasWork = true
@@ -123,7 +124,7 @@ final class HTTPServer {
     }
 }
 
-/// The life of a connection, as the library reports it.
+/// The start and end of a connection, as the library reports them.
 extension HTTPServer {
     /// The library has a connection that was added; nil for any other one.
     func started(_ connection: OpaquePointer) -> ConnectionRecord? {
@@ -146,7 +147,7 @@ extension HTTPServer {
         return driver.beginExchange(on: self, target: target, connection, record)
     }
 
-    /// A request is over.
+    /// A request has ended.
     func completed(_ exchange: Exchange, _ reason: MHD_RequestTerminationCode) {
         if let stream = exchange.secureStream {
             exchange.secureStream = nil

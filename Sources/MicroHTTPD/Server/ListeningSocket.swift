@@ -6,8 +6,8 @@ struct ListeningSocket {
     let descriptor: Int32
     let port: UInt16
 
-    /// Listens on the configured address. What accepted sockets inherit is set here: no delay, and a bound on what
-    /// the kernel holds for a stalled reader.
+    /// Listens on the configured address. Accepted sockets inherit these options: no delay, and the size of the
+    /// kernel's send buffer.
     static func open(_ configuration: DaemonConfiguration) throws(DaemonError) -> ListeningSocket {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE
@@ -65,7 +65,7 @@ struct ListeningSocket {
 
 /// The process's limit of open descriptors.
 enum DescriptorLimit {
-    /// Raises the soft limit to the hard one, if it can, and returns what is in force.
+    /// Raises the soft limit to the hard one, if permitted, and returns the present limit.
     static func raise() -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

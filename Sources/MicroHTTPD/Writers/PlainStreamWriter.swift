@@ -2,10 +2,10 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import StreamIO
 
-/// A stream on a socket taken from the library: we write its head, its bytes and its end, and close it.
+/// A stream on a socket taken from the library: the loop writes its head, its bytes and its end, and closes it.
 final class PlainStreamWriter: StreamWriter {
     private static let lastChunk = SharedBytes(ChunkFraming.lastChunk)
-    /// What a client may send on a stream before we stop reading it (the kernel then stops it).
+    /// The number of bytes that are read from the client of a stream; after that the kernel's window limits the client.
     private static let inputLimit = 64 * 1024
 
     let stream: OpenStream
@@ -15,7 +15,7 @@ final class PlainStreamWriter: StreamWriter {
     private let ledger: ConnectionLedger
     private let isChunked: Bool
     private var head: SharedBytes?
-    /// What the kernel did not take, the first piece cut to what is left of it. Only a blocked stream has any.
+    /// The pieces that the kernel did not accept, the first one cut to its rest. Only a blocked stream has any.
     private var rest: [StreamPiece] = []
     private var isFinishing = false
     private var inputCount = 0
@@ -40,7 +40,7 @@ final class PlainStreamWriter: StreamWriter {
     var socket: Int32? { isChunked ? descriptor : nil }
 
     func begin(_ poller: Poller) -> Bool {
-        // The library switches this on and off for its own responses on the same connection.
+        // The library changes this option for its own responses on the same connection.
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         return poller.add(descriptor, token: stream.id.rawValue, interest)
@@ -97,14 +97,14 @@ final class PlainStreamWriter: StreamWriter {
             _ = output.write([piece], to: descriptor)
         }
         rest = []
-        // Closing a socket with unread input would make the kernel throw away our last bytes.
+        // On a close with unread input the kernel would discard the last bytes written.
         var rounds = 0
         while rounds < 16, let count = output.drain(descriptor), count > 0 { rounds += 1 }
         close(descriptor)
         ledger.release(place)
     }
 
-    /// Writes the bytes that were left; after the last of them the content is visited again.
+    /// Writes the remaining bytes; after the last of them the content is visited again.
     private func unblocked(_ output: SocketOutput, _ poller: Poller, _ now: Moment) -> WriteOutcome {
         guard case .written(let count) = output.write(rest[...], to: descriptor) else { return .over(.peerClosed) }
         rest = Self.rest(of: rest[...], after: count)
@@ -139,7 +139,7 @@ final class PlainStreamWriter: StreamWriter {
     }
 }
 
-/// Takes the socket of a connection away from the library.
+/// Takes the socket of a connection from the library.
 ///
 /// The library has no call for that; a suspended connection would keep its object and buffers, some 5 KiB, for as long
 /// as the stream is open. So the socket gets another descriptor, and a dummy socket gets the old one: the library,

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import StreamIO
 
-/// A stream whose bytes pass through the library, for TLS: the library reads them when it can send, and while there are
-/// none the connection is suspended and we watch its descriptor.
+/// A stream whose bytes are sent by the library, for TLS: the library reads them when it can send; while there are
+/// none the connection is suspended and the loop watches its descriptor.
 final class SecureStreamWriter: StreamWriter {
     let stream: OpenStream
     private(set) var blockedSince: Moment?
     private let exchange: Exchange
-    /// Holds us in its table while the stream is open; longer than we are asked for bytes.
+    /// Retains the writer in its table while the stream is open, which is longer than the library reads from it.
     private unowned let scheduler: StreamScheduler
-    /// What the library had no room for, the first piece cut to what is left of it.
+    /// The pieces that did not fit into the library's buffer, the first one cut to its rest.
     private var rest: ArraySlice<StreamPiece> = []
     private var isFinishing = false
     private var isOver = false
@@ -21,7 +21,7 @@ final class SecureStreamWriter: StreamWriter {
         self.scheduler = scheduler
     }
 
-    /// The library encrypts, so nothing can go past it.
+    /// The library encrypts, so shared bytes cannot be written directly.
     var socket: Int32? { nil }
 
     func begin(_ poller: Poller) -> Bool { true }
@@ -45,7 +45,7 @@ final class SecureStreamWriter: StreamWriter {
         if isSuspended {
             wake(poller)
         } else if !closingBody {
-            // The library has the connection and waits for its client, who will not come.
+            // The library has the connection and waits for its client, which has left.
             shutdown(exchange.record.descriptor, Int32(SHUT_RDWR))
         }
     }
@@ -79,7 +79,7 @@ final class SecureStreamWriter: StreamWriter {
         return 0
     }
 
-    /// The stream is no longer open; the library may not know yet.
+    /// The stream is no longer open; the library may not have been notified yet.
     func leave() {
         isOver = true
         exchange.phase = .over

@@ -1,10 +1,10 @@
 internal import StreamIO
 
-/// Shared writes that are under way: which write is next, and whose turn it is.
+/// Shared writes under way: the next write, and its next stream.
 struct SharedTurns {
     /// Some of the turns of one write.
     struct Slice {
-        /// What is written.
+        /// The bytes.
         let write: SharedWrite
         /// The turns; `stream` returns the stream of each.
         let turns: Range<Int>
@@ -24,16 +24,16 @@ struct SharedTurns {
     private var turn = 0
     private var rotation = 0
 
-    /// Whether nothing is under way.
+    /// Whether no write is under way.
     var isEmpty: Bool { writes.isEmpty }
 
-    /// Takes in new writes; each pass begins with another stream, so that no stream is always last.
+    /// Adds new writes; each pass begins with another stream, for fairness.
     mutating func begin(_ new: [SharedWrite]) {
         writes += new
         rotation = TurnRotation.next(rotation)
     }
 
-    /// Takes out the next turns, all of one write; nil if nothing is left.
+    /// Removes and returns the next turns, all of one write; nil if there are none.
     mutating func next(atMost limit: Int) -> Slice? {
         guard done < writes.count else {
             writes.removeAll(keepingCapacity: true)
@@ -52,9 +52,9 @@ struct SharedTurns {
     }
 }
 
-/// The stream that a pass begins with: another one in each pass, so that no stream is always last.
+/// The stream that a pass begins with: another one in each pass, for fairness.
 enum TurnRotation {
-    /// A prime, so that all places of a list have their turn whatever its length (a multiple of the prime excepted).
+    /// A prime, so that each index of a list is used, for any length but multiples of the prime.
     private static let step = 7919
 
     /// The rotation of the next pass; never negative.

@@ -3,9 +3,9 @@ internal import StreamIO
 
 /// Writes pieces to a socket, as many as fit in one system call. One for all streams of a loop.
 final class SocketOutput {
-    /// What the kernel took.
+    /// The result of a write.
     enum Result {
-        /// So many bytes, perhaps fewer than given.
+        /// The kernel accepted this many bytes, possibly fewer than given.
         case written(Int)
         /// The connection is broken.
         case broken
@@ -24,7 +24,7 @@ final class SocketOutput {
         scratch.deallocate()
     }
 
-    /// Pieces that are ready for the system call.
+    /// The pieces of the system call.
     struct Load {
         /// How many pieces.
         let pieces: Int
@@ -32,7 +32,7 @@ final class SocketOutput {
         let bytes: Int
     }
 
-    /// Makes pieces ready, as many as go into one system call. Whatever was ready before is not any more.
+    /// Sets the pieces of the system call, as many as it can have, in place of the previous ones.
     func load(_ pieces: ArraySlice<StreamPiece>) -> Load {
         var size = 0
         var count = 0
@@ -47,7 +47,7 @@ final class SocketOutput {
         return Load(pieces: count, bytes: size)
     }
 
-    /// Writes what was made ready last, without waiting; any number of times.
+    /// Writes the pieces that were set last, without waiting; any number of times.
     func write(_ load: Load, to descriptor: Int32) -> Result {
         let count = send(load.pieces, to: descriptor)
         if count < 0 { return errno == EAGAIN || errno == EWOULDBLOCK ? .written(0) : .broken }
@@ -69,9 +69,10 @@ final class SocketOutput {
         return .written(written)
     }
 
-    /// Reads and throws away what the client sent.
+    /// Reads and discards the bytes that the client sent.
     ///
-    /// - Returns: The number of bytes, up to a few KiB at a time; nil if it closed its side or the connection is broken.
+    /// - Returns: The number of bytes, up to a few KiB at a time; nil if it closed its side or the connection is
+    ///   broken.
     func drain(_ descriptor: Int32) -> Int? {
         let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
         if count > 0 { return count }

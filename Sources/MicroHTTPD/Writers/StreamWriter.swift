@@ -5,24 +5,24 @@ internal import StreamIO
 struct OpenStream {
     /// Its number.
     let id: StreamID
-    /// Where its bytes come from.
+    /// The source of its bytes.
     let content: any StreamContent
-    /// Called once, when it is over.
+    /// Called once, at its end.
     let onEnd: @Sendable (StreamEnd) -> Void
 
-    /// The stream is over.
+    /// The stream has ended.
     func ended(_ reason: StreamEnd) {
         content.ended(reason)
         onEnd(reason)
     }
 }
 
-/// The writer of one open stream, in one of two ways: written by us to a socket taken from the library, or read by the
-/// library through a content reader (TLS). Confined to its loop's thread.
+/// The writer of one open stream, in one of two ways: the loop writes to a socket taken from the library, or the
+/// library reads through a content reader (TLS). Confined to its loop's thread.
 protocol StreamWriter: AnyObject {
     /// The stream that it writes.
     var stream: OpenStream { get }
-    /// Since when the client takes nothing; nil if it does, or has nothing to take.
+    /// When the client stopped accepting bytes; nil if it accepts them, or none are pending.
     var blockedSince: Moment? { get }
 
     /// The socket, if shared bytes can be written to it as they are.
@@ -31,38 +31,38 @@ protocol StreamWriter: AnyObject {
     /// Starts watching for the client; false if the system refuses.
     func begin(_ poller: Poller) -> Bool
 
-    /// Gets what is due from the content and sends it off.
+    /// Sends the due bytes of the content.
     func write(_ batch: inout StreamBatch, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome
 
-    /// The client took only so many bytes of a shared write: keeps what is left of it. The stream is blocked.
+    /// The client accepted only this many bytes of a shared write: keeps the rest. The stream is blocked.
     func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: Moment)
 
-    /// Something happened to the descriptor; nil if that changes nothing.
+    /// Handles an event of the descriptor; nil if it changes nothing.
     func noticed(_ events: Poller.Events, _ output: SocketOutput, _ poller: Poller, now: Moment) -> WriteOutcome?
 
-    /// The stream is over: closes its socket, or gives the connection back to the library and does not touch it after.
+    /// Ends the stream: closes its socket, or returns the connection to the library and does not access it afterwards.
     ///
     /// - Parameter closingBody: Whether the body should be ended properly, if that is possible at once.
     func end(_ output: SocketOutput, _ poller: Poller, closingBody: Bool)
 }
 
-/// What became of a stream's turn.
+/// The result of a visit of a stream.
 enum WriteOutcome {
-    /// All is sent; nothing more is due before the deadline.
+    /// All bytes are sent; nothing more is due before the deadline.
     case idle(wakeAt: Moment?)
-    /// All is sent; more is due.
+    /// All bytes are sent; more are due.
     case more
-    /// The client is slower than we are; the stream has no turn until it can be written again.
+    /// The client is slower than the stream, which is visited again when it can be written.
     case blocked
-    /// The library will come for the bytes.
+    /// The library will read the bytes.
     case handedOver
-    /// The stream is over.
+    /// The stream has ended.
     case over(StreamEnd)
 }
 
-/// Writes the head of a response whose bytes do not pass through the library.
+/// Writes the head of a response whose bytes are not sent by the library.
 enum StreamHeadEncoder {
-    /// Status line and header lines, with the empty line behind them. Lines that are not allowed are left out.
+    /// Status line and header lines, with the empty line behind them. Lines that are not allowed are omitted.
     static func encode(_ head: HTTPStreamHead, isChunked: Bool, date: String) -> [UInt8] {
         let status = HTTPResponse(status: head.status).sendableStatus
         let phrase = MHD_get_reason_phrase_for(status).map { String(cString: $0) } ?? "Unknown"

@@ -1,10 +1,10 @@
 internal import Testing
 
-/// The table of the library's documentation: members of the class references and what stands for them.
+/// The table of the library's documentation: members of the class references and their equivalents.
 struct MemberTable {
     /// One row.
     struct Row: CustomTestStringConvertible {
-        /// The heading that it stands under.
+        /// The heading above it.
         var section: String
         /// The member of the class reference.
         var member: String
@@ -22,7 +22,7 @@ struct MemberTable {
         var testDescription: String { "\(section): \(member)" }
     }
 
-    /// The sections whose rows name what this library leaves out.
+    /// The sections of members that this library omits.
     static let omissions = "Left out"
 
     private(set) var rows: [Row] = []

@@ -1,6 +1,6 @@
 internal import Testing
 
-/// Holds the table of members in the library's documentation to the sources, the REST contract and the tests.
+/// Compares the table of members in the library's documentation with the sources, the REST contract and the tests.
 struct MemberTableTests {
     private let table: MemberTable
     private let declarations: PublicDeclarations
@@ -85,7 +85,7 @@ struct MemberTableTests {
     }
 }
 
-/// What the REST contract declares, as far as the table speaks of it.
+/// The operations and names of the REST contract that the table can refer to.
 private struct Contract {
     /// Operations, as `GET /v1/…`.
     var operations: Set<String> = []

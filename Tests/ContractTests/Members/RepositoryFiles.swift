@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The files of this repository, found from where this one lies.
+/// The files of this repository, found from the path of this file.
 enum RepositoryFiles {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -5,7 +5,7 @@ import Testing
 @testable import EventHub
 @testable import Gateway
 
-/// The event schemas against what is written to streams, in both directions.
+/// The event schemas compared with the events written to streams, in both directions.
 @Suite struct EventContractTests {
     private let contract: OpenAPIDocument
     private let check: SchemaCheck

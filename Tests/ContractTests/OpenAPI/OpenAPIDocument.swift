@@ -2,7 +2,7 @@ import Foundation
 import JSONText
 import Yams
 
-/// openapi.yaml as it stands at the top of the package.
+/// openapi.yaml of the package.
 struct OpenAPIDocument {
     /// One operation of the document.
     struct Operation {
@@ -84,7 +84,7 @@ struct OpenAPIDocument {
     }
 }
 
-/// Why the document cannot be used.
+/// The reason for which the document cannot be used.
 enum OpenAPIDocumentError: Error {
     case unreadable
 }

@@ -4,7 +4,7 @@ import JSONText
 struct SchemaCheck {
     let contract: OpenAPIDocument
 
-    /// What is wrong with a value; empty for a valid one.
+    /// The violations of a value; empty for a valid one.
     func faults(of value: JSONValue, by schema: JSONValue, at place: String = "") -> [String] {
         if let always = schema.bool { return always ? [] : ["\(place): not allowed"] }
         var faults: [String] = []

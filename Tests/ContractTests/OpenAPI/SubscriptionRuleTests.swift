@@ -4,8 +4,8 @@ import Testing
 
 @testable import Gateway
 
-/// The rules between the properties of a subscription: what openapi.yaml refuses is what the gateway refuses, in bodies
-/// and in queries.
+/// The rules between the properties of a subscription: openapi.yaml and the gateway refuse the same bodies and
+/// queries.
 @Suite struct SubscriptionRuleTests {
     private let contract: OpenAPIDocument
     private let check: SchemaCheck

@@ -1,6 +1,6 @@
 internal import SessionCore
 
-/// What one subscription was told, held to what the class reference promises.
+/// The events of one subscription, checked against the class reference.
 struct CheckedSubscription {
     /// A mirror of the values.
     private(set) var table: ValueTable
@@ -18,7 +18,7 @@ struct CheckedSubscription {
 
     private var mode: SubscriptionMode { table.properties.mode }
 
-    /// Takes the next event; what is wrong with it, nil if nothing is.
+    /// Checks the next event; the violation, or nil.
     mutating func saw(_ event: SubscriptionEvent) -> String? {
         let violation = check(event)
         table.apply(event)
@@ -65,7 +65,7 @@ struct CheckedSubscription {
         case .merge: expected = rows[update.itemPos] == nil
         case .distinct: expected = !table.snapshotEnded(item: update.itemPos)
         case .command:
-            // An update of the second level goes by that level's own snapshot.
+            // An update of the second level depends on the snapshot of that level.
             guard update.itemRow != nil else { return nil }
             expected = !table.snapshotEnded(item: update.itemPos)
         }
@@ -83,7 +83,8 @@ struct CheckedSubscription {
         return nil
     }
 
-    /// Lists and flows lose nothing within a cycle; other items may be conflated, but never go back.
+    /// DISTINCT and RAW items lose nothing within a cycle; other items may be conflated, but never return to older
+    /// values.
     private mutating func checkNumber(_ update: ItemUpdate) -> String? {
         guard let text = update.values.first ?? nil else { return nil }
         if text.hasPrefix("say ") { return texts.insert(text).inserted ? nil : "processed twice: \(text)" }

@@ -55,7 +55,7 @@ extension Conversation {
         clock.schedule(.closed(LinkID(connection)), at: time)
     }
 
-    /// What is to happen at a status does; options that the machine overwrites are what the user would hand back.
+    /// Performs the action of a status; options that the machine has changed are passed back as the user's.
     private func follow(_ event: SessionEvent) {
         if case .statusChanged(let status) = event {
             for trouble in reactions.removeValue(forKey: status) ?? [] {

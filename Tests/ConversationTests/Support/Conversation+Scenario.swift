@@ -3,7 +3,7 @@ internal import SessionCore
 
 /// The course of a conversation in a test.
 extension Conversation {
-    /// Subscribes, connects, lets data flow while troubles strike, lets everything settle, and compares the ends.
+    /// Subscribes, connects, publishes data during the faults, waits until both ends have recovered, and compares them.
     func play(
         _ kinds: [DataKind] = DataKind.allCases,
         lasting time: Duration = .seconds(2),
@@ -18,9 +18,9 @@ extension Conversation {
         compare()
     }
 
-    /// Takes all troubles away, and waits until both ends must have got over what happened.
+    /// Removes all faults, and waits until both ends must have recovered.
     ///
-    /// On a WebSocket a request that the server passed over is sent again only on the next one: hence a last break.
+    /// On a WebSocket a request that the server has ignored is sent again only on the next one: hence a last break.
     func settle(afterBreak breaks: Bool = false) {
         troubles = [:]
         reactions = [:]
@@ -34,7 +34,7 @@ extension Conversation {
         run(for: .seconds(5))
     }
 
-    /// Ends the session, and looks whether everything was told that must be.
+    /// Ends the session, and checks that all required events were delivered.
     func finish() {
         disconnect()
         run(for: .seconds(1))
@@ -44,7 +44,7 @@ extension Conversation {
         }
     }
 
-    /// Notes where what the client holds is not what the server holds.
+    /// Records the differences between the data of client and server.
     func compare() {
         guard checker.violations.isEmpty else { return }
         if !client.status.isConnected { checker.violations.append("not connected: \(client.status)") }

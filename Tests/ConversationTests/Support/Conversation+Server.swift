@@ -36,7 +36,7 @@ extension Conversation {
         perform(server.webSocketOpened(link, subprotocol: subprotocol, from: "10.0.0.1", at: clock.now))
     }
 
-    /// Sends bytes to the client, in small pieces if that is what is to be tried.
+    /// Sends bytes to the client, in small pieces if configured.
     private func deliver(_ bytes: [UInt8], on connection: ConnectionID) {
         guard isSplit else { return deliver(.bytes(connection, bytes), on: connection) }
         var rest = bytes[...]
@@ -58,7 +58,7 @@ extension Conversation {
         .microseconds(Int64.random(in: 1...max(1, latency.clampedNanoseconds / 1_000), using: &random))
     }
 
-    /// Breaks a connection: what is under way is lost, and both ends notice.
+    /// Breaks a connection: bytes under way are lost, and both ends detect it.
     func breakLink(_ connection: ConnectionID) {
         guard let link = links.removeValue(forKey: connection) else { return }
         clock.schedule(.closed(LinkID(connection)), at: clock.now + someLatency())
@@ -66,7 +66,7 @@ extension Conversation {
         perform(client.transportClosed(connection, .failed(reason: "broken"), at: context()))
     }
 
-    /// Breaks the connections that the session's stream runs on.
+    /// Breaks the connections of the session's stream.
     func breakStream() {
         for (connection, link) in links where link.isStream && link.isClientPresent { breakLink(connection) }
     }

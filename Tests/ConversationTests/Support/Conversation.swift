@@ -5,10 +5,10 @@ internal import TestSupport
 
 /// The client's session machine and the demo server's machine, joined by simulated links in virtual time.
 ///
-/// All that looks random follows from the seed. Troubles strike when a given number of lines has arrived on stream
+/// All random values follow from the seed. Faults happen when a given number of lines has arrived on stream
 /// connections, counted over the whole conversation.
 final class Conversation {
-    /// Something that happens at an instant.
+    /// A scheduled event.
     enum Occurrence {
         case opened(ConnectionID)
         case bytes(ConnectionID, [UInt8])
@@ -31,19 +31,19 @@ final class Conversation {
     var options: ConnectionOptionValues
     var checker = EventChecker()
     var publisher: Publisher
-    /// What disturbs the conversation after so many lines.
+    /// The disturbances, by the number of lines before them.
     var troubles: [Int: [Disturbance]] = [:]
-    /// What happens as soon as a status is reached for the first time.
+    /// The actions when a status is reached for the first time.
     var reactions: [ClientStatus: [Disturbance]] = [:]
-    /// What the timers that fired were for.
+    /// The purposes of the timers that fired.
     var firedTimers: Set<SessionTimer.Purpose> = []
     /// Lines that arrived on stream connections so far.
     var lineCount = 0
     /// How many of the next connections cannot be opened.
     var refusals = 0
-    /// How long the next connection that the client opens holds back what is sent on it.
+    /// The delay of bytes on the next connection that the client opens.
     var slowness = Duration.zero
-    /// Whether what the server writes arrives in small pieces.
+    /// Whether the bytes of the server arrive in small pieces.
     var isSplit = false
     /// The longest time that bytes are under way.
     var latency = Duration.milliseconds(30)
@@ -80,7 +80,7 @@ final class Conversation {
         )
     }
 
-    /// Lets time pass, and everything happen that is due.
+    /// Lets time pass and performs what is due.
     func run(for time: Duration) {
         let end = clock.now + time
         var steps = 0
@@ -123,7 +123,7 @@ final class Conversation {
         }
     }
 
-    /// What strikes now that so many lines have come.
+    /// The disturbances after the present number of lines.
     func strike(on connection: ConnectionID) {
         lineCount += 1
         for trouble in troubles.removeValue(forKey: lineCount) ?? [] { cause(trouble, on: connection) }

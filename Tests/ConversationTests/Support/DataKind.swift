@@ -1,10 +1,10 @@
 internal import SessionCore
 
-/// The kinds of data that a subscription can be about.
+/// The kinds of data of a subscription.
 enum DataKind: String, CaseIterable {
     case merge, distinct, raw, command, twoLevel
 
-    /// What to subscribe to.
+    /// The subscription.
     var properties: SubscriptionProperties {
         switch self {
         case .merge:
@@ -16,10 +16,10 @@ enum DataKind: String, CaseIterable {
         }
     }
 
-    /// The feeds that it shows.
+    /// The feeds of the subscription.
     var adapters: Set<String> { Set([properties.dataAdapter, properties.secondLevelDataAdapter].compactMap(\.self)) }
 
-    /// The room in which messages of the form `CHAT|say …` appear.
+    /// The chat with messages of the form `CHAT|say …`.
     static var chat: SubscriptionProperties { properties(.distinct, ["chat_room"], ["message"], of: "CHAT_ROOM") }
 
     private static var twoLevels: SubscriptionProperties {

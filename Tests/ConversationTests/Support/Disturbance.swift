@@ -1,28 +1,28 @@
 internal import DemoServer
 internal import SessionCore
 
-/// Something that disturbs a conversation.
+/// A disturbance of a conversation.
 enum Disturbance {
-    /// Something goes wrong with the connection that the session's stream runs on.
+    /// A fault of the connection of the session's stream.
     case link(SimulatedLink.Fault)
     /// The next connections cannot be opened.
     case refusal(count: Int)
-    /// The next connection holds back for so long what is sent on it.
+    /// The next connection delays bytes by this time.
     case slowOpening(Duration)
-    /// The server misbehaves.
+    /// A fault of the server.
     case server([Fault])
-    /// The user does something.
+    /// An action of the user.
     case user(UserAction)
 
-    /// What a user may do in the middle of a conversation.
+    /// An action of the user during a conversation.
     enum UserAction {
-        /// Keeps the client to another transport; nil: to none.
+        /// Restricts the client to another transport; nil: to none.
         case force(ForcedTransport?)
         /// Ends the session.
         case disconnect
-        /// Asks for a session.
+        /// Connects.
         case connect
-        /// Ends all subscriptions and begins them again.
+        /// Unsubscribes and subscribes all subscriptions.
         case resubscribe
         /// Changes the frequency limit of all subscriptions.
         case limitFrequency(RequestedMaxFrequency)

@@ -1,8 +1,8 @@
 internal import SessionCore
 
-/// Sees every event of a client, and notes what breaks a promise to its user.
+/// Checks every event of a client against the class reference.
 struct EventChecker {
-    /// What was wrong, in order; nothing should be.
+    /// The violations, in order.
     var violations: [String] = []
     /// All statuses so far.
     private(set) var statuses: [ClientStatus] = []

@@ -1,7 +1,6 @@
-/// Virtual time, and what is to happen in it: in the order of the instants, and where they are equal in the order in
-/// which it was put down.
+/// Virtual time with scheduled events, ordered by time and then by the order of scheduling.
 struct ManualClock<Occurrence> {
-    /// Names something that was put down, so that it can be taken back.
+    /// Identifies a scheduled event, so that it can be cancelled.
     struct Ticket: Hashable {
         fileprivate let number: Int
     }
@@ -17,15 +16,15 @@ struct ManualClock<Occurrence> {
     private var entries: [Entry] = []
     private var lastNumber = 0
 
-    /// When the next thing happens; nil if nothing is to happen.
+    /// The time of the next event; nil if there is none.
     var next: Duration? { entries.last?.time }
 
-    /// Puts something down, now at the earliest.
+    /// Schedules an event, now at the earliest.
     @discardableResult
     mutating func schedule(_ occurrence: Occurrence, at time: Duration) -> Ticket {
         lastNumber += 1
         let entry = Entry(time: max(time, now), number: lastNumber, occurrence: occurrence)
-        // The next one is the last, for that is where taking it away costs nothing.
+        // The next event is the last element, where removal costs O(1).
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
@@ -35,16 +34,16 @@ struct ManualClock<Occurrence> {
         return Ticket(number: lastNumber)
     }
 
-    /// Takes something back that has not happened yet.
+    /// Cancels an event that has not happened yet.
     mutating func cancel(_ ticket: Ticket) { entries.removeAll { $0.number == ticket.number } }
 
-    /// Lets time pass up to the next thing, and takes it out.
+    /// Lets time pass up to the next event, and removes it.
     mutating func advanceToNext() -> Occurrence? {
         guard let entry = entries.popLast() else { return nil }
         now = entry.time
         return entry.occurrence
     }
 
-    /// Lets time pass with nothing happening.
+    /// Lets time pass without events.
     mutating func advance(to time: Duration) { now = max(now, time) }
 }

@@ -2,11 +2,12 @@ internal import DemoServer
 internal import TLCP
 internal import TestSupport
 
-/// Decides what the feeds publish, and knows what their items must look like.
+/// Decides what the feeds publish, and stores the expected values of their items.
 ///
-/// Rows are numbered, those of the list and the flow without a gap, so that what is lost, doubled or out of order shows.
+/// Rows are numbered, those of the list and the events without gap, so that losses, repetitions and changes of order
+/// are detected.
 struct Publisher {
-    /// Numbered quotes with a long text and a document, a table, a list, and a flow of events.
+    /// Numbered quotes with a long text and a document, a table, a list, and events.
     static let feeds: [String: ManualFeedConfiguration] = [
         "QUOTES": ManualFeedConfiguration(
             items: ["item1", "item2", "item3"],
@@ -31,7 +32,7 @@ struct Publisher {
     private(set) var table: [String: [String?]] = [:]
     /// The number of the last row of the list.
     private(set) var listNumber = 0
-    /// The number of the last event of the flow.
+    /// The number of the last RAW event.
     private(set) var flowNumber = 0
     private var number = 0
     private var random: TestSupport.SeededGenerator
@@ -39,7 +40,7 @@ struct Publisher {
 
     init(seed: UInt64) { random = TestSupport.SeededGenerator(seed: ~seed) }
 
-    /// The next thing to publish, and where.
+    /// The next row to publish, and its feed.
     mutating func next() -> (adapter: String, order: FeedRequest) {
         number += 1
         let adapter = adapters.sorted().randomElement(using: &random) ?? ""
@@ -51,7 +52,7 @@ struct Publisher {
         }
     }
 
-    /// One more row for everything, so that every subscription sees the present state.
+    /// One more row for each item, so that every subscription receives the present state.
     mutating func round() -> [(adapter: String, order: FeedRequest)] {
         number += 1
         return [("QUOTES", quote()), ("TABLE", row()), ("LIST", entry()), ("FLOW", event())]

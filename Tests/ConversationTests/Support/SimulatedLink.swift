@@ -1,31 +1,31 @@
 internal import SessionCore
 internal import TLCP
 
-/// One connection between the two ends: bytes keep their order in each direction, and take their time.
+/// One connection between the two ends: bytes keep their order in each direction, and arrive after a delay.
 struct SimulatedLink {
-    /// What can go wrong with a connection.
+    /// A fault of a connection.
     enum Fault: Hashable {
-        /// It breaks; both ends notice.
+        /// It breaks, which both ends detect.
         case drop
-        /// Nothing arrives any more in either direction, and neither end is told.
+        /// Nothing arrives in either direction, and neither end is notified.
         case halfOpen
-        /// What is under way arrives only after this time.
+        /// Bytes under way arrive after this time.
         case stall(Duration)
     }
 
-    /// What the connection is for.
+    /// The purpose of the connection.
     let kind: TransportRequest.Kind
     /// Whether lines of the session's stream arrive here, or only answers to requests beside it.
     var isStream: Bool { kind != .httpControl }
     /// When the client opened it.
     let openedAt: Duration
-    /// Whether the client still wants to hear of it.
+    /// Whether the client still has the connection.
     var isClientPresent = true
-    /// Whether the server knows of it.
+    /// Whether the server has the connection.
     var isServerPresent = false
-    /// Whether nothing arrives any more.
+    /// Whether nothing arrives.
     var isHalfOpen = false
-    /// Cuts what arrives at the client into lines.
+    /// Splits the bytes that arrive at the client into lines.
     var splitter = LineSplitter()
 
     private var stalledUntil = Duration.zero
@@ -38,16 +38,16 @@ struct SimulatedLink {
         self.openedAt = openedAt
     }
 
-    /// Holds back what is sent from now on.
+    /// Delays the bytes sent from now on.
     mutating func stall(until time: Duration) { stalledUntil = max(stalledUntil, time) }
 
-    /// When something that is sent to the client at this instant arrives.
+    /// The arrival time of bytes sent to the client at this instant.
     mutating func arrivalAtClient(sentAt now: Duration, latency: Duration) -> Duration {
         lastAtClient = max(lastAtClient, stalledUntil, now + latency)
         return lastAtClient
     }
 
-    /// When something that is sent to the server at this instant arrives.
+    /// The arrival time of bytes sent to the server at this instant.
     mutating func arrivalAtServer(sentAt now: Duration, latency: Duration) -> Duration {
         lastAtServer = max(lastAtServer, stalledUntil, now + latency)
         return lastAtServer

@@ -32,7 +32,7 @@ struct StatusRules {
         return changes
     }
 
-    /// What may follow the present status.
+    /// The statuses that may follow the present one.
     private var successors: Set<ClientStatus> {
         switch present {
         case .disconnected: [.connecting]
@@ -47,7 +47,7 @@ struct StatusRules {
         }
     }
 
-    /// Takes the next status; false if it must not follow.
+    /// Checks the next status; false if it must not follow.
     mutating func allows(_ status: ClientStatus) -> Bool {
         guard successors.contains(status) else { return false }
         beforeStall = status == .stalled ? present : nil

@@ -58,7 +58,7 @@ struct FaultScriptTests {
         #expect(effects.count == 28)
         let arguments = "code=500 ms=1 bytes=9 by=1 items=1 fields=1 address=a line=l text=t".split(separator: " ")
         for effect in effects {
-            // Each effect is known, with some of the arguments that the manual knows.
+            // Each effect with some of its arguments.
             let line = FaultScript.manual.split(separator: "\n").first { $0.hasPrefix("  \(effect) ") } ?? ""
             let names = line.split { $0 == " " || $0 == "[" || $0 == "]" }.filter { $0.contains("=") }
                 .compactMap { $0.split(separator: "=").first }

@@ -55,7 +55,7 @@ struct FaultTests {
         #expect(bench.cut.contains(control))
     }
 
-    @Test func streamIsStruckWhenARequestComes() {
+    @Test func requestTriggersAFaultOnTheStream() {
         let bench = ServerBench()
         let (link, session) = busy(bench)
         bench.install(
@@ -152,7 +152,7 @@ struct FaultTests {
         let control = "LS_session=\(session)&LS_reqId=1&LS_op=constrain"
         let lost = bench.post("control", control)
         #expect(bench.answers[lost] == nil)
-        // Faults of the same moment strike together; the delay has been used up as well.
+        // Faults of the same moment take effect together; the delay has been used up as well.
         let next = bench.post("control", control)
         #expect(bench.lines(next) == ["REQOK,1"])
     }
@@ -267,7 +267,7 @@ struct FaultTests {
         let (link, _) = busy(bench)
         bench.publish("item1", ["caffè 😀", "1"], to: "QUOTES")
         #expect(bench.lines(link) == ["U,1,1,caffè 😀|1"])
-        // The answer to `wsok` went out before the stream began.
+        // The answer to `wsok` was sent before the stream began.
         #expect(bench.writes[link, default: []].dropFirst().allSatisfy { $0.count <= length })
     }
 

@@ -1,7 +1,7 @@
 internal import DemoServer
 internal import Testing
 
-/// What clients of all kinds do with HTTP, apart from TLCP.
+/// The HTTP of different clients, apart from TLCP.
 @Suite(.timeLimit(.minutes(1)))
 struct HTTPDetailsTests {
     private static let target = "/lightstreamer/heartbeat.txt?LS_protocol=TLCP-2.5.0"

@@ -2,7 +2,7 @@ internal import DemoServer
 internal import NIOCore
 internal import Testing
 
-/// Nothing that comes from a socket traps the server, or makes it hold more and more.
+/// No input from a socket traps the server, or increases its memory without limit.
 @Suite(.timeLimit(.minutes(2)))
 struct HostileClientTests {
     private static let heartbeat =
@@ -16,11 +16,11 @@ struct HostileClientTests {
         }
     }
 
-    @Test func clientThatTakesNoAnswersIsNotListenedTo() async throws {
+    @Test func clientThatReadsNothingIsNotRead() async throws {
         try await withServer({ $0.timings.idleHTTP = .milliseconds(400) }) { _, port in
             try await RawConnection.open(port: port) { connection in
                 let block = Array(repeating: Self.heartbeat, count: 500).joined()
-                // A server that goes on listening takes them all, and has to keep the answers.
+                // A server that continues to read accepts all of them, and has to keep the answers.
                 await #expect(throws: (any Error).self) {
                     for _ in 0..<2_000 { try await connection.send(bytes: Array(block.utf8)) }
                 }
@@ -34,7 +34,7 @@ struct HostileClientTests {
         try await withServer { server, port in
             for round in 0..<150 {
                 try await RawConnection.open(port: port) { connection in
-                    // The server may hang up at any time.
+                    // The server may close the connection at any time.
                     try? await Self.annoy(&connection, kind: round % 5, &generator)
                 }
             }
@@ -102,7 +102,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test func manySessionsThatNobodyBindsAreRefusedAtTheLimit() async throws {
+    @Test func unboundSessionsBeyondTheLimitAreRefused() async throws {
         try await withServer({ $0.limits.sessions = 500 }) { server, port in
             try await RawConnection.open(port: port) { connection in
                 let body = "LS_adapter_set=DEMO&LS_cid=x&LS_polling=true&LS_polling_millis=0&LS_idle_millis=0"

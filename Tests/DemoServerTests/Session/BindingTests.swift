@@ -2,7 +2,7 @@ internal import DemoServer
 internal import Testing
 
 struct BindingTests {
-    @Test func rebindGoesOnWhereTheStreamStopped() {
+    @Test func rebindContinuesWhereTheStreamStopped() {
         let bench = ServerBench()
         let (link, session) = bench.openSession()
         _ = bench.subscribe(link, 1)
@@ -48,7 +48,7 @@ struct BindingTests {
         #expect(bench.lines(new).first?.hasPrefix("CONOK,\(session)") == true)
     }
 
-    @Test func bindThatWasOvertakenStopsNobodyAndLosesNothing() {
+    @Test func lateBindStopsNoClientAndLosesNothing() {
         let bench = ServerBench()
         let session = bench.pollSession()
         let old = bench.openWebSocket()
@@ -60,7 +60,7 @@ struct BindingTests {
         #expect(bench.lines(new) == ["U,1,1,Acme|1"])
         bench.say("bind_session\nLS_session=\(session)", on: old)
         #expect(bench.lines(old).first?.hasPrefix("CONOK,\(session)") == true)
-        // The client of the new connection is not told to stop: it recovers, from wherever it is.
+        // The client of the new connection receives no END: it recovers from its last notification.
         #expect(bench.lines(new).isEmpty && bench.cut.contains(new))
         bench.publish("item1", ["Acme", "2"], to: "QUOTES")
         bench.hangUp(old)
@@ -108,7 +108,7 @@ struct BindingTests {
             let answer = bench.post("bind_session", "LS_session=\(session)&LS_recovery_from=\(point)")
             #expect(bench.lines(answer) == ["CONERR,4,Recovery not possible"])
         }
-        // A plain bind says that everything arrived; nothing before it is kept.
+        // A plain bind confirms all notifications; none before it is kept.
         _ = bench.post("bind_session", "LS_session=\(session)&LS_polling=true")
         let answer = bench.post("bind_session", "LS_session=\(session)&LS_recovery_from=2")
         #expect(bench.lines(answer) == ["CONERR,4,Recovery not possible"])
@@ -161,7 +161,7 @@ struct BindingTests {
         #expect(bench.machine.census.sessions == 1)
     }
 
-    @Test func pollIsAnsweredByItsFirstDataAndWhatComesAlong() {
+    @Test func pollIsAnsweredWithDataGatheredAfterTheFirst() {
         let bench = ServerBench()
         let session = bench.pollSession()
         let query = "LS_protocol=TLCP-2.5.0&LS_session=\(session)"
@@ -210,7 +210,7 @@ struct BindingTests {
         #expect(bench.lines(poll) == ["U,1,1,2", "LOOP,0"])
     }
 
-    @Test func heldPollSaysNothingBeforeItsData() {
+    @Test func heldPollSendsNothingBeforeItsData() {
         let bench = ServerBench(ServerBench.still { $0.holdsPolls = true })
         let session = bench.pollSession()
         let poll = bench.post(

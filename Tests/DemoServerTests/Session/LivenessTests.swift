@@ -36,7 +36,7 @@ struct LivenessTests {
         #expect(bench.ended[stream] == false)
     }
 
-    @Test func syncTellsTheAgeOfTheConnection() {
+    @Test func syncHasTheAgeOfTheConnection() {
         let bench = ServerBench()
         let link = bench.openWebSocket()
         bench.say("create_session\nLS_adapter_set=DEMO&LS_cid=x&LS_keepalive_millis=30000", on: link)
@@ -45,7 +45,7 @@ struct LivenessTests {
         #expect(bench.lines(link) == ["SYNC,4", "SYNC,19", "SYNC,34"])
     }
 
-    @Test func clientThatBreaksItsPromiseIsAskedToRebind() {
+    @Test func inactiveClientIsAskedToRebind() {
         let bench = ServerBench()
         let (link, _) = bench.openSession("&LS_inactivity_millis=3000&LS_keepalive_millis=30000")
         bench.advance(by: .seconds(7))

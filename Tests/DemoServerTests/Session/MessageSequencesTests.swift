@@ -58,7 +58,7 @@ struct MessageSequencesTests {
         var record = SeenNumbers(capacity: 3)
         let verdicts = [1, 5, 3, 1, 5, 9, 11].map { record.insert($0) }
         #expect(verdicts == [true, true, true, false, false, true, true])
-        // Too many were out of order: those below the lowest one remembered count as seen.
+        // Too many were out of order: missing numbers below the lowest stored one count as received.
         let late = record.insert(2)
         let high = record.insert(Int.max - 1)
         #expect(!late && high)

@@ -40,7 +40,7 @@ struct MessageTests {
         #expect(bench.lines(link) == ["REQOK,3", "MSGDONE,*,1,u", "REQERR,4,32,Message progressive too low"])
     }
 
-    @Test func fireAndForgetSaysNothing() {
+    @Test func messageWithoutOutcomeReportsNothing() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
         bench.say(message(1, "x", "&LS_outcome=false&LS_ack=false"), on: link)

@@ -107,7 +107,7 @@ struct TranscriptTests {
         )
         bench.publish("item1", ["Acme", "last"], to: "QUOTES")
         let rest = bench.lines(rebound).filter { $0.hasPrefix("U,") }
-        // The one that did not fit comes first; none is missing and none comes twice.
+        // The line that did not fit is the first one; none is missing and none is repeated.
         #expect(flow.filter { $0.hasPrefix("U,") } + rest == (1...count).map { "U,1,1,\($0)" } + ["U,1,1,last"])
     }
 

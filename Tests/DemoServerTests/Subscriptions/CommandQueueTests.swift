@@ -52,7 +52,7 @@ struct CommandQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func unfilteredTableLosesTheOldestAndSaysSo() {
+    @Test func unfilteredTableDropsTheOldestAndReportsIt() {
         var queue = CommandQueue(policy: QueuePolicy(capacity: 16, isUnfiltered: true, interval: nil))
         for number in 1...18 { queue.offer(row("a", .update, "\(number)")) }
         let events = drain(&queue, at: .zero)

@@ -71,7 +71,7 @@ struct FrequencyTests {
         #expect(bench.lines(link).isEmpty)
     }
 
-    @Test func unfilteredForwardsEverythingAndTellsLosses() {
+    @Test func unfilteredForwardsEverythingAndReportsLosses() {
         let bench = ServerBench(ServerBench.still { $0.limits.bufferSize = 3 })
         let (link, _) = bench.openSession()
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=unfiltered")
@@ -91,7 +91,7 @@ struct FrequencyTests {
         #expect(bench.lines(link) == ["U,1,2,n|49", "U,1,1,n|50"])
     }
 
-    @Test func reconfigurationIsToldBeforeItTakesEffect() {
+    @Test func reconfigurationIsAnnouncedBeforeItTakesEffect() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=0.1")

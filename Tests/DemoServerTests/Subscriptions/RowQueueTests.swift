@@ -11,7 +11,7 @@ struct RowQueueTests {
         return events
     }
 
-    @Test func snapshotGoesFirstAndIsNeverDropped() {
+    @Test func snapshotIsSentFirstAndNeverDropped() {
         var queue = RowQueue(policy: QueuePolicy(capacity: 1, isUnfiltered: false, interval: .seconds(1)))
         for text in ["a", "b"] { queue.offerSnapshot(.row(row(text))) }
         queue.offerSnapshot(.endOfSnapshot)

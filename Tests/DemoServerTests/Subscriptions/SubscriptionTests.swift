@@ -115,7 +115,7 @@ struct SubscriptionTests {
         #expect(lines.suffix(3) == ["U,1,1,b", "U,1,1,c", "EOS,1,1"])
     }
 
-    @Test func clearedListsAndTablesAreToldSo() {
+    @Test func clearedListsAndTablesSendClearSnapshot() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
         _ = bench.subscribe(link, 1, mode: "DISTINCT", group: "news", schema: "headline", adapter: "NEWS")
@@ -134,7 +134,7 @@ struct SubscriptionTests {
         #expect(bench.lines(link) == ["CS,1,1", "CS,2,1", "U,3,1,#|#"])
     }
 
-    @Test func lossesAreToldToUnfilteredAndRawSubscriptionsOnly() {
+    @Test func lossesAreReportedToUnfilteredAndRawSubscriptionsOnly() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
         _ = bench.subscribe(link, 1)
@@ -148,7 +148,7 @@ struct SubscriptionTests {
         #expect(bench.lines(link) == ["OV,2,1,4", "OV,3,1,2"])
     }
 
-    @Test func heldSnapshotIsCompleteWhenTheFeedSaysSo() {
+    @Test func heldSnapshotIsCompleteAfterEndSnapshot() {
         let bench = ServerBench(
             ServerBench.still {
                 $0.manualFeeds["SLOW"] = ManualFeedConfiguration(

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Testing
 
-/// A TCP connection whose bytes a test writes and reads itself.
+/// A TCP connection whose bytes a test writes and reads directly.
 struct RawConnection {
     private var bytes: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -40,12 +40,12 @@ struct RawConnection {
         try await outbound.write(ByteBuffer(bytes: bytes))
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending direction.
     func finish() {
         outbound.finish()
     }
 
-    /// Reads until the text has come; what came up to its end is returned and forgotten.
+    /// Reads up to the end of a text; returns and removes the bytes.
     mutating func read(upTo text: String) async throws -> String {
         let wanted = Array(text.utf8)
         while true {
@@ -61,7 +61,7 @@ struct RawConnection {
         }
     }
 
-    /// Reads so many bytes.
+    /// Reads this number of bytes.
     mutating func read(count: Int) async throws -> [UInt8] {
         while received.count < count {
             guard let more = try await bytes.next() else {
@@ -73,7 +73,7 @@ struct RawConnection {
         return Array(received.prefix(count))
     }
 
-    /// Reads until the peer closes; returns what came.
+    /// Reads until the peer closes; returns the bytes.
     mutating func readToEnd() async throws -> String {
         while let more = try await bytes.next() { received.append(contentsOf: more.readableBytesView) }
         defer { received = [] }
@@ -86,7 +86,7 @@ struct RawConnection {
 }
 
 extension RawConnection {
-    /// Posts a body to a request's path.
+    /// Posts a body to the path of a request.
     mutating func post(_ name: String, _ body: String, query: String = "LS_protocol=TLCP-2.5.0", headers: String = "")
         async throws
     {
@@ -96,7 +96,7 @@ extension RawConnection {
         )
     }
 
-    /// Asks for a WebSocket and returns the answer's head.
+    /// Requests a WebSocket and returns the head of the response.
     mutating func shakeHands(path: String = "/lightstreamer", headers: String = "") async throws -> String {
         try await send(
             """
@@ -147,7 +147,7 @@ extension RawConnection {
         return (head[0] & 0x0F, head[0] & 0x80 != 0, try await read(count: length))
     }
 
-    /// Reads text messages until a line starts like this, which is returned.
+    /// Reads text messages up to a line with this prefix, which is returned.
     mutating func readLine(startingWith start: String) async throws -> String {
         while true {
             let (opcode, _, payload) = try await readFrame()

@@ -1,6 +1,6 @@
 internal import DemoServer
 
-/// A server on a port of its own, for as long as the body takes; its data stand still, the feed `HAND` moves by hand.
+/// A server on a port of its own for the time of the body; its data do not change, the feed `HAND` is manual.
 func withServer(
     _ change: (inout DemoServerConfiguration) -> Void = { _ in },
     _ body: (DemoServer, Int) async throws -> Void

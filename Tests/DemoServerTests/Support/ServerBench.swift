@@ -1,6 +1,6 @@
 internal import DemoServer
 
-/// A server machine without sockets, its virtual clock, and everything it has written.
+/// A server machine without sockets, its virtual clock, and all written lines.
 final class ServerBench {
     var machine: DemoServerMachine
     private(set) var now = Duration.zero
@@ -19,7 +19,7 @@ final class ServerBench {
         machine = DemoServerMachine(configuration, identitySeed: 7)
     }
 
-    /// A server whose feeds move only by hand: `QUOTES`, `PORTFOLIO`, `NEWS`, `EVENTS`.
+    /// A server with manual feeds: `QUOTES`, `PORTFOLIO`, `NEWS`, `EVENTS`.
     static func still(_ change: (inout DemoServerConfiguration) -> Void = { _ in }) -> DemoServerConfiguration {
         var configuration = DemoServerConfiguration()
         configuration.serverName = "Embedded test server"
@@ -95,7 +95,7 @@ final class ServerBench {
         perform(machine.shutDown(at: now))
     }
 
-    /// Lets time pass; everything due happens at its own instant.
+    /// Lets time pass; each deadline is handled at its instant.
     func advance(by time: Duration) {
         let end = now + time
         while let due = machine.nextDeadline, due <= end {
@@ -107,7 +107,7 @@ final class ServerBench {
 
     // MARK: What came out
 
-    /// The lines written on a connection since this was last asked; what is not ended by CR-LF stays.
+    /// The lines written on a connection since the last call; an incomplete line is kept.
     func lines(_ link: LinkID) -> [String] {
         var bytes = unread[link] ?? []
         if let answer = answers[link], unread[link] == nil { bytes = answer.body }
@@ -174,7 +174,7 @@ extension ServerBench {
         return String(greeting.split(separator: ",").dropFirst().first ?? "")
     }
 
-    /// Subscribes on a WebSocket and returns what came.
+    /// Subscribes on a WebSocket and returns the lines.
     func subscribe(
         _ link: LinkID,
         _ id: Int,

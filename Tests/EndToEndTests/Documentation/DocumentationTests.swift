@@ -5,7 +5,7 @@ internal import Testing
 @Suite struct DocumentationTests {
     private static let address = "http://127.0.0.1:8080"
 
-    /// The Swift blocks stand in files named `…Snippets.swift` beside this one, which the compiler checks.
+    /// The Swift blocks are in the files `…Snippets.swift` beside this one, which the compiler checks.
     @Test func swiftBlocksAreCompiled() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let snippets = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -63,7 +63,7 @@ internal import Testing
         await gateway.stop()
     }
 
-    /// Streams do not end, so each request has a time limit; reaching it is no failure.
+    /// Streams do not end, so each request has a time limit, which is no failure.
     private static let prelude = """
         set -u
         curl() {

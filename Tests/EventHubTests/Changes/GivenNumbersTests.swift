@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import EventHub
 
-/// Hubs whose numbers come with the changes: several of them hold the same topics.
+/// Hubs with given numbers: several of them have the same topics.
 @Suite struct GivenNumbersTests {
     private let quotes = SubscriptionProperties.quotes
 

@@ -5,7 +5,7 @@ internal import Testing
 @testable import EventHub
 
 @Suite struct LegacyDerivationTests {
-    @Test func aSessionsStartIsToldOnceAndSilenceAtBothEnds() {
+    @Test func sessionStartIsReportedOnceAndSilenceAtStartAndEnd() {
         var derivation = LegacyDerivation(status: .disconnected)
         let statuses: [ClientStatus] = [
             .connecting, .connectedStreamSensing, .connectedHTTPStreaming, .stalled, .connectedHTTPStreaming,

@@ -5,7 +5,7 @@ internal import Testing
 @testable import EventHub
 
 @Suite struct EventFramingTests {
-    @Test func whatItWritesIsReadBack() {
+    @Test func writtenEventsAreParsedBack() {
         var json = JSONBytes()
         let framing = EventFraming(.serverSentEvents)
         EventFraming.writeRetry(2500, in: &json)

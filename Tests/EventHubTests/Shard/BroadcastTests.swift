@@ -10,7 +10,7 @@ internal import Testing
         for number in numbers { harness.publish(properties.update(["\(number)", "", ""]), to: id) }
     }
 
-    /// The values of the first field, in the order in which they were told.
+    /// The values of the first field, in the order of delivery.
     private func told(_ stream: TestStream) throws -> [String] {
         try stream.events.compactMap { $0["fields"]?["x"]?.string }
     }
@@ -45,7 +45,7 @@ internal import Testing
         #expect(try full.events.last?["values"] != nil)
     }
 
-    @Test func whoReadsSeveralChannelsGetsThemInOneOrder() throws {
+    @Test func readersOfSeveralChannelsReceiveOneOrder() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
         harness.addSubscription("t")
@@ -67,7 +67,7 @@ internal import Testing
         #expect(both.subscriber.figures.bytes == UInt64(both.bytes.count))
     }
 
-    @Test func whoReadsTheSameChannelsGetsTheSameBroadcast() throws {
+    @Test func readersOfTheSameChannelsShareABroadcast() throws {
         let harness = HubHarness()
         let ids = ["s", "t", "u"]
         for id in ids { harness.addSubscription(id) }
@@ -177,7 +177,7 @@ internal import Testing
         #expect(figures.bytes == UInt64(stream.bytes.count))
         #expect(harness.hub.metrics.delivered == 5)
         #expect(harness.hub.metrics.deliveryLatency.counts.reduce(0, +) == 2)
-        // The same when it is counted by the stream itself again.
+        // The same when the stream counts for itself again.
         stream.isBlocked = true
         #expect(figures.delivered == 5)
         #expect(figures.bytes == UInt64(stream.bytes.count))

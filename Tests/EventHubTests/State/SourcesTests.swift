@@ -6,7 +6,7 @@ internal import Testing
 @Suite struct SourcesTests {
     private let quotes = SubscriptionProperties.quotes
 
-    @Test func aClientTellsItsOwnEventsOnly() throws {
+    @Test func clientSourceHasOnlyEventsOfItsClient() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.client("c", withSubscriptions: false))
@@ -18,7 +18,7 @@ internal import Testing
         #expect(try stream.events[0]["sources"] == [["client": "c", "status": "CONNECTED:WS-STREAMING"]])
     }
 
-    @Test func allSubscriptionsOfAClientAreToldInTheirOrder() throws {
+    @Test func eventsOfAllSubscriptionsOfAClientKeepTheirOrder() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
         let stream = try harness.open(.client("c", withSubscriptions: true)) { $0.conflates = false }
@@ -84,7 +84,7 @@ internal import Testing
         #expect(stream.isFinished)
     }
 
-    @Test func aStreamWithOtherSourcesGoesOn() throws {
+    @Test func streamWithOtherSourcesContinues() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
         harness.addSubscription("t")
@@ -97,7 +97,7 @@ internal import Testing
         #expect(!stream.isFinished)
     }
 
-    @Test func aDeletedClientSaysItsLastAndCloses() throws {
+    @Test func deletedClientDeliversPendingEventsAndCloses() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let own = try harness.open(.client("c", withSubscriptions: true))
@@ -124,7 +124,7 @@ internal import Testing
         harness.publish(quotes.update(["5", "2", "3"]), to: "t")
         harness.pass()
         let names = try stream.events.map(\.name)
-        // What was said before by the source that goes is not told any more.
+        // Earlier events of the removed source are not delivered.
         #expect(names == ["stream", "stream", "update", "end-of-snapshot", "update"])
         let second = try stream.events[1]
         #expect(second["sources"]?.array?.map { $0["subscription"] } == ["t"])
@@ -157,7 +157,7 @@ internal import Testing
         #expect(!stream.isFinished)
     }
 
-    @Test func closingSaysWhyAndEnds() throws {
+    @Test func closingEventHasReasonAndEndsTheStream() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
         let stream = try harness.open(.subscription("s"))

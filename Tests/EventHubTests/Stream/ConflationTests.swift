@@ -9,7 +9,7 @@ internal import Testing
     private let rows = SubscriptionProperties.portfolio
     private let chat = SubscriptionProperties.chat
 
-    /// A stream whose reader takes nothing while the body publishes, pass after pass.
+    /// A stream whose reader reads nothing while the body publishes, pass after pass.
     private func blocked(
         _ harness: HubHarness,
         _ properties: SubscriptionProperties,
@@ -100,7 +100,7 @@ internal import Testing
         #expect(updates.map { $0["conflated"] } == [100, 100])
     }
 
-    @Test func aDeletedRowThatCameBackIsToldTwice() throws {
+    @Test func rowAddedAgainAfterDeletionIsDeliveredTwice() throws {
         let harness = HubHarness()
         harness.addSubscription("s", rows)
         harness.publish(rows.update(["k", "ADD", "0"]))

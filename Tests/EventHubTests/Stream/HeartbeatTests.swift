@@ -27,7 +27,7 @@ internal import Testing
         #expect(names == (format == .ndjson ? Array(repeating: "heartbeat", count: gaps.count) : []))
     }
 
-    @Test func aStreamThatSpeaksNeedsNone() throws {
+    @Test func activeStreamNeedsNoHeartbeat() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))

@@ -57,7 +57,7 @@ internal import Testing
         let steady = try harness.open(request)
         var restless = try harness.open(request)
         var told: [TestStream.Event] = []
-        // One event for both: who has none yet cannot resume.
+        // One event for both: a stream without an event cannot resume.
         harness.hub.publish(.status(.connecting), to: .client("c"))
         harness.pass()
         for _ in 0..<300 {
@@ -92,7 +92,7 @@ internal import Testing
         }
         slow.isBlocked = false
         slow.limit = 1
-        // Cut off after any number of events.
+        // Disconnected after any number of events.
         let expected = TableReader(try fast.events)
         for _ in 0..<12 {
             let more = slow.visitOnce(harness.now)

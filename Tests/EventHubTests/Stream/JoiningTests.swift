@@ -7,7 +7,7 @@ internal import Testing
 @Suite struct JoiningTests {
     private let quotes = SubscriptionProperties.quotes
 
-    @Test func theFirstEventTellsIdSourcesAndTimeToWait() throws {
+    @Test func firstEventHasIdSourcesAndRetryTime() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))
@@ -29,7 +29,7 @@ internal import Testing
         #expect(try stream.events.count == 1)
     }
 
-    @Test func whoIsThereFromTheStartGetsEveryEvent() throws {
+    @Test func streamFromTheStartReceivesEveryEvent() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))
@@ -59,7 +59,7 @@ internal import Testing
         #expect(try stream.events[3]["fields"] == ["x": "5"])
     }
 
-    @Test func aJoinerIsNotToldTheEndOfASnapshotThatStillComes() throws {
+    @Test func joinerReceivesNoEndOfAnIncompleteSnapshot() throws {
         let harness = HubHarness()
         let rows = SubscriptionProperties.portfolio
         harness.addSubscription("s", rows)
@@ -73,7 +73,7 @@ internal import Testing
         #expect(try late.names == ["update", "end-of-snapshot"])
     }
 
-    @Test func messagesOfTheRoomAreToldToJoiners() throws {
+    @Test func chatMessagesAreInTheSnapshotOfLaterSubscriptions() throws {
         let harness = HubHarness()
         let chat = SubscriptionProperties.chat
         harness.addSubscription("s", chat)
@@ -93,7 +93,7 @@ internal import Testing
         #expect(harness.hub.streams().isEmpty)
     }
 
-    @Test func troubleOfTheClientIsToldToStreamsOfItsSubscriptions() throws {
+    @Test func clientErrorsReachStreamsOfItsSubscriptions() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))
@@ -125,7 +125,7 @@ internal import Testing
         #expect(try state()?["lastError"]?["code"] == 61)
     }
 
-    @Test func aSubscriptionThatIsCarriedLaterTellsWhatIsAlreadyThere() throws {
+    @Test func subscriptionCarriedLaterDeliversPresentValues() throws {
         let harness = HubHarness()
         harness.hub.take(.clientAdded("c", .disconnected))
         harness.hub.take(.subscriptionAdded("s", quotes))

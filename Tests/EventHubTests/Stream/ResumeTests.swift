@@ -20,13 +20,13 @@ internal import Testing
 
     private func outcome(_ stream: TestStream) throws -> String? { try stream.events.first?["resume"]?.string }
 
-    @Test func whatFollowedTheLastEventIsTold() throws {
+    @Test func eventsAfterTheLastOneAreDelivered() throws {
         let stream = try resume(makeHarness(), from: "e1-4")
         #expect(try outcome(stream) == "resumed")
         #expect(try stream.events.dropFirst().map(\.id) == ["e1-5", "e1-6"])
     }
 
-    @Test func nothingIsToldTwiceWhenNothingFollowed() throws {
+    @Test func resumeWithoutNewEventsRepeatsNothing() throws {
         let harness = makeHarness()
         let stream = try resume(harness, from: "e1-6")
         #expect(try outcome(stream) == "resumed")
@@ -44,13 +44,13 @@ internal import Testing
     }
 
     @Test(arguments: ["", "nonsense", "e1-", "e1-x", "-3"])
-    func whatIsNoIdIsAFreshStart(id: String) throws {
+    func invalidEventIDIsAFreshStart(id: String) throws {
         let stream = try resume(makeHarness(), from: id)
         #expect(try outcome(stream) == "fresh")
         #expect(try stream.names == ["update", "end-of-snapshot"])
     }
 
-    @Test func whatLeftTheReplayWindowMakesAGap() throws {
+    @Test func resumeBeforeTheReplayWindowIsAGap() throws {
         var configuration = HubConfiguration()
         configuration.replayEvents = 8
         let harness = makeHarness(configuration)

@@ -1,4 +1,4 @@
-/// Takes the chunked transfer coding away again.
+/// Removes the chunked transfer coding.
 enum ChunkReader {
     struct Malformed: Error {}
 

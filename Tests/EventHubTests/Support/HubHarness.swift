@@ -4,7 +4,7 @@ internal import Synchronization
 
 @testable import EventHub
 
-/// A hub with one loop, driven by hand: no socket, no thread, no clock but its own.
+/// A hub with one loop under the control of the test: no sockets and threads, a manual clock.
 final class HubHarness {
     private final class Time: Sendable {
         let now = Mutex(Moment.zero + .seconds(1000))
@@ -63,7 +63,7 @@ final class HubHarness {
         stream.subscriber.ended(.peerClosed)
     }
 
-    /// One pass of the loop: takes over what was published and visits the streams that it concerns.
+    /// One pass of the loop: takes over the published events and visits their streams.
     func pass() {
         news.removeAll()
         shard.collect(into: &news, now: now)
@@ -73,7 +73,7 @@ final class HubHarness {
         for stream in news.ready { streams[stream.slot]?.visit(now) }
     }
 
-    /// Visits every stream whose time has come.
+    /// Visits every stream that is due.
     func visitAll() {
         for slot in streams.keys.sorted() { streams[slot]?.visit(now) }
     }
@@ -111,7 +111,7 @@ extension SubscriptionProperties {
         SubscriptionProperties(mode: .distinct, items: .list(["room"]), fields: .list(["text"]))
     }
 
-    /// What updates of such a subscription are told with.
+    /// The layout of updates of such a subscription.
     var layout: SubscriptionLayout {
         SubscriptionLayout(
             itemNames: items.names,

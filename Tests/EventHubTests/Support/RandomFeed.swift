@@ -3,7 +3,7 @@ internal import TestSupport
 
 @testable import EventHub
 
-/// A source of random but possible events of one subscription.
+/// A source of random but valid events of one subscription.
 struct RandomFeed {
     let properties: SubscriptionProperties
     private var generator: SeededGenerator

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// A consumer that keeps a table of what a stream tells.
+/// A consumer that keeps the values of a stream in a table.
 struct TableReader: Equatable {
     /// The fields by item, or by item and key.
     private(set) var rows: [String: [String: JSONValue]] = [:]
@@ -29,7 +29,7 @@ struct TableReader: Equatable {
     private func members(of event: TestStream.Event) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         for member in event["fields"]?.object ?? JSONObject() { members[member.name] = member.value }
-        // Commands of a row that was told as one are not those of one that was told step by step.
+        // The commands of a conflated row differ from those of its single updates.
         members["command"] = nil
         return members
     }

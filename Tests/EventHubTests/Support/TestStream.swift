@@ -7,7 +7,7 @@ internal import TestSupport
 
 /// The reading end of a stream.
 final class TestStream {
-    /// One event, its data read.
+    /// One event with its data parsed.
     struct Event {
         let name: String
         let id: String?
@@ -20,15 +20,15 @@ final class TestStream {
     let subscriber: Subscriber
     let isChunked: Bool
     let format: EventFormat
-    /// While true, the reader takes nothing.
+    /// While true, the reader reads nothing.
     var isBlocked = false {
         didSet { if isBlocked { subscriber.blocked() } }
     }
-    /// How many broadcasts it was in.
+    /// The number of its broadcasts.
     private(set) var broadcasts = 0
-    /// What kept the bytes of the last one.
+    /// The owner of the bytes of the last broadcast.
     private(set) weak var lastOwner: AnyObject?
-    /// How much one visit takes.
+    /// The limit of one visit.
     var limit = 256 << 10
     private(set) var bytes: [UInt8] = []
     private(set) var isFinished = false
@@ -41,7 +41,7 @@ final class TestStream {
         self.format = format
     }
 
-    /// Takes what others get as well.
+    /// Receives a broadcast.
     func take(_ write: SharedWrite) {
         precondition(!isBlocked, "a blocked stream has no part in broadcasts")
         broadcasts += 1
@@ -50,14 +50,14 @@ final class TestStream {
         pieces += write.pieces.count
     }
 
-    /// Takes what is due, until nothing is.
+    /// Visits until nothing is due.
     func visit(_ now: Moment) {
         while !isBlocked, !isFinished {
             guard visitOnce(now) else { return }
         }
     }
 
-    /// Takes what one visit gives; false if nothing more is due.
+    /// Performs one visit; false if nothing more is due.
     @discardableResult
     func visitOnce(_ now: Moment) -> Bool {
         var batch = StreamBatch(byteLimit: limit, pieceLimit: 256)

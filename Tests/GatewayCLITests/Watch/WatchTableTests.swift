@@ -35,7 +35,7 @@ import Testing
         #expect(lines[5] == "CONNECTED:WS-STREAMING · 3 updates · last 1 s ago · q: quit")
     }
 
-    @Test func aFallAndAnOldChangeAreTold() {
+    @Test func decreaseAndOldChangeAreReported() {
         var table = WatchTable(mode: .merge, fields: ["price"])
         table.apply(update("a", [("price", "2")]), now: 0)
         table.apply(update("a", [("price", "1")]), now: 9)

@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 @Suite struct AccessControlTests {
-    /// A request for each operation, with ids that nothing has.
+    /// A request for each operation, with unknown ids.
     private static func requests(_ services: Services) -> [(operation: Operation, target: String)] {
         OperationTable.operations(services).map { operation in
             let parts = operation.pattern.segments.map { segment in
@@ -28,7 +28,7 @@ import Testing
         )
     }
 
-    @Test func nobodyGetsPastWithoutCredentials() async throws {
+    @Test func requestsWithoutCredentialsAreRejected() async throws {
         let fixture = try await AccessFixture()
         for (operation, target) in Self.requests(fixture.services) where operation.authorization != .open {
             let outcome = fixture.perform(operation.method.rawValue, target)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func whereNobodyIsAskedEverybodyMayEverything() async throws {
+    @Test func withoutAuthenticationEverythingIsPermitted() async throws {
         var access = AccessConfiguration()
         access.hosts = ["gateway.example"]
         let fixture = try await AccessFixture(access)
@@ -137,7 +137,7 @@ import Testing
         #expect(other.perform("GET", "/v1/clients", as: token).status == 401)
     }
 
-    /// What comes from a request must not be able to end a header line or a quoted string in one.
+    /// Text of a request must not end a header line or a quoted string in one.
     @Test(arguments: ["a%0d%0aSet-Cookie:%20x=y", "a%22,error=%22none", "%00"])
     func nothingOfARequestGetsIntoTheChallenge(name: String) async throws {
         let fixture = try await AccessFixture()
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func aReloadedRingCountsAtOnceAndTellsWhoseStreamsEnd() async throws {
+    @Test func reloadedKeysTakeEffectAtOnceAndReturnIdentitiesToClose() async throws {
         let fixture = try await AccessFixture()
         var access = AccessFixture.keys()
         access.keys.removeAll { $0.name == "bob" }

@@ -65,7 +65,7 @@ import Testing
         #expect(fixture.perform("GET", "/v1/clients", "", link).status == 200)
     }
 
-    /// Without authentication the right to call is that of the machine: a page in its browser must not borrow it.
+    /// Without authentication the rights are those of the machine, which a page in its browser must not use.
     @Test func anOpenGatewayOnLoopbackIsNotCalledByForeignPages() async throws {
         let fixture = try await Self.open()
         let foreign = [HTTPField("Origin", "https://evil.example")]
@@ -74,7 +74,7 @@ import Testing
         #expect(fixture.perform("GET", "/v1/clients", "", foreign).status == 200)
     }
 
-    /// A gateway without authentication that knows the host of the fixture.
+    /// A gateway without authentication that accepts the host of the fixture.
     private static func open(_ change: (inout AccessConfiguration) -> Void = { _ in }) async throws -> AccessFixture {
         var access = AccessConfiguration()
         access.hosts = ["gateway.example"]
@@ -84,7 +84,7 @@ import Testing
 
     private static let stream = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=last_price"
 
-    /// A stream subscribes: a page that only embeds its address must not cause that.
+    /// A stream subscribes, which a page that embeds its address must not cause.
     @Test func aForeignPageOpensNoStreamOfAnOpenGateway() async throws {
         let fixture = try await Self.open { $0.origins = ["https://good.example"] }
         let site = HTTPField("Sec-Fetch-Site", "cross-site")
@@ -105,7 +105,7 @@ import Testing
         #expect(fixture.perform("GET", Self.stream, "", foreign).status == 403)
     }
 
-    @Test func aCookieThatIsThereTwiceCountsForNothing() async throws {
+    @Test func duplicateCookieIsRefused() async throws {
         let fixture = try await fixture()
         let twice = [Self.cookie, HTTPField("Cookie", "gateway_token=lsg_bob")]
         #expect(fixture.perform("GET", "/v1/clients", "", twice).status == 400)

@@ -42,7 +42,7 @@ import Testing
         #expect(try await status("pod.internal", path: "/health/live") == 200)
     }
 
-    /// With authentication another page has no credentials to use.
+    /// With authentication another page has no credentials.
     @Test func authenticationReplacesTheRule() async throws {
         #expect(try await status("evil.example", AccessFixture.keys()) == 401)
     }

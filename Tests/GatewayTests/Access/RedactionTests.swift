@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-/// Secrets come in by headers, queries and the configuration, and go nowhere.
+/// Secrets from headers, queries and the configuration do not appear in any output.
 @Suite struct RedactionTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])

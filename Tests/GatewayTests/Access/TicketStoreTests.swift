@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["lsg_alice", "a.b.c", "", "lst_", "lst_AAAA"])
-    func whatIsNoTicketIsRefused(ticket: String) async throws {
+    func invalidTicketIsRefused(ticket: String) async throws {
         let outcome = try await AccessFixture().perform("GET", "/v1/stream?subscription=x&ticket=\(ticket)")
         #expect(outcome.status == (ticket.hasPrefix("lst_") ? 401 : 400))
     }

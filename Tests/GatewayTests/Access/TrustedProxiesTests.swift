@@ -38,7 +38,7 @@ import Testing
         #expect(client("127.0.0.1", [("Forwarded", header)]) == expected)
     }
 
-    @Test func anUntrustedPeerSpeaksForItself() {
+    @Test func untrustedPeerIsItsOwnClientAddress() {
         #expect(client("192.0.2.9", [("X-Forwarded-For", "6.6.6.6")]) == "192.0.2.9")
         #expect(TrustedProxies(networks: []).contains("127.0.0.1") == false)
     }
@@ -47,7 +47,7 @@ import Testing
         #expect(client("10.1.1.1", [("X-Forwarded-For", "6.6.6.6"), ("X-Forwarded-For", "192.0.2.1")]) == "192.0.2.1")
     }
 
-    /// A proxy that writes one header passes on the other one as the client wrote it.
+    /// A proxy that sets one header passes the other one as the client sent it.
     @Test func headersThatContradictEachOtherDoNotCount() {
         #expect(client("10.1.1.1", [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=6.6.6.6")]) == "10.1.1.1")
         #expect(client("10.1.1.1", [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=192.0.2.1")]) == "192.0.2.1")

@@ -107,7 +107,7 @@ import Testing
         #expect(try Self.read(outside + [("auth", "none")]).access.isOpen)
     }
 
-    @Test func aCertificateComesFromFiles() throws {
+    @Test func certificateIsReadFromFiles() throws {
         let chain = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"
         let key = "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----"
         let flags = [("http.tls.certificateFile", "/c"), ("http.tls.keyFile", "/k")]

@@ -51,7 +51,7 @@ internal import Testing
         #expect(configuration.http.shards == 2)
     }
 
-    @Test func upstreamComesFromFileWithItsOptions() throws {
+    @Test func upstreamIsReadFromAFileWithItsOptions() throws {
         let file = Self.demo + "\n    options:\n      retryDelay: 0.5\n      forcedTransport: WS-POLLING\n"
         let upstream = try #require(try Self.read(file: file).pool.upstreams.first)
         #expect(upstream.name == "demo")
@@ -67,7 +67,7 @@ internal import Testing
         #expect(configuration.pool.upstreams.map(\.name) == ["demo"])
     }
 
-    @Test func upstreamComesFromTheEnvironmentAlone() throws {
+    @Test func upstreamIsReadFromTheEnvironmentAlone() throws {
         let environment = [
             "GATEWAY_UPSTREAM_NAMES": "demo",
             "GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS": "http://127.0.0.1:8090",
@@ -139,7 +139,7 @@ internal import Testing
         #expect(mistakes.contains { $0.hasPrefix("gateway.yaml:6: upstreams.demo.serverAddress:") })
     }
 
-    @Test func whatIsMissingIsNamedWithTheLineOfItsNeighbours() {
+    @Test func missingKeyIsReportedWithTheLineOfItsNeighbours() {
         let file = """
             http:
               port: 0
@@ -163,7 +163,7 @@ internal import Testing
         )
     }
 
-    @Test func whatIsNamedWithNothingBehindItIsAMistake() {
+    @Test func keyWithoutValueIsAMistake() {
         let file = "upstreams:\n  demo:\n  other: {}\nauth:\n  keys:\n    a: {}\nhttp:\n"
         #expect(
             Self.mistakes { try Self.read(file: file) } == [

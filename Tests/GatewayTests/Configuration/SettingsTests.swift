@@ -13,7 +13,7 @@ import Testing
         #expect(defaults["auth.keys.*.operations"] == "read, subscribe")
     }
 
-    /// A default that is read leaves the configuration as it was.
+    /// Reading a default does not change the configuration.
     @Test func defaultsCanBeWritten() throws {
         for setting in Settings.all where !setting.isSecret {
             switch setting.type {

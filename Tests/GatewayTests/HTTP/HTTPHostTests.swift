@@ -25,7 +25,7 @@ import Testing
         #expect(fixture.perform(method, target).status == status)
     }
 
-    @Test func theAllowedMethodsAreTold() {
+    @Test func allowedMethodsAreReturned() {
         #expect(fixture.perform("PUT", "/v1/clients").headers["Allow"] == "GET, POST, HEAD, OPTIONS")
         #expect(fixture.perform("OPTIONS", "/v1/clients").headers["Allow"] == "GET, POST, HEAD, OPTIONS")
     }
@@ -51,7 +51,7 @@ import Testing
         #expect(outcome.headers["Content-Type"] == "application/problem+json")
     }
 
-    @Test func aBodyThatIsNotJSONSaysWhere() {
+    @Test func invalidJSONBodyIsReportedWithItsPosition() {
         let outcome = fixture.perform("POST", "/v1/clients", "{\n  \"a\" 1}")
         #expect(outcome.json["detail"]?.string?.contains("line 2") == true)
     }
@@ -89,7 +89,7 @@ import Testing
         #expect(stranger.headers["Access-Control-Allow-Origin"] == nil)
     }
 
-    @Test func answersAreNotCachedUnlessTheySaySo() {
+    @Test func responsesAreNotCachedByDefault() {
         let list = fixture.perform("GET", "/v1/clients")
         #expect(list.headers["Cache-Control"] == "no-store")
         #expect(list.headers["X-Content-Type-Options"] == "nosniff")
@@ -111,7 +111,7 @@ import Testing
         #expect(fixture.perform("GET", "/assets/none.js").status == 404)
     }
 
-    @Test func whoComesBeforeTheDocumentationIsMadeWaitsForIt() async {
+    @Test func requestBeforeTheDocumentationIsRenderedWaits() async {
         let answers = AsyncStream.makeStream(of: HTTPResponse.self)
         #expect(fixture.perform("GET", "/docs") { answers.continuation.yield($0) }.isWaiting)
         fixture.services.docs.render()
@@ -122,7 +122,7 @@ import Testing
         let tag = docs.headers["ETag"] ?? ""
         let same = fixture.perform("GET", "/docs", "", ["If-None-Match": tag])
         #expect(same.status == 304)
-        // Told, not sent: the front end leaves the body of a 304 out.
+        // The length only: the HTTP server omits the body of a 304.
         #expect(same.bytes.count == docs.bytes.count)
     }
 

@@ -44,7 +44,7 @@ import Testing
         )
     }
 
-    @Test func everyFigureIsInTheTableAndTheTableTellsNoOthers() async throws {
+    @Test func everyMetricIsInTheTableAndTheTableHasNoOthers() async throws {
         let fixture = try await AccessFixture()
         _ = fixture.makeClient(as: AccessFixture.admin)
         let families = Families(exposition(fixture).text)
@@ -104,7 +104,7 @@ import Testing
         #expect(!text.contains("secret-path") && !text.contains("lsg_"))
     }
 
-    @Test func countersOfAnUpstreamOutliveItsClients() async throws {
+    @Test func countersOfAnUpstreamIncludeDeletedClients() async throws {
         let fixture = try await AccessFixture()
         let upstreamMetrics = UpstreamMetrics()
         let client = try fixture.services.pool.createClient(ClientSpecification(target: .upstream("demo")))

@@ -5,7 +5,7 @@ import Testing
 @Suite struct MetricsTextTests {
     private static let labelled = Metric(.counter, "a_total", labels: ["x", "y"], "Something.")
 
-    @Test func aFamilyIsToldOnceAboveItsFigures() {
+    @Test func familyIsDescribedOnceBeforeItsSamples() {
         var text = MetricsText()
         text.write(Self.labelled, labels: ["1", "2"], 3)
         text.write(Self.labelled, labels: ["1", "3"], 4.5)
@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    /// Label values may come from a configuration or a server: they must not be able to start a line of their own.
+    /// Label values may come from a configuration or a server: they must not start a new line.
     @Test func valuesOfLabelsStayInTheirQuotationMarks() {
         var text = MetricsText()
         text.write(Self.labelled, labels: ["a\"} 1\nevil 2", "back\\slash"], 1)

@@ -77,7 +77,7 @@ import Testing
         #expect(news.ready.count == 1)
     }
 
-    @Test func aClosedStreamSaysWhyAndFinishes() throws {
+    @Test func closedStreamSendsReasonAndEnds() throws {
         let (_, registry, feed) = try make()
         let stream = try registry.open(
             StreamRequest(sources: [.subscription("s")]),
@@ -119,7 +119,7 @@ import Testing
         #expect(throws: HubError.unknownStream(stream.id)) { try registry.patch(stream.id, add: [], remove: []) }
     }
 
-    @Test func anIdThatIsTakenIsNotGivenTwice() throws {
+    @Test func idInUseIsNotAssignedAgain() throws {
         let (_, registry, _) = try make()
         let request = StreamRequest(sources: [.subscription("s")])
         let first = try registry.open(request, owner: StreamOwner(peer: "127.0.0.1"), id: "mine")

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import LightstreamerClient
 
 @Suite struct DelegateTests {
-    /// Writes down what it is told, and checks that the state is there before the event.
+    /// Records the events, and checks that the state changes before the event.
     private final class Recorder: ClientDelegate, SubscriptionDelegate, ClientMessageDelegate {
         private let words = Mutex<[String]>([])
         private let (stream, continuation) = AsyncStream<String>.makeStream()

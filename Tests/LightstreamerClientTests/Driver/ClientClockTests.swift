@@ -60,7 +60,7 @@ internal import Testing
     }
 }
 
-/// Keeps a challenge until it is to be answered.
+/// Stores a challenge until the test answers it.
 private final class HoldingDelegate: AuthenticationDelegate {
     private let challenge = Mutex<AuthenticationChallenge?>(nil)
 

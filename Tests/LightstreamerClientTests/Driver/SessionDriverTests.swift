@@ -119,7 +119,7 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
-    @Test func connectIsRefusedBeyondTheLimitWhereThePolicySaysSo() async throws {
+    @Test func connectIsRefusedBeyondTheLimitByPolicyBlock() async throws {
         let server = "census.invalid:80"
         for _ in 1...6 { SessionCensus.shared.opened(server: server) }
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block

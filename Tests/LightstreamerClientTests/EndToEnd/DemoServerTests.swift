@@ -28,7 +28,7 @@ internal import Testing
         _ = await serving.result
     }
 
-    /// Reads events until one is what is looked for.
+    /// Reads events up to one that matches.
     private func wait<Found>(
         _ events: EventSequence<ClientEvent>,
         for find: (ClientEvent) -> Found?

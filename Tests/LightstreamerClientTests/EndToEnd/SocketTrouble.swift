@@ -2,26 +2,26 @@ internal import DemoServer
 internal import LightstreamerClient
 internal import Testing
 
-/// One row of the table of troubles: what goes wrong on a connection, and what the client's listeners are told of it.
+/// One row of the table of faults: a fault of a connection, and the expected events of the client.
 enum SocketTrouble: String, Sendable, CaseIterable {
     /// The connection breaks.
     case cut
     /// The connection breaks in the middle of a line.
     case cutLine
-    /// The server ends the connection and asks for another one of the same session.
+    /// The server ends the connection with LOOP.
     case loop
-    /// The connection stays open, and nothing comes on it any more.
+    /// The connection stays open, and nothing arrives on it.
     case silence
-    /// What comes, comes late.
+    /// Bytes arrive late.
     case stall
-    /// The connection breaks, and the server does not know the session any more.
+    /// The connection breaks, and the server has closed the session.
     case lostSession
-    /// The connection breaks, and the server has forgotten notifications that the client did not get.
+    /// The connection breaks, and the server has no longer the notifications that the client has not received.
     case lostNotifications
-    /// The server closes the session and asks for a new one.
+    /// The server closes the session with a code that asks for a new one.
     case refresh
 
-    /// What the server does at once.
+    /// The immediate fault of the server.
     var faults: [Fault] {
         switch self {
         case .cut: [Fault(.drop)]
@@ -35,7 +35,7 @@ enum SocketTrouble: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the session, and with it the subscription, goes on.
+    /// Whether the session, and with it the subscription, continues.
     var keepsSession: Bool {
         switch self {
         case .cut, .cutLine, .loop, .silence, .stall: true
@@ -43,12 +43,12 @@ enum SocketTrouble: String, Sendable, CaseIterable {
         }
     }
 
-    /// The statuses that are told, one after the other, until the connection is as it was.
+    /// The statuses until the connection is restored.
     func statuses(on transport: SocketTransport) -> [ClientStatus] {
         switch self {
         case .loop: []
         case .cut, .cutLine: [.disconnectedTryingRecovery, transport.status]
-        // A poll that is not answered is given up without a warning: silence is what a poll is made of.
+        // An unanswered poll is given up without `STALLED`, since polls are silent by design.
         case .silence where transport.isPolling: [.disconnectedTryingRecovery, transport.status]
         case .silence: [.stalled, .disconnectedTryingRecovery, transport.status]
         case .stall: [.stalled, transport.status]
@@ -58,10 +58,10 @@ enum SocketTrouble: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the trouble can be seen on a transport.
+    /// Whether the fault has an effect on a transport.
     func concerns(_ transport: SocketTransport) -> Bool { self != .stall || !transport.isPolling }
 
-    /// Makes the client notice silence soon, where that is what the trouble is about.
+    /// Shortens the timeouts of the client, for faults that cause silence.
     func prepare(_ options: ConnectionOptions) throws {
         try options.setFirstRetryMaxDelay(0.001)
         try options.setRetryDelay(0.2)
@@ -73,11 +73,11 @@ enum SocketTrouble: String, Sendable, CaseIterable {
     }
 }
 
-/// A transport that a client is told to use, and the status that says that it does.
+/// A transport of a client, and the status that shows it.
 enum SocketTransport: String, Sendable, CaseIterable {
     case wsStreaming, httpStreaming, wsPolling, httpPolling
 
-    /// What the option says.
+    /// The value of the option.
     var forced: ForcedTransport {
         switch self {
         case .wsStreaming: .wsStreaming
@@ -87,7 +87,7 @@ enum SocketTransport: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the client says.
+    /// The status of the client.
     var status: ClientStatus {
         switch self {
         case .wsStreaming: .connectedWSStreaming

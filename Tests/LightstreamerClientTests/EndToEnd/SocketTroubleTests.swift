@@ -2,8 +2,8 @@ internal import DemoServer
 internal import LightstreamerClient
 internal import Testing
 
-/// Every trouble on every transport in every mode, over real sockets: the listeners are told what the class reference
-/// says, and no update is lost or told twice as long as the session lasts.
+/// Every fault on every transport in every mode, over real sockets: the events follow the class reference, and no
+/// update is lost or repeated within a session.
 @Suite(.timeLimit(.minutes(5))) struct SocketTroubleTests {
     /// One case.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -43,7 +43,7 @@ internal import Testing
             }
         }
 
-        /// How the log tells of that update; in a new session's snapshot a row of a table is added again.
+        /// The entry of that update in the log; in the snapshot of a new session a row of a table is added again.
         func entry(_ number: Int, isSnapshot: Bool = false) -> String {
             switch mode {
             case .merge: "update 1 n\(number)|p"
@@ -71,7 +71,7 @@ internal import Testing
             try await fixture.subscribe(subscription, to: row.adapter)
             await row.publish(1, on: fixture)
             await fixture.log.until(row.entry(1))
-            // The update ended a poll; trouble is to strike the next one, which is on its way to the server.
+            // The update ended a poll; the fault is to affect the next one, which is on its way to the server.
             while await fixture.server.census().boundSessions == 0 {}
 
             await fixture.server.install(row.trouble.faults)
@@ -84,7 +84,7 @@ internal import Testing
         }
     }
 
-    /// What is published while the connection is in trouble comes once it is over, and once only.
+    /// Updates published during the fault arrive after it, and once only.
     private func overcome(_ row: Case, _ fixture: MemberFixture) async {
         await row.publish(2, on: fixture)
         for status in row.trouble.statuses(on: row.transport) { await fixture.log.until("status \(status.rawValue)") }
@@ -96,7 +96,7 @@ internal import Testing
         #expect(!fixture.log.entries.contains("unsubscribed"))
     }
 
-    /// The session is replaced, which ends the subscription and begins it again with what the server has.
+    /// The session is replaced, which ends the subscription and starts it again with the snapshot of the server.
     private func startAgain(_ row: Case, _ fixture: MemberFixture) async {
         var passed: [String] = []
         for status in row.trouble.statuses(on: row.transport) {

@@ -11,7 +11,7 @@ internal import Testing
     }
 
     @Test func limitedExceptionsTurnRefusedReadsIntoNil() async {
-        // In a process of its own, for the switch is one for all clients.
+        // In a process of its own, because the switch applies to all clients.
         await #expect(processExitsWith: .success) {
             let subscription = try Subscription(mode: .merge, item: "item1", fields: ["name"])
             #expect(throws: ClientError.self) { try subscription.valueWithItemName("other", fieldPos: 1) }
@@ -115,7 +115,7 @@ internal import Testing
     }
 }
 
-/// Hands every line of a log to a closure.
+/// Passes every line of a log to a closure.
 private struct CollectingLogHandler: LogHandler {
     var logLevel = Logger.Level.trace
     var metadata = Logger.Metadata()

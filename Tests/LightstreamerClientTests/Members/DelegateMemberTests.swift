@@ -71,7 +71,7 @@ internal import Testing
         }
     }
 
-    @Test func firstDelegateThatAnswersIsAskedForCredentials() async throws {
+    @Test func firstAuthenticationDelegateIsAskedForCredentials() async throws {
         try await MemberFixture.run { fixture in
             let (first, second) = (Answering(), Answering())
             fixture.client.addDelegate(first)
@@ -91,14 +91,14 @@ internal import Testing
     }
 }
 
-/// Connects again whenever the server refuses.
+/// Reconnects after every refusal.
 private final class Reconnecting: ClientDelegate {
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {
         do { try client.connect() } catch { Issue.record(error) }
     }
 }
 
-/// Answers challenges without a credential, and tells what was asked.
+/// Answers challenges without a credential, and records them.
 private final class Answering: AuthenticationDelegate {
     let asked: AsyncStream<AuthenticationChallenge.Kind>
     private let continuation: AsyncStream<AuthenticationChallenge.Kind>.Continuation

@@ -96,7 +96,7 @@ internal import Testing
     }
 }
 
-/// Records the session id that each status event sees.
+/// Records the session id at each status event.
 private final class SessionWitness: ClientDelegate {
     private let state = Mutex<[String]>([])
 

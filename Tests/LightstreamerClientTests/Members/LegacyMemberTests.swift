@@ -128,7 +128,7 @@ internal import Testing
     }
 }
 
-/// Writes down what a legacy listener is told.
+/// Records the events of a legacy listener.
 final class LegacyMemberLog: LegacyConnectionListener {
     let log = MemberLog()
 

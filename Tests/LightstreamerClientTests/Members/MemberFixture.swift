@@ -2,8 +2,8 @@ internal import DemoServer
 internal import LightstreamerClient
 internal import Logging
 
-/// A demo server on a port of its own whose data move only by hand, and one client of it, with a log of everything that
-/// the client's delegates are told.
+/// A demo server with manual feeds on a port of its own, and one client of it, with a log of all events of its
+/// delegates.
 struct MemberFixture: Sendable {
     let server: DemoServer
     let address: String

@@ -2,7 +2,7 @@ internal import LightstreamerClient
 internal import Synchronization
 internal import Testing
 
-/// Writes down, one entry each, what a client and its subscriptions and messages tell; entries can be waited for.
+/// Records the events of a client, its subscriptions and its messages; a test can wait for entries.
 final class MemberLog: Sendable {
     private struct State {
         var entries: [String] = []
@@ -20,7 +20,7 @@ final class MemberLog: Sendable {
     /// All updates so far.
     var updates: [ItemUpdate] { state.withLock { $0.updates } }
 
-    /// Waits for an entry that begins so, and gives what was written since the last wait, that entry included.
+    /// Waits for an entry with this prefix, and returns the entries since the last wait, including that one.
     @discardableResult
     func until(_ beginning: String) async -> [String] {
         var passed: [String] = []

@@ -3,7 +3,7 @@ internal import LightstreamerClient
 internal import Synchronization
 internal import Testing
 
-/// What the options do to a session over sockets.
+/// The effects of options on a session over sockets.
 @Suite(.timeLimit(.minutes(1))) struct OptionsMemberTests {
     @Test func changesAreReportedByName() async throws {
         try await MemberFixture.run { fixture in
@@ -80,7 +80,7 @@ internal import Testing
         }
     }
 
-    @Test func bandwidthIsAskedForAndTheLimitInForceIsReported() async throws {
+    @Test func bandwidthIsRequestedAndTheLimitInForceIsReported() async throws {
         try await MemberFixture.run { fixture in
             let options = fixture.client.connectionOptions
             try options.setRequestedMaxBandwidth(.limited(40))
@@ -93,7 +93,7 @@ internal import Testing
         }
     }
 
-    @Test func contentLengthEndsAStreamAndTheSessionGoesOn() async throws {
+    @Test func contentLengthEndsAStreamAndTheSessionContinues() async throws {
         try await MemberFixture.run {
             $0.limits.minContentLength = 1
             $0.limits.padding = 0
@@ -212,7 +212,7 @@ internal import Testing
     }
 
     @Test func sessionsBeyondTheLimitAreRefusedOrPoll() async {
-        // In a process of its own, for limit and policy are those of all clients.
+        // In a process of its own, because limit and policy apply to all clients.
         await #expect(processExitsWith: .success) {
             ConnectionOptions.maxConcurrentSessionsPerServer = 1
             try await MemberFixture.run { fixture in
@@ -222,7 +222,7 @@ internal import Testing
                 ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
                 let error = #expect(throws: ClientError.self) { try second.connect() }
                 #expect(error?.code == .tooManySessions)
-                // A client that is connected already asks for nothing.
+                // A client that is connected already is not affected.
                 try fixture.client.connect()
                 ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .usePolling
                 try fixture.client.connect()

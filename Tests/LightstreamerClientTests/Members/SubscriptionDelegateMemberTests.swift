@@ -87,7 +87,7 @@ internal import Testing
         }
     }
 
-    @Test func secondLevelSpeaksForItsKey() async throws {
+    @Test func secondLevelErrorsAreReportedForTheirKey() async throws {
         try await MemberFixture.run { fixture in
             try await fixture.connect()
             let subscription = try Self.twoLevels()

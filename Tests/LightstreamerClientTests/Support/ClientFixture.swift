@@ -2,7 +2,7 @@ internal import SessionCore
 
 @testable internal import LightstreamerClient
 
-/// A client over fake connections and a stepped clock, with all that it tells as one sequence of words.
+/// A client over fake connections and a stepped clock, with its events as one sequence of texts.
 final class ClientFixture {
     let client: LightstreamerClient
     let connector = FakeConnector()
@@ -18,7 +18,7 @@ final class ClientFixture {
         events = client.events(bufferedUpTo: 10_000).makeAsyncIterator()
     }
 
-    /// Connects over a WebSocket up to `CONNECTED:WS-STREAMING`, and gives the connection.
+    /// Connects over a WebSocket up to `CONNECTED:WS-STREAMING`, and returns the connection.
     func connected(keepalive: Int = 5_000) async throws -> FakeLink {
         try client.connect()
         guard let link = await connector.next() else { throw Ended() }
@@ -31,7 +31,7 @@ final class ClientFixture {
 
     struct Ended: Error {}
 
-    /// The next event that is not a count of bytes, in words; nil at the end.
+    /// The next event that is not a count of bytes, as text; nil at the end.
     func word() async -> String? {
         while let event = try? await events.next() {
             if case .bytesReceived = event { continue }
@@ -40,7 +40,7 @@ final class ClientFixture {
         return nil
     }
 
-    /// All events up to the one that starts like this.
+    /// All events up to the one with this prefix.
     func words(until prefix: String) async -> [String] {
         var words: [String] = []
         while let word = await word() {

@@ -3,7 +3,7 @@ internal import Synchronization
 
 @testable internal import TLCPTransports
 
-/// Connections without a network: a test is given each one that is opened, and plays the server.
+/// Connections without a network: the test receives each one that is opened, and acts as the server.
 final class FakeConnector: TransportConnector {
     private let opened: AsyncStream<FakeLink>
     private let continuation: AsyncStream<FakeLink>.Continuation
@@ -79,6 +79,6 @@ final class FakeLink: Transport {
         return await iterator.next()
     }
 
-    /// Bytes that were not given back.
+    /// Bytes not released from the receive window.
     var pendingBytes: Int { unhandled.withLock { $0 } }
 }

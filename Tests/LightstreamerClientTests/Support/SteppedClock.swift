@@ -3,7 +3,7 @@ internal import Synchronization
 
 @testable internal import LightstreamerClient
 
-/// A clock that moves when it is told to, and no random number but 0.
+/// A manual clock, with 0 as the only random number.
 final class SteppedClock: ClientClock {
     private struct State {
         var now: Int64 = 0
@@ -39,7 +39,7 @@ final class SteppedClock: ClientClock {
         }
     }
 
-    /// Waits until some timer is set.
+    /// Waits until a timer is set.
     func timerIsSet() async {
         await withCheckedContinuation { continuation in
             let isSet = state.withLock { state in

@@ -40,7 +40,7 @@ internal import Testing
         }
     }
 
-    @Test func notModifiedTellsTheLengthOfABodyWithoutSendingIt() throws {
+    @Test func notModifiedHasTheLengthOfTheOmittedBody() throws {
         let server = try TestServer(handler: Self.fixed(HTTPResponse(status: 304, body: .bytes([1, 2, 3]))))
         let client = try server.client()
         for _ in 0..<2 {

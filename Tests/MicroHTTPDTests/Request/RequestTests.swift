@@ -87,7 +87,7 @@ internal import Testing
         #expect(try first.exchange(request).text == "1 127.0.0.1")
     }
 
-    @Test func oldVersionIsToldAndAnsweredWithClose() throws {
+    @Test func oldWebSocketVersionIsReportedAndClosed() throws {
         let server = try TestServer()
         let client = try server.client()
         let response = try client.exchange("GET / HTTP/1.0\r\n\r\n")

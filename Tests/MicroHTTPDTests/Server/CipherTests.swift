@@ -2,7 +2,7 @@ internal import MicroHTTPD
 internal import Testing
 
 @Suite struct CipherTests {
-    /// Whether a client with these options and an RSA certificate on the other side gets a response.
+    /// Whether a client with these options gets a response from a server with an RSA certificate.
     private func connects(_ options: [String]) throws -> Bool {
         var configuration = DaemonConfiguration()
         configuration.certificate = try TestCertificate(key: ["rsa:2048"]).certificate

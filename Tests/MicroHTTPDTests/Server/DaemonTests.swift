@@ -3,7 +3,7 @@ internal import MicroHTTPD
 internal import Synchronization
 internal import Testing
 
-/// One after the other, for some count the descriptors of the whole process.
+/// Serialized, because some tests count the descriptors of the process.
 @Suite(.serialized) struct DaemonTests {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -61,7 +61,7 @@ internal import Testing
     }
 
     @Test(arguments: [false, true])
-    func aClientThatLeavesWhileItWaitsIsNoticed(isSecure: Bool) async throws {
+    func departureOfAWaitingClientIsDetected(isSecure: Bool) async throws {
         var configuration = DaemonConfiguration()
         if isSecure { configuration.certificate = try TestCertificate().certificate }
         let kept = Mutex<[HTTPResponder]>([])
@@ -89,12 +89,12 @@ internal import Testing
             await questions.next()
         }
         await departures.next()
-        // The request is over although nobody answered it.
+        // The request has ended without a response.
         #expect(await server.daemon.drain(within: .seconds(10)))
         kept.withLock { $0 }.forEach { $0.respond(HTTPResponse(status: 200)) }
     }
 
-    @Test func lateStreamAfterTheEndIsToldThatItNeverOpened() throws {
+    @Test func lateStreamAfterTheEndEndsAsNeverOpened() throws {
         let kept = Mutex<HTTPResponder?>(nil)
         let server = try TestServer(
             handler: TestHandler { request, responder in
@@ -181,7 +181,7 @@ internal import Testing
         #expect(Self.descriptors() <= before + 2)
     }
 
-    /// The open descriptors of this process, about.
+    /// The approximate number of open descriptors of this process.
     private static func descriptors() -> Int {
         guard let directory = opendir("/proc/self/fd") else { return 0 }
         defer { closedir(directory) }

@@ -216,7 +216,7 @@ internal import Testing
     @Test func requestThatDoesNotComeIsCutOff() throws {
         let server = try TestServer(configuration { $0.requestTimeout = .milliseconds(200) })
         let client = try server.client()
-        // On a slow machine either may be cut off before it has sent its part.
+        // On a slow machine either may be closed before it has sent its part.
         try? client.send("GET / HTT")
         #expect(client.isClosedByServer())
         let other = try server.client()

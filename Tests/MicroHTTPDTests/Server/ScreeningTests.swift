@@ -19,7 +19,7 @@ internal import Testing
         let server = try server()
         let body = framing.hasPrefix("T") ? "4\r\nabcd\r\n0\r\n\r\n" : "abcd"
         func request(_ header: String) -> String { "POST / HTTP/1.1\r\nHost: x\r\n\(header)\(framing)\r\n\r\n\(body)" }
-        // With a budget of no bytes, a body that were kept would be refused.
+        // With a budget of 0 bytes, any stored body would be refused.
         #expect(try server.client().exchange(request("")).status == 401)
         let accepted = try? server.client().exchange(request("Key: k\r\n"))
         #expect(accepted.map { $0.status == 503 } ?? true)
@@ -36,7 +36,7 @@ internal import Testing
         #expect(next.text.contains("/next"))
     }
 
-    @Test func aClientThatAsksBeforeItSendsIsRejectedAtOnce() throws {
+    @Test func clientWithExpectIsRejectedAtOnce() throws {
         let server = try server()
         let client = try server.client()
         let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// Another program, with pipes to its input and from its output; its error output is thrown away.
+/// Another program, with pipes to its input and from its output; its error output is discarded.
 final class ChildProcess {
     private let identifier: pid_t
     private let input: Int32
     private let output: Int32
     private var hasEnded = false
 
-    // Pipes are born inheritable: no other child may be started before they are no longer.
+    // Pipes are inheritable at first: no other child may be started before that is changed.
     private static let birth = Mutex(())
 
     init(_ arguments: [String]) throws {
@@ -46,7 +46,7 @@ final class ChildProcess {
         _ = bytes.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
     }
 
-    /// What it wrote since the last time, at least one byte; empty at its end.
+    /// The output since the last call, at least one byte; empty at its end.
     func readMore() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = read(output, &bytes, bytes.count)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A client of few words over a real socket. Blocking, with a limit of ten seconds on everything.
+/// A simple client over a real socket. Blocking, with a time limit of ten seconds for each call.
 final class TestClient {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -73,7 +73,7 @@ final class TestClient {
         return count > 0
     }
 
-    /// Everything up to and with the mark.
+    /// The bytes up to and including the mark.
     func read(through mark: String) throws -> String {
         let mark = Array(mark.utf8)
         while true {

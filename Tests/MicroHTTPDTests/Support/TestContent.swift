@@ -3,7 +3,7 @@ internal import MicroHTTPD
 internal import StreamIO
 internal import Synchronization
 
-/// A content that is given its payloads by the test, from any thread.
+/// A content with payloads from the test, which may be added on any thread.
 final class TestContent: StreamContent, Sendable {
     private struct State {
         var waiting: [[UInt8]] = []
@@ -21,7 +21,7 @@ final class TestContent: StreamContent, Sendable {
     private let state = Mutex(State())
     private let endSignal = DispatchSemaphore(value: 0)
     private let openSignal = DispatchSemaphore(value: 0)
-    /// Makes what is sent when the deadline of the last `.idle` came.
+    /// Makes the payload at the deadline of the last `.idle`.
     private let heartbeat: (every: Duration, text: String)?
 
     init(_ payloads: [String] = [], finished: Bool = false, heartbeat: (every: Duration, text: String)? = nil) {
@@ -50,7 +50,7 @@ final class TestContent: StreamContent, Sendable {
         openSignal.wait(timeout: .now() + 10) == .success
     }
 
-    /// Waits for the end of the stream, and tells the reason.
+    /// Waits for the end of the stream, and returns the reason.
     func waitForEnd() -> StreamEnd? {
         guard endSignal.wait(timeout: .now() + 10) == .success else { return nil }
         return state.withLock { $0.end }
@@ -58,9 +58,9 @@ final class TestContent: StreamContent, Sendable {
 
     var framing: StreamFraming { state.withLock { $0.framing } }
     var fills: Int { state.withLock { $0.fills } }
-    /// How often it was told that its client is slow.
+    /// The number of notifications that its client is slow.
     var blocks: Int { state.withLock { $0.blocks } }
-    /// Where it is open; nil before and after.
+    /// The opening of the stream; nil before and after it.
     var stream: (id: StreamID, feed: TestFeed)? { state.withLock { $0.stream } }
 
     private func tell(_ change: (inout State) -> Void) {
@@ -74,7 +74,7 @@ final class TestContent: StreamContent, Sendable {
 
     // MARK: - For the loop
 
-    /// The stream of this content: what a handler answers with.
+    /// The stream of this content, which a handler answers with.
     var admitted: AdmittedStream {
         let id = "\(ObjectIdentifier(self))"
         Self.admitted.withLock { $0[id] = self }

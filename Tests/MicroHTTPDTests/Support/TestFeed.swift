@@ -2,7 +2,7 @@ internal import MicroHTTPD
 internal import StreamIO
 internal import Synchronization
 
-/// A feed that names the streams whose contents were given something, and shares what the test wants to share.
+/// A feed that reports the streams with new payloads, and the shared writes of the test.
 final class TestFeed: StreamFeed, Sendable {
     private let loop: StreamLoop
     private let due = Mutex<[StreamID]>([])

@@ -1,6 +1,6 @@
 internal import MicroHTTPD
 
-/// A handler from a closure; without one it echoes what it was asked.
+/// A handler from a closure; without one it echoes the request.
 struct TestHandler: HTTPHandler {
     var answer: @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision
     /// The response to a head that is rejected.

@@ -1,6 +1,6 @@
 internal import MicroHTTPD
 
-/// A daemon on a port of the system's choice, closed at the end.
+/// A daemon on a port chosen by the system, closed at the end.
 final class TestServer {
     let daemon: Daemon
     let port: UInt16
@@ -21,7 +21,7 @@ final class TestServer {
         try TestClient(port: port, receiveBuffer: receiveBuffer)
     }
 
-    /// A server whose every request opens a stream of the content that the closure makes.
+    /// A server that opens a stream with the content of the closure for each request.
     static func streaming(
         _ configuration: DaemonConfiguration = DaemonConfiguration(),
         head: HTTPStreamHead = HTTPStreamHead(headers: [HTTPField("Content-Type", "text/event-stream")]),

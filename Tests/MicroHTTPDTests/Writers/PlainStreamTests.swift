@@ -88,7 +88,7 @@ internal import Testing
         #expect(contents[1].waitForEnd() == .peerClosed)
     }
 
-    @Test func whatAClientSendsOnAStreamIsIgnored() throws {
+    @Test func bytesFromTheClientOfAStreamAreIgnored() throws {
         let content = TestContent(["1"])
         let server = try TestServer.streaming { _ in content }
         let client = try server.client()
@@ -112,7 +112,7 @@ internal import Testing
         _ = try client.readHead()
         let payloads = (0..<200).map { number in [UInt8](repeating: UInt8(number), count: 40_000 + number) }
         for payload in payloads.prefix(100) { content.push(payload) }
-        // Another stream, from beginning to end, shows that the loop is past the blocked one.
+        // Another stream, from beginning to end, shows that the loop has visited the blocked one.
         let other = try server.client()
         try other.send("GET /other HTTP/1.1\r\nHost: x\r\n\r\n")
         _ = try other.readToEnd()

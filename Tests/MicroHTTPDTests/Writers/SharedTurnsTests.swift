@@ -8,7 +8,7 @@ internal import Testing
         SharedWrite(streams: slots.map { StreamID(slot: $0, generation: 0) }, pieces: [])
     }
 
-    /// All that is left, taken out in slices of a size.
+    /// The remaining turns, removed in slices of a size.
     private func drain(_ turns: inout SharedTurns, _ limit: Int) -> [Int] {
         var slots: [Int] = []
         while let slice = turns.next(atMost: limit) {
@@ -30,7 +30,7 @@ internal import Testing
         #expect(turns.isEmpty)
     }
 
-    @Test func nobodyIsAlwaysTheLast() {
+    @Test func noStreamIsAlwaysTheLast() {
         var turns = SharedTurns()
         var last: Set<Int> = []
         for _ in 0..<50 {

@@ -2,7 +2,7 @@ internal import MicroHTTPD
 internal import Testing
 
 @Suite struct SharedWriteTests {
-    /// Open streams, their heads read; the contents stand in the order of the clients.
+    /// Open streams with their heads read; the contents are in the order of the clients.
     private struct Streams {
         let server: TestServer
         let contents: [TestContent]
@@ -32,7 +32,7 @@ internal import Testing
         }
     }
 
-    @Test func everyoneNamedGetsTheBytesAndNobodyIsVisited() throws {
+    @Test func namedStreamsReceiveTheBytesWithoutVisit() throws {
         let streams = try Streams(1200)
         for round in 0..<3 { try streams.share([Array("round \(round)".utf8)]) }
         for client in streams.clients {
@@ -50,7 +50,7 @@ internal import Testing
         for client in streams.clients { #expect(try client.readChunk() == [2]) }
     }
 
-    @Test func whatIsSharedGoesOutBeforeWhatIsAskedFor() throws {
+    @Test func sharedWritesPrecedeVisits() throws {
         let streams = try Streams(1)
         let stream = try #require(streams.contents[0].stream)
         // Not woken for the first: both are due in the same pass.
@@ -60,16 +60,16 @@ internal import Testing
         #expect(try streams.clients[0].readChunk() == [2])
     }
 
-    @Test func aReaderThatTakesOnlyAPartGetsTheRestAndNothingElseInBetween() throws {
+    @Test func readerOfAPartReceivesTheRestWithoutGap() throws {
         let streams = try Streams(2, receiveBuffer: 4096)
         let payload = [UInt8](repeating: 7, count: 4_000_000)
         try streams.share([payload])
         #expect(try streams.clients[1].readChunk() == payload)
-        // So large a payload may have blocked this one, too, for a while; who is visited is not blocked any more.
+        // A payload of this size may have blocked this stream as well for a while; a visited stream is not blocked.
         streams.contents[1].push([3])
         #expect(try streams.clients[1].readChunk() == [3])
         #expect(streams.contents[0].blocks == 1)
-        // Named although it is blocked: it is passed over, for these bytes would come in the middle of the others.
+        // Reported although it is blocked: it is skipped, because these bytes would be written within the others.
         try streams.share([[9]])
         #expect(try streams.clients[1].readChunk() == [9])
         #expect(try streams.clients[0].readChunk() == payload)
@@ -79,7 +79,7 @@ internal import Testing
         #expect(try streams.clients[0].readChunk() == [10])
     }
 
-    @Test func aStreamThatIsOverGetsNothingAndDisturbsNobody() throws {
+    @Test func endedStreamReceivesNothingAndOthersContinue() throws {
         let streams = try Streams(3)
         let gone = try #require(streams.contents[1].stream)
         streams.contents[1].finish()

@@ -13,7 +13,7 @@ internal import Testing
         )
     }
 
-    @Test func silenceGoesThroughItsThreeStages() {
+    @Test func silencePassesItsThreeStages() {
         var monitor = LivenessMonitor()
         let first = monitor.begin(keepalive: .milliseconds(5000), at: Self.at(0))
         #expect(first == .milliseconds(5000))

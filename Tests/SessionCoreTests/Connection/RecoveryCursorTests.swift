@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import SessionCore
 
 @Suite struct RecoveryCursorTests {
-    @Test func whatIsRepeatedIsStale() {
+    @Test func repeatedNotificationsAreStale() {
         var cursor = RecoveryCursor()
         let first = (0..<5).allSatisfy { _ in cursor.isFresh() }
         #expect(first)

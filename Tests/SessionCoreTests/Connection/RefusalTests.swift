@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// `CONERR`, `END`, `ERROR`, `REQERR` and data that make no sense.
+/// `CONERR`, `END`, `ERROR`, `REQERR` and invalid data.
 @Suite struct RefusalTests {
     private static let everyBond: [ForcedTransport] = [.wsStreaming, .httpStreaming, .wsPolling, .httpPolling]
 
@@ -9,7 +9,7 @@ internal import Testing
         forced == .wsStreaming || forced == .wsPolling ? "ws" : "http"
     }
 
-    /// A session whose bind was asked for, but not answered.
+    /// A session whose bind was requested, but not answered.
     private static func binding(_ forced: ForcedTransport) -> SessionHarness {
         var options = SessionHarness.officialOptions
         options.forcedTransport = forced

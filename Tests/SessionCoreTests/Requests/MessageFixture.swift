@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import SessionCore
 
-/// A message ledger with the server's lines on one side and requests on the other, both as text.
+/// A message ledger with lines of the server as input and requests as output, both as text.
 struct MessageFixture: ~Copyable {
     var ledger = MessageLedger()
     private var ids = RequestIDGenerator()
@@ -47,28 +47,28 @@ struct MessageFixture: ~Copyable {
         }.map { String(decoding: $0.encoded, as: UTF8.self) }
     }
 
-    /// Feeds a line; who is told what.
+    /// Feeds a line; returns the outcomes.
     mutating func receive(_ line: String) throws -> [String] {
         let notification = try #require(try ServerNotification(parsing: Array(line.utf8)[...]))
         return ledger.received(notification).map(\.brief)
     }
 
-    /// Feeds one notification; who is told what.
+    /// Feeds one notification; returns the outcomes.
     mutating func receive(_ notification: ServerNotification) -> [String] {
         ledger.received(notification).map(\.brief)
     }
 
-    /// `REQOK`; nil if nobody waits for it.
+    /// `REQOK`; nil if no message waits for it.
     mutating func accept(_ id: Int) -> [String]? {
         ledger.requestAnswered(RequestID(id), .accepted)?.map(\.brief)
     }
 
-    /// `REQERR`; nil if nobody waits for it.
+    /// `REQERR`; nil if no message waits for it.
     mutating func refuse(_ id: Int, _ code: Int, _ message: String = "no") -> [String]? {
         ledger.requestAnswered(RequestID(id), .refused(code: code, message: message))?.map(\.brief)
     }
 
-    /// The end of the session; who is told what.
+    /// The end of the session; returns the outcomes.
     mutating func end() -> [String] { ledger.sessionEnded().map(\.brief) }
 
     /// The messages without a delegate that were finished since the last call.

@@ -86,7 +86,7 @@ struct MessageLedgerTests {
         #expect(fixture.send() == [])
     }
 
-    @Test func whatDoesNotFitStaysPendingInOrder() {
+    @Test func requestsThatDoNotFitStayPendingInOrder() {
         var fixture = MessageFixture()
         for text in ["a", "b", "c"] { fixture.message(text, hasDelegate: false) }
         #expect(fixture.post(atMost: 1) == ["LS_reqId=1&LS_message=a&LS_outcome=false"])

@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import SessionCore
 
 @Suite struct NegotiationTests {
-    @Test func bandwidthIsAskedForOneLimitAtATime() {
+    @Test func bandwidthLimitsAreRequestedOneAtATime() {
         var bandwidth = BandwidthNegotiation()
         bandwidth.begin(with: .unlimited)
         let first = bandwidth.next(option: .unlimited, real: nil)
@@ -37,7 +37,7 @@ internal import Testing
         #expect(heartbeat.interval(option: .seconds(3)) == nil)
     }
 
-    @Test func transportSwitchIsAskedForThenGranted() {
+    @Test func transportSwitchIsRequestedThenGranted() {
         var change = TransportSwitch.none
         change.answered(isAccepted: true)
         #expect(change == .none)

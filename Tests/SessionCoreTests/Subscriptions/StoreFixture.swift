@@ -2,7 +2,7 @@ internal import SessionCore
 internal import TLCP
 internal import Testing
 
-/// A subscription store with a server's lines on one side and requests on the other, both as text.
+/// A subscription store with lines of the server as input and requests as output, both as text.
 struct StoreFixture: ~Copyable {
     static let token = SubscriptionToken(1)
 
@@ -112,7 +112,8 @@ extension SubscriptionProperties {
 }
 
 extension [SubscriptionEffect] {
-    /// What the users are told, in short: `s0`, `u1 snap f=[1,2] a|b`, … Requests show as `>`, violations as `!`.
+    /// The events of the users, abbreviated: `s0`, `u1 snap f=[1,2] a|b`, … Requests are shown as `>`, violations as
+    /// `!`.
     var brief: [String] { map(\.brief) }
 }
 

@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// `requestedMaxFrequency` on the fly.
+/// `requestedMaxFrequency` of active subscriptions.
 struct SubscriptionStoreFrequencyTests {
     private let token = StoreFixture.token
 

@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// What is written for subscriptions, when, and in which order.
+/// The requests of subscriptions, with their time and order.
 struct SubscriptionStoreRequestTests {
     private let token = StoreFixture.token
 
@@ -101,7 +101,7 @@ struct SubscriptionStoreRequestTests {
         #expect(fixture.post().map { $0.contains("LS_op=delete") } == [true, false])
     }
 
-    @Test func whatDoesNotFitStaysPendingInOrder() {
+    @Test func requestsThatDoNotFitStayPendingInOrder() {
         var fixture = StoreFixture()
         for number in 1...4 { _ = fixture.store.subscribe(SubscriptionToken(UInt64(number)), .merge()) }
         #expect(fixture.post(atMost: 2).map { $0.contains("subId=1&") || $0.contains("subId=2&") } == [true, true])

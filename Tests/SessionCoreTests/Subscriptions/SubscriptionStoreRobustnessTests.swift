@@ -2,7 +2,7 @@ internal import SessionCore
 internal import TLCP
 internal import Testing
 
-/// Whatever the server says: no trap, and the promises to the user hold.
+/// Random lines of the server: no trap, and the events stay valid.
 struct SubscriptionStoreRobustnessTests {
     @Test(arguments: 1...15 as ClosedRange<UInt64>)
     func randomLinesKeepThePromisesToTheUser(seed: UInt64) throws {
@@ -47,7 +47,7 @@ struct SubscriptionStoreRobustnessTests {
     }
 }
 
-/// A small seeded generator of things that a server, or a user, might say.
+/// A seeded generator of lines of a server and calls of a user.
 private struct Dice {
     private var state: UInt64
 

@@ -2,7 +2,7 @@ internal import SessionCore
 internal import TLCP
 internal import Testing
 
-/// Rows, snapshot flags, patches, and what the server must not send.
+/// Rows, snapshot flags, patches, and violations.
 struct SubscriptionStoreUpdateTests {
     // MARK: - Values
 

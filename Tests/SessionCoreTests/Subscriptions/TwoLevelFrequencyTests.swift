@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Testing
 
-/// Frequencies asked for, and told, on two levels.
+/// Requested and received frequencies on two levels.
 struct TwoLevelFrequencyTests {
     private let token = StoreFixture.token
 
@@ -30,7 +30,7 @@ struct TwoLevelFrequencyTests {
         #expect(effects.brief == ["frequency 2.0", "frequency 5.0", "frequency unlimited"])
     }
 
-    @Test func aggregateGoesDownWithTheHighest() throws {
+    @Test func aggregateDecreasesWithTheHighest() throws {
         var fixture = try Self.fixture()
         #expect(
             try fixture.receive("CONF,1,2,filtered", "CONF,2,5,filtered", "CONF,2,3,filtered", "CONF,2,1,filtered")

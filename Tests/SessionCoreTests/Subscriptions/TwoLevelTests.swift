@@ -5,7 +5,7 @@ internal import Testing
 struct TwoLevelTests {
     private let token = StoreFixture.token
 
-    /// Key `item1` of item 1, its second level (subscription 2) asked for, announced and with data as told.
+    /// Key `item1` of item 1, whose second level (subscription 2) is requested, announced and has data as configured.
     private static func fixture(announced: Bool = true, data: Bool = true) throws -> StoreFixture {
         var fixture = try StoreFixture.subscribed(.twoLevel())
         _ = try fixture.receive("U,1,1,a|b|item1|ADD")
@@ -100,7 +100,7 @@ struct TwoLevelTests {
         #expect(try fixture.receive("SUBOK,3,1,2", "U,3,1,5|6").brief == ["2* p|q|item1|UPDATE|5|6 {4 5 6}"])
     }
 
-    @Test func snapshotFlagIsThatOfTheLevelThatSpeaks() throws {
+    @Test func snapshotFlagIsThatOfTheUpdatedLevel() throws {
         var fixture = try StoreFixture.subscribed(.twoLevel().with { $0.requestedSnapshot = .yes })
         _ = try fixture.receive("U,1,1,a|b|k|ADD")
         _ = fixture.send()

@@ -1,6 +1,6 @@
 internal import SessionCore
 
-/// Ways into the phases of a session.
+/// Sessions in different phases.
 extension SessionHarness {
     /// Connected, created and streaming on a WebSocket; the trace begins after it.
     static func streamingOnSocket(_ options: ConnectionOptionValues = officialOptions) -> SessionHarness {
@@ -22,7 +22,7 @@ extension SessionHarness {
         return harness
     }
 
-    /// Bound in a forced way, which is the one that follows from the option.
+    /// Bound to the transport of the option.
     static func bound(
         _ forced: ForcedTransport,
         _ options: ConnectionOptionValues = officialOptions

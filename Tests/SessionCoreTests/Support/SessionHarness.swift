@@ -2,7 +2,7 @@ internal import SessionCore
 internal import TLCP
 internal import Testing
 
-/// Runs a session machine against a scripted server and a virtual clock, and writes down what it does.
+/// Runs a session machine against a scripted server and a virtual clock, and records its actions.
 ///
 /// The trace has one entry for each action: `open ws <address>`, `POST <request> <body>`, `> <WebSocket message>`,
 /// `T: <timer> <milliseconds>`, `S: <status>`, `close`, and so on. Cancelled timers leave no entry.
@@ -98,7 +98,7 @@ final class SessionHarness {
 
     // MARK: - The server and the network
 
-    /// The WebSocket that was asked for last opens.
+    /// The WebSocket that was requested last opens.
     func open() { perform(machine.transportOpened(stream, at: context)) }
 
     /// Lines on the newest stream connection.
@@ -147,19 +147,19 @@ final class SessionHarness {
 
     // MARK: - The trace
 
-    /// What happened since the last call.
+    /// The trace since the last call.
     func takeTrace() -> [String] {
         defer { trace = [] }
         return trace
     }
 
-    /// What happened since the last call, without timers.
+    /// The trace since the last call, without timers.
     func takeConversation() -> [String] { takeTrace().filter { !$0.hasPrefix("T: ") } }
 
     /// The status changes since the last call.
     func takeStatuses() -> [String] { takeTrace().filter { $0.hasPrefix("S: ") } }
 
-    /// The requests since the last call, on whatever connection.
+    /// The requests since the last call, on any connection.
     func takeRequests() -> [String] { takeTrace().filter { $0.hasPrefix("> ") || $0.hasPrefix("POST ") } }
 
     /// Milliseconds until a timer fires; nil: it is not running.

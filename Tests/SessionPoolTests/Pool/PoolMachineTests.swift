@@ -104,7 +104,7 @@ internal import Testing
         #expect([figures.sessions, figures.subscriptions, figures.items, figures.users] == [0, 0, 0, 0])
     }
 
-    @Test func whoComesBackWithinTheLingerKeepsTheSubscription() throws {
+    @Test func readerWithinTheLingerKeepsTheSubscription() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let (id, _) = try machine.acquired(Self.key(), freshClient: first)
         machine.released(id, at: Self.at(0))
@@ -125,7 +125,7 @@ internal import Testing
         #expect(passed(30, &machine) == [.closeClient(first)])
     }
 
-    @Test func lingerEndsForAReaderWhoComesInTimeOnly() throws {
+    @Test func readerInTimeEndsTheLinger() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let (id, _) = try machine.acquired(Self.key(), freshClient: first)
         machine.released(id, at: Self.at(0))

@@ -2,7 +2,7 @@ internal import SessionCore
 internal import SessionPool
 internal import Synchronization
 
-/// Keeps what a pool tells: which subscription resources there are, and who carries them.
+/// Records the subscription resources of a pool, and the clients that carry them.
 final class RecordingSink: PoolSink {
     struct State {
         var resources: Set<ResourceID> = []
@@ -13,7 +13,7 @@ final class RecordingSink: PoolSink {
 
     private let state = Mutex(State())
 
-    /// What is so now.
+    /// The present state.
     var present: State { state.withLock { $0 } }
 
     func subscriptionAdded(_ resource: SubscriptionResource) {

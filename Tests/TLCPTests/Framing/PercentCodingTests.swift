@@ -17,7 +17,7 @@ struct PercentCodingTests {
         #expect(PercentCoding.decode(parameter: bytes[...]) == value)
     }
 
-    @Test func everyScalarOfOneByteComesBack() throws {
+    @Test func everyOneByteScalarRoundTrips() throws {
         let text = String(String.UnicodeScalarView((0..<0x80).compactMap(Unicode.Scalar.init)))
         var parameter: [UInt8] = []
         PercentCoding.encode(parameter: text, into: &parameter)

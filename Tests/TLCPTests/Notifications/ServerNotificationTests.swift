@@ -8,7 +8,7 @@ func notification(_ line: String) throws(TLCPError) -> ServerNotification? {
 }
 
 struct ServerNotificationTests {
-    /// Every tag, with a line that both ends write exactly so.
+    /// Every tag, with a line in the form that both ends write.
     static let pairs: [(String, ServerNotification)] = [
         (
             "CONOK,S1,50000,5000,*",

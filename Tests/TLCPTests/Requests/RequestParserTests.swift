@@ -16,7 +16,7 @@ struct RequestParserTests {
         RequestParser.parse(name, query: Array(query.utf8)[...], body: Array(body.utf8)[...])
     }
 
-    /// The answers to refused requests; empty pieces for those that were understood.
+    /// The answers to refused requests; empty for accepted ones.
     private func answers(_ outcomes: [RequestParser.Outcome]) -> [String] {
         outcomes.map { outcome in
             guard case .failure(let refusal) = outcome else { return "" }

@@ -15,7 +15,7 @@ struct UpstreamNameTests {
 
     @Test(arguments: [
         ("item1 item2", ["item1", "item2"]), ("", [""]), (" a  b", ["", "a", "", "b"]),
-        // Characters that join with the space after or before them do not hide it.
+        // Characters that combine with an adjacent space do not hide it.
         ("item1\u{600} secret", ["item1\u{600}", "secret"]), ("item1 \u{301}secret", ["item1", "\u{301}secret"]),
         ("a\u{A0}b", ["a\u{A0}b"]),
     ])

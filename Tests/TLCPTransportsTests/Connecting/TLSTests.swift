@@ -61,7 +61,7 @@ internal import Testing
         guard case .failed = try await end(trust: .system) else { return #expect(Bool(false), "was trusted") }
     }
 
-    @Test func anythingIsTrustedWhereAskedFor() async throws {
+    @Test func trustAnyAcceptsEveryCertificate() async throws {
         #expect(try await end(trust: .anything) == .completed)
     }
 
@@ -102,7 +102,7 @@ internal import Testing
         #expect(try await end(trust: trust, identity: identity, wantsClientCertificate: true) == .completed)
     }
 
-    @Test func clientCertificateAndTrustAreAskedForInThatOrder() async throws {
+    @Test func clientCertificateIsRequestedBeforeTrust() async throws {
         let (kinds, asked) = AsyncStream<String>.makeStream()
         let identity = TLSSettings.Identity(
             certificateChain: TestIdentity.certificate,
@@ -129,7 +129,7 @@ internal import Testing
         #expect(all == ["certificate", "trust 1"])
     }
 
-    @Test func trustThatIsTakenBackIsAFailure() async throws {
+    @Test func revokedTrustIsAFailure() async throws {
         let end = try await end(trust: .pem(TestIdentity.certificate)) {
             $0.canAuthenticate = { true }
             $0.authenticate = { challenge in

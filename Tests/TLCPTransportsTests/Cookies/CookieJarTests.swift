@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import TLCPTransports
 
 @Suite struct CookieJarTests {
-    /// A jar whose clock stands still until it is moved.
+    /// A jar with a manual clock.
     private final class Clock: Sendable {
         private let time = Mutex(1_000_000.0)
         var now: Double { time.withLock { $0 } }
@@ -26,14 +26,14 @@ internal import Testing
         jar.header(for: origin(host, path, secure: secure))
     }
 
-    @Test func cookieWithoutDomainGoesBackToItsHostOnly() {
+    @Test func cookieWithoutDomainIsSentToItsHostOnly() {
         jar.receive(setCookie: ["id=1"], from: origin())
         #expect(header() == "id=1")
         #expect(header("sub.push.example.com") == nil)
         #expect(header("example.com") == nil)
     }
 
-    @Test func cookieWithDomainGoesToAllHostsUnderIt() {
+    @Test func cookieWithDomainIsSentToItsSubdomains() {
         jar.receive(setCookie: ["id=1; Domain=.Example.com; Path=/"], from: origin())
         #expect(header() == "id=1")
         #expect(header("other.example.com") == "id=1")

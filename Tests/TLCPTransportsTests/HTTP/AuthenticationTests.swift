@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import TLCPTransports
 
 @Suite struct AuthenticationTests {
-    @Test func challengeAnsweredWithAPasswordIsTriedAgainAndRemembered() async throws {
+    @Test func passwordOfAChallengeIsUsedAndStored() async throws {
         let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
             while true {
                 let request = try await peer.request()
@@ -109,7 +109,7 @@ internal import Testing
         #expect(answer.hasSuffix("qop=auth, nc=00000001, cnonce=\"\(nonce)\""))
     }
 
-    @Test func withoutAnybodyToAskTheRefusalStands() async throws {
+    @Test func withoutADelegateTheRefusalIsFinal() async throws {
         let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
             _ = try await peer.request()
             try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")

@@ -139,8 +139,8 @@ internal import Testing
             let first = Opened(connector, .to(server.port))
             #expect(await first.lines() == ["LOOP,0"])
             first.transport.release()
-            // Either the channel was idle again in time, or a second one was opened; both are correct, and told apart by
-            // the number. What must not happen is a failure.
+            // Either the channel was idle again in time, or a second one was opened; both are correct, and
+            // distinguished by the number. A failure is not.
             let second = Opened(connector, .to(server.port))
             #expect(await !second.lines().isEmpty)
             second.transport.close()
@@ -200,7 +200,7 @@ internal import Testing
         }
     }
 
-    @Test func closedConnectionTellsNothingMore() async throws {
+    @Test func closedConnectionDeliversNothingMore() async throws {
         let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
             _ = try await peer.request()
             try await peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nPROBE\r\n\r\n")

@@ -67,7 +67,7 @@ private final class HandlerBox: Sendable {
 }
 
 extension ConnectionRequest {
-    /// An order for a server on loopback.
+    /// A request for a server on loopback.
     static func to(
         _ port: Int,
         _ kind: Kind = .httpPoll,

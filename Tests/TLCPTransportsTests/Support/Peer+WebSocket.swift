@@ -39,7 +39,7 @@ extension Peer {
         return [first, 127] + (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) } + payload
     }
 
-    /// Reads one frame of the client and takes its mask off; nil mask is a failure.
+    /// Reads one frame of the client and removes its mask; a missing mask is a failure.
     func frame() async throws -> (opcode: UInt8, payload: [UInt8]) {
         let head = try await bytes(2)
         guard head[1] & 0x80 != 0 else { throw Unmasked() }

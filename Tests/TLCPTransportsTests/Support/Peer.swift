@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// One connection as the script of a server sees it. Used by one task alone.
+/// One connection in the script of a server. Used by one task only.
 final class Peer {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let channel: any Channel
@@ -20,10 +20,10 @@ final class Peer {
         self.channel = channel
     }
 
-    /// Sends, and returns once the system has taken it: what follows may be the end of the connection.
+    /// Sends, and returns when the system has accepted the bytes, so that the connection can be closed afterwards.
     func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 
-    /// Sends, and returns once the system has taken it.
+    /// Sends, and returns when the system has accepted the bytes.
     func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
     /// Reads the next request; header names in lower case.

@@ -17,7 +17,7 @@ final class ScriptedServer: Sendable {
         self.serving = serving
     }
 
-    /// Listens, runs the body, and ends with it. The script is given the number of the connection, from 1.
+    /// Listens while the body runs. The script receives the number of the connection, from 1.
     static func run<Result: Sendable>(
         host: String = "127.0.0.1",
         tls: TLSConfiguration? = nil,
@@ -42,7 +42,7 @@ final class ScriptedServer: Sendable {
                         number += 1
                         let current = number
                         group.addTask {
-                            // A script that fails shows on the client's side.
+                            // A failing script has an effect on the client's side.
                             try? await connection.executeThenClose { inbound, _ in
                                 try await script(current, Peer(inbound, connection.channel))
                             }

@@ -16,8 +16,8 @@ enum TestAuthority {
 
         """
 
-    /// What the server sends: its certificate, the one of the intermediate authority, and one of an authority that has
-    /// nothing to do with them.
+    /// The certificates that the server sends: its own, the one of the intermediate authority, and one of an
+    /// unrelated authority.
     static let chain = """
         -----BEGIN CERTIFICATE-----
         MIIBiTCCATCgAwIBAgIBAzAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBF0ZXN0IGlu

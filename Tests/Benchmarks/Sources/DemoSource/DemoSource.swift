@@ -1,8 +1,8 @@
 internal import DemoServer
 internal import Glibc
 
-/// The demo server with a feed of updates that carry the moment of their publication: adapter `BENCH`, item `item1`, fields
-/// `last_price` and `at`.
+/// The demo server with a feed of updates that contain the time of their publication: adapter `BENCH`, item `item1`,
+/// fields `last_price` and `at`.
 ///
 ///     DemoSource --rate EVENTS_PER_SECOND
 ///
@@ -28,7 +28,7 @@ struct DemoSource {
         }
     }
 
-    /// Publishes for ever. What is long overdue is not made up for.
+    /// Publishes without end. Overdue updates are skipped.
     private static func publish(on server: DemoServer, every interval: Duration) async throws {
         var next = ContinuousClock.now
         var count = 0

@@ -3,7 +3,7 @@ internal import Glibc
 internal import MicroHTTPD
 internal import SessionCore
 
-/// Publishes updates at a rate, to one topic and item after the other. Each carries the moment of its publication.
+/// Publishes updates at a rate, to one topic and item after the other. Each contains the time of its publication.
 struct Publisher {
     private let hub: EventHub
     private let options: ServerOptions
@@ -12,7 +12,7 @@ struct Publisher {
     private let changed = FieldSet(all: 2)
     private var count = 0
 
-    /// A publisher whose topics are there and subscribed.
+    /// A publisher whose topics exist and are subscribed.
     init(hub: EventHub, options: ServerOptions) {
         self.hub = hub
         self.options = options
@@ -35,7 +35,7 @@ struct Publisher {
         }
     }
 
-    /// Publishes for ever. What is long overdue is not made up for.
+    /// Publishes without end. Overdue updates are skipped.
     mutating func run() -> Never {
         var next = Moment.monotonic()
         while true {

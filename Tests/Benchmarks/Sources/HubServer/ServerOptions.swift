@@ -8,7 +8,7 @@ struct ServerOptions {
     var topics = 1
     /// Items of each subscription.
     var items = 1
-    /// Events that are published at once.
+    /// Events published together.
     var burst = 1
     /// Further subscriptions, to which nothing is published.
     var quiet = 0

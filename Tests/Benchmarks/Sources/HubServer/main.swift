@@ -1,4 +1,5 @@
-// The product's own way from a published event to a socket: hub, streams, front end. Events come from here, at a rate.
+// The product's path from a published event to a socket: hub, streams, HTTP server. Events are published here, at a
+// rate.
 //
 //     HubServer --rate EVENTS_PER_SECOND --topics N --items N --burst N
 //

@@ -152,7 +152,7 @@ import Testing
         #expect(fixture.perform("POST", "/v1/clients/none/badge-reset").code == "unknown-client")
     }
 
-    @Test func cookiesLiveInTheClientsOwnJar() {
+    @Test func cookiesAreStoredInTheClientsOwnJar() {
         let path = "/v1/clients/\(fixture.makeClient())/cookies"
         let body = #"{"url":"http://127.0.0.1:8090/","cookies":[{"name":"a","value":"1"}]}"#
         #expect(fixture.perform("POST", path, body).status == 204)

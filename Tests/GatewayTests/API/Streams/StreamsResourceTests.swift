@@ -39,7 +39,7 @@ import Testing
         #expect(fixture.perform("GET", target).status == status)
     }
 
-    @Test func aStreamIsChangedOnlyAsItsReaderKnowsIt() {
+    @Test func streamIsPatchedOnlyWithAMatchingTag() {
         let id = fixture.makeClient()
         let body = #"{"sources":[{"client":"\#(id)"}]}"#
         let path = fixture.perform("POST", "/v1/streams", body).headers["Location"] ?? ""

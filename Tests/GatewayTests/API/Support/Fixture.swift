@@ -8,8 +8,8 @@ import Synchronization
 
 @testable import Gateway
 
-/// A gateway without sockets: requests go straight to its host. The upstream `demo` is never connected to, as long as no
-/// test connects.
+/// A gateway without sockets: requests are passed to its host. The upstream `demo` is not connected unless a test
+/// connects.
 struct Fixture {
     let services: Services
     let host: HTTPHost
@@ -37,7 +37,7 @@ struct Fixture {
         host = HTTPHost(services: services, middlewares: [CORSPolicy(origins: ["https://a.example"])], logger: logger)
     }
 
-    /// What came of a request.
+    /// The result of a request.
     struct Outcome {
         var status = 0
         var headers = HTTPFields()
@@ -53,7 +53,7 @@ struct Fixture {
         }
     }
 
-    /// Performs a request; what is answered later goes to `later`.
+    /// Performs a request; a deferred response is passed to `later`.
     func perform(
         _ method: String,
         _ target: String,
@@ -90,13 +90,13 @@ struct Fixture {
         return Outcome(status: response.status, headers: response.headers, bytes: bytes)
     }
 
-    /// Makes an inactive subscription and gives its id.
+    /// Creates an inactive subscription and returns its id.
     func makeSubscription(_ extra: String = "") -> String {
         let body = #"{"upstream":"demo","mode":"MERGE","items":["i1"],"fields":["f1"],"active":false\#(extra)}"#
         return perform("POST", "/v1/subscriptions", body).json["id"]?.string ?? ""
     }
 
-    /// Makes a dedicated client that does not connect and gives its id.
+    /// Creates a dedicated client that does not connect and returns its id.
     func makeClient() -> String {
         perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#).json["id"]?.string ?? ""
     }

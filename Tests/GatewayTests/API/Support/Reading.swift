@@ -2,7 +2,7 @@ import JSONText
 
 @testable import Gateway
 
-/// Reads a JSON text as an object, with a list for what is refused.
+/// Reads a JSON text as an object, with a list of refusals.
 func reader(_ text: String) throws -> ObjectReader {
     ObjectReader(try JSONValue(parsing: text).object ?? JSONObject(), Refusals())
 }

@@ -38,7 +38,7 @@ import Testing
         #expect(APIKeys([KeyConfiguration(name: "one", hash: other)]).find("abc") == nil)
     }
 
-    @Test func identitiesThatChangedAreTold() {
+    @Test func changedIdentitiesAreReturned() {
         let one = KeyConfiguration(name: "one", hash: KeyHash(of: "1"))
         var narrowed = KeyConfiguration(name: "two", hash: KeyHash(of: "2"))
         let two = narrowed

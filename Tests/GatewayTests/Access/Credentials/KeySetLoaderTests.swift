@@ -28,7 +28,7 @@ import Testing
         return fixture.perform("GET", "/v1/clients", as: token).status
     }
 
-    /// Runs a loader over these responses; ends behind the last one.
+    /// Runs a loader over these responses; ends after the last one.
     private func load(_ fixture: AccessFixture, _ responses: [String?]) async -> [Duration] {
         let rest = Mutex(responses)
         let pauses = Mutex<[Duration]>([])

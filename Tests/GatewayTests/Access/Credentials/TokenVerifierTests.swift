@@ -34,7 +34,7 @@ import Testing
         try TokenForge.token(header: header, claims: claims, signing)
     }
 
-    @Test func aGoodTokenTellsItsHolderAndRights() async throws {
+    @Test func validTokenYieldsIdentityAndRights() async throws {
         let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
         let token = try forge(
             #"{"sub":"carol x","exp":1700000100,"operations":"openid read send","upstreams":["demo"],"items":"item* own"#
@@ -68,7 +68,7 @@ import Testing
         #expect(try await refusal(try forge(header: #"{"alg":"HS256"}"#, Self.claims, .nothing)) == .signature)
     }
 
-    /// The public key is known to everybody: as a secret it must not open anything.
+    /// The public key is not secret: it must not be accepted as an HMAC secret.
     @Test func aPublicKeyIsNoSecret() async throws {
         let pem = TokenForge.ellipticKey.publicKey.pemRepresentation
         for secret in [pem, pem + "\n", pem.replacingOccurrences(of: "\n", with: "")] {
@@ -165,7 +165,7 @@ import Testing
     @Test(arguments: [
         "", ".", "..", "...", "a.b.c", "e30.e30.", "e30.e30.e30.e30", "e30=.e30.e30", " e30.e30.e30", "é.é.é",
     ])
-    func whatIsNoTokenIsRefused(text: String) async throws {
+    func invalidTokenIsRefused(text: String) async throws {
         let refusal = try await refusal(text)
         #expect(refusal == .malformed || refusal == .algorithm)
     }

@@ -15,7 +15,7 @@ import Testing
         return try await AccessFixture(access)
     }
 
-    @Test func whoComesTooOftenIsToldWhenToComeAgain() async throws {
+    @Test func tooFrequentRequestsGetRetryAfter() async throws {
         let fixture = try await fixture()
         let first = fixture.perform("GET", "/v1/clients", as: AccessFixture.admin, peer: Self.peer)
         #expect(first.status == 200)
@@ -32,8 +32,8 @@ import Testing
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.admin, peer: Self.peer).status == 200)
     }
 
-    /// Trying keys out costs as much as everything else, and is stopped before they are looked at.
-    @Test func guessingIsLimitedToo() async throws {
+    /// Attempts with wrong keys count like other requests, and are rejected before the key is checked.
+    @Test func attemptsToGuessAreLimited() async throws {
         let fixture = try await fixture()
         let statuses = (0..<4).map { fixture.perform("GET", "/v1/clients", as: "lsg_\($0)", peer: Self.peer).status }
         #expect(statuses == [401, 401, 429, 429])
@@ -66,7 +66,7 @@ import Testing
         for _ in 0..<5 { #expect(fixture.perform("GET", "/health/live", peer: Self.peer).status == 200) }
     }
 
-    @Test func aKeyBringsItsOwnRateWhereverItComesFrom() async throws {
+    @Test func rateOfAKeyIsIndependentOfTheAddress() async throws {
         let fixture = try await fixture(rate: 0)
         let statuses = (0..<5).map { number in
             fixture.perform("GET", "/v1/clients", as: AccessFixture.alice, peer: "192.0.2.\(number)").status

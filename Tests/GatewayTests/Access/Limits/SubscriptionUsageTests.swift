@@ -51,7 +51,7 @@ import Testing
         #expect(usage(fixture) == [1, 1])
     }
 
-    @Test func whatAStreamJoinsCountsOnceUntilItEnds() async throws {
+    @Test func joinedSubscriptionCountsOnceUntilTheStreamEnds() async throws {
         let fixture = try await fixture()
         let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1,item2&fields=f"
         let (_, first) = fixture.open("GET", target, as: AccessFixture.alice)

@@ -16,7 +16,7 @@ import Testing
         #expect(bucket.take(now: moment(100)) == .init(isAdmitted: true, remaining: 2, wait: .seconds(0.5)))
     }
 
-    @Test func timeThatGoesBackGivesNothing() {
+    @Test func timeThatGoesBackAddsNoTokens() {
         var bucket = TokenBucket(rate: 1, burst: 1, now: moment(10))
         #expect(bucket.take(now: moment(10)).isAdmitted)
         #expect(!bucket.take(now: moment(5)).isAdmitted)
@@ -47,7 +47,7 @@ import Testing
         #expect(table.count == 3)
     }
 
-    @Test func whatHasFilledUpIsForgotten() {
+    @Test func fullBucketsAreRemoved() {
         let table = TokenBuckets(maxBuckets: 2)
         _ = table.take("a", rate: 1, burst: 1, now: .zero)
         _ = table.take("b", rate: 1, burst: 1, now: .zero + .seconds(0.5))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// Callers with limited rights try to reach what is not theirs.
+/// Callers with limited rights request resources of others.
 @Suite struct RightsEscapeTests {
     private static let alice = AccessFixture.alice
     private static let bob = AccessFixture.bob
@@ -28,7 +28,7 @@ import Testing
         #expect(!health.text.contains("secret"))
     }
 
-    @Test func whatIsAnothersIsAnsweredAsIfItDidNotExist() async throws {
+    @Test func resourcesOfOtherCallersAreUnknown() async throws {
         let fixture = try await AccessFixture()
         let client = fixture.makeClient(as: Self.alice)
         let subscription = fixture.makeSubscription(as: Self.alice)
@@ -175,7 +175,7 @@ import Testing
         #expect(again.status == 404)
     }
 
-    @Test func anothersClientCarriesNoSubscriptionOfMine() async throws {
+    @Test func clientOfAnotherCallerCarriesNoSubscription() async throws {
         let fixture = try await AccessFixture()
         let client = fixture.makeClient(as: Self.alice)
         let body = #"{"client":"\#(client)","mode":"MERGE","items":["item1"],"fields":["f"],"active":false}"#

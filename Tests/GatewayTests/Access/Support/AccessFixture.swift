@@ -9,8 +9,7 @@ import TestSupport
 
 @testable import Gateway
 
-/// A gateway without sockets that asks its callers who they are. Nothing in it connects to anything, as long as no test
-/// activates a subscription.
+/// A gateway without sockets and with authentication. It opens no connections unless a test activates a subscription.
 struct AccessFixture {
     static let admin = "lsg_admin"
     static let alice = "lsg_alice"
@@ -63,7 +62,7 @@ struct AccessFixture {
         return upstream
     }
 
-    /// Four callers: one may everything, two have limited rights of all kinds, one reads only.
+    /// Four callers: one with all rights, two with limited rights, one with read access only.
     static func keys() -> AccessConfiguration {
         var access = AccessConfiguration()
         let limited = Rights(
@@ -127,13 +126,13 @@ struct AccessFixture {
         }
     }
 
-    /// Makes an inactive subscription and gives its id.
+    /// Creates an inactive subscription and returns its id.
     func makeSubscription(as key: String, items: String = #"["item1"]"#, upstream: String = "demo") -> String {
         let body = #"{"upstream":"\#(upstream)","mode":"MERGE","items":\#(items),"fields":["f"],"active":false}"#
         return perform("POST", "/v1/subscriptions", as: key, body).json["id"]?.string ?? ""
     }
 
-    /// Makes a dedicated client that does not connect and gives its id.
+    /// Creates a dedicated client that does not connect and returns its id.
     func makeClient(as key: String) -> String {
         perform("POST", "/v1/clients", as: key, #"{"upstream":"demo","connect":false}"#).json["id"]?.string ?? ""
     }

@@ -4,7 +4,7 @@ import Foundation
 
 @testable import Gateway
 
-/// Makes tokens, good ones and forged ones.
+/// Makes valid and forged tokens.
 enum TokenForge {
     static let secret = "a secret of thirty-two bytes or so, for tests"
     static let ellipticKey = P256.Signing.PrivateKey()
@@ -38,7 +38,7 @@ enum TokenForge {
         return input + "." + Base64URL.encode(signature)
     }
 
-    /// A good token of HS256 with these claims beside subject and expiry.
+    /// A valid token of HS256 with these claims, subject and expiry.
     static func token(_ claims: String = "", subject: String = "carol", expiry: Double) throws -> String {
         let more = claims.isEmpty ? "" : ",\(claims)"
         return try token(
@@ -48,7 +48,7 @@ enum TokenForge {
         )
     }
 
-    /// A configuration that takes such tokens.
+    /// A configuration that accepts such tokens.
     static func configuration() -> AccessConfiguration {
         var access = AccessConfiguration()
         access.webTokens.secret = secret

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "wait", "wait=", "wait=-1", "wait=1.5", "handling=lenient"])
-    func whatIsNotUnderstoodIsPassedOver(header: String?) {
+    func unknownPreferencesAreIgnored(header: String?) {
         #expect(PreferHeader(header).wait == nil)
     }
 }

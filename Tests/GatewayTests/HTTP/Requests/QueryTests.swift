@@ -3,7 +3,7 @@ import Testing
 @testable import Gateway
 
 @Suite struct QueryTests {
-    @Test func thousandsOfUnknownNamesAreToldInPart() throws {
+    @Test func thousandsOfUnknownNamesAreReportedInPart() throws {
         let query = try Query(raw: (0..<3_000).map { "n\($0)" }.joined(separator: "&"))
         let problem = #expect(throws: Problem.self) { try query.allow(only: ["limit"]) }
         #expect(problem?.entries.count == Refusals.mostEntries)

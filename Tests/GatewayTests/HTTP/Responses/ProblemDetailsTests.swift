@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotForeseenSaysNothingOfTheInside() {
+    @Test func unexpectedErrorsHaveNoDetails() {
         #expect(ProblemDetails.problem(for: Unforeseen()).detail == nil)
     }
 

@@ -38,7 +38,7 @@ import Testing
         #expect(try name("HEAD", "/v1/values") == nil)
     }
 
-    @Test func anotherMethodTellsWhichAreAllowed() throws {
+    @Test func otherMethodReturnsAllowedOnes() throws {
         let path = try RequestPath(raw: "/v1/values/a/keys")
         guard case .methodNotAllowed(let allow) = router.find(method: "PUT", path: path) else {
             Issue.record("allowed")
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: ["/%", "/%4", "/%zz", "/%ff", "/%c3", "v1", "", "/a/%c0%af"])
-    func whatCannotBeDecodedIsMalformed(raw: String) {
+    func undecodableTextIsMalformed(raw: String) {
         #expect { try RequestPath(raw: raw) } throws: { ($0 as? Problem)?.code == .malformed }
     }
 
