@@ -95,6 +95,16 @@ package final class HTTPResponder: Sendable {
         deliver = { mailbox.post(.answer(exchange, $0)) }
     }
 
+    /// A responder that hands its answer, `.respond` or `.stream`, to a closure: to call a handler without a daemon.
+    package init(deliver: @escaping @Sendable (HTTPDecision) -> Void) {
+        self.deliver = { answer in
+            switch answer {
+            case .response(let response): deliver(.respond(response))
+            case .stream(let head, let stream): deliver(.stream(head, stream))
+            }
+        }
+    }
+
     deinit {
         if state.withLock({ $0.use == .awaited }) {
             deliver(.response(HTTPResponse(status: 500)))
