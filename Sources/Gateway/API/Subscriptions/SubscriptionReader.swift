@@ -175,9 +175,9 @@ struct SubscriptionPatch {
         try refusals.finish()
     }
 
-    /// The properties after the patch. Throws a 422 problem for values that the mode does not allow or that have no
-    /// effect, and a 409 problem for a second level outside COMMAND mode and for values that leave a present one without
-    /// effect.
+    /// The properties after the patch. Throws a 422 problem for values that the class reference refuses for the mode, and
+    /// a 409 problem for legal values that do not go with the subscription as it is: a second level outside COMMAND
+    /// mode, a frequency or buffer size without an effect.
     func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
         var result = properties
         apply(to: &result)
@@ -185,7 +185,8 @@ struct SubscriptionPatch {
         if let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") }) {
             throw Problem(.notCommandMode, detail: "\(conflict.property): \(conflict.rule)")
         }
-        if let conflict = conflicts.first(where: { !reader.has($0.property) }) {
+        let ineffective = Set(result.ineffectiveProperties.map(\.name))
+        if let conflict = conflicts.first(where: { ineffective.contains($0.property) }) {
             throw Problem(.lifecycle, detail: "\(conflict.property): \(conflict.rule)")
         }
         let refusals = Refusals()
