@@ -51,6 +51,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(name: "BareSender", cSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(
+            name: "BareResponder",
+            dependencies: ["CMicroHTTPD"],
+            cSettings: [.treatAllWarnings(as: .error)]
+        ),
         .executableTarget(name: "LoadGenerator", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(name: "LineSender", cSettings: [.treatAllWarnings(as: .error)]),
 

@@ -1,5 +1,5 @@
-/* Opens many event streams, reads them for a while, and prints one line of JSON: what came, how late, and what the server
-   spent on it. Time and CPU are taken from the same clock, over the same window. */
+/* Opens many event streams, or sends requests, for a while, and prints one line of JSON: the events or responses, their
+   latencies, and the CPU time of the server. Time and CPU are taken from the same clock, over the same window. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -17,6 +17,7 @@
 #include "consumer.h"
 #include "options.h"
 #include "process.h"
+#include "requester.h"
 
 enum { MOST_EVENTS = 512 };
 
@@ -26,6 +27,7 @@ static const size_t sip_size = 100;
 
 static struct options options;
 static struct consumer *consumers;
+static struct requester *requesters;
 static struct findings findings;
 static int poller;
 static int publisher = -1;
@@ -116,6 +118,15 @@ read_until (uint64_t end)
 
           if (events[index].data.fd < 0)
             continue;
+          if (requesters != NULL)
+            {
+              if (!requester_read (&requesters[events[index].data.fd], &findings))
+                {
+                  fprintf (stderr, "a connection was closed\n");
+                  exit (1);
+                }
+              continue;
+            }
           consumer = &consumers[events[index].data.fd];
           if (!consumer_read (consumer, &options, &findings))
             {
@@ -145,6 +156,20 @@ open_all (void)
     }
   while (findings.open_count < options.streams && monotonic_now () < patience)
     read_until (monotonic_now () + 10000000u);
+}
+
+/* Opens the connections that send requests. */
+static void
+open_requesters (void)
+{
+  requesters = calloc ((size_t) options.requests, sizeof (struct requester));
+  for (int index = 0; index < options.requests; index++)
+    {
+      struct epoll_event event = { .events = EPOLLIN, .data.fd = index };
+
+      requester_open (&requesters[index], &options);
+      epoll_ctl (poller, EPOLL_CTL_ADD, requesters[index].descriptor, &event);
+    }
 }
 
 static void
@@ -179,7 +204,10 @@ main (int count, char **arguments)
   poller = epoll_create1 (0);
   consumers = calloc ((size_t) (options.streams + options.slow_streams) + 1, sizeof (struct consumer));
   memory_before = process_memory (options.pid);
-  open_all ();
+  if (options.requests > 0)
+    open_requesters ();
+  else
+    open_all ();
   if (options.publish_path != NULL)
     connect_publisher ();
   read_until (monotonic_now () + (uint64_t) (options.warm_up * 1e9));

@@ -11,11 +11,13 @@ take (struct options *options, const char *name, const char *value)
     { "--port", &options->port }, { "--pid", &options->pid },
     { "--streams", &options->streams }, { "--slow-streams", &options->slow_streams },
     { "--browser-headers", &options->browser_headers }, { "--publish-rate", &options->publish_rate },
+    { "--requests", &options->requests },
   };
   struct { const char *name; const char **place; } texts[] = {
     { "--path", &options->path }, { "--publish-path", &options->publish_path },
     { "--tlcp-group", &options->tlcp_group }, { "--tlcp-schema", &options->tlcp_schema },
-    { "--tlcp-adapter", &options->tlcp_adapter },
+    { "--tlcp-adapter", &options->tlcp_adapter }, { "--accept", &options->accept },
+    { "--if-none-match", &options->if_none_match },
   };
   struct { const char *name; double *place; } times[] = {
     { "--warm-up", &options->warm_up }, { "--seconds", &options->seconds },
@@ -36,7 +38,7 @@ take (struct options *options, const char *name, const char *value)
 struct options
 read_options (int count, char **arguments)
 {
-  struct options options = { .streams = 1, .path = "/", .publish_rate = 20, .warm_up = 1, .seconds = 3 };
+  struct options options = { .streams = 1, .path = "/", .accept = "*/*", .publish_rate = 20, .warm_up = 1, .seconds = 3 };
 
   for (int index = 1; index < count; index += 2)
     if (index + 1 == count || !take (&options, arguments[index], arguments[index + 1]))

@@ -12,6 +12,10 @@ struct options
   int slow_streams;
   /* The path of a consumer's request; `%d` in it stands for the consumer's number. */
   const char *path;
+  /* Connections on which requests follow each other, in place of consumers; their headers. */
+  int requests;
+  const char *accept;
+  const char *if_none_match;
   /* Whether requests have the headers of a browser. */
   int browser_headers;
   /* Whether consumers are Lightstreamer clients over WebSocket, each with one subscription to this group. */
