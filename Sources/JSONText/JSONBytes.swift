@@ -63,6 +63,13 @@ package struct JSONBytes: Sendable {
         needsComma = false
     }
 
+    /// Writes a name that is encoded already.
+    package mutating func key(_ key: JSONKey) {
+        comma()
+        bytes.append(contentsOf: key.bytes)
+        needsComma = false
+    }
+
     /// Writes a name that needs no escape.
     package mutating func key(_ name: StaticString) {
         comma()
@@ -134,6 +141,19 @@ package struct JSONBytes: Sendable {
     }
 }
 
+/// The name of a member as JSON, with its quotation marks and colon, for names that are written often.
+package struct JSONKey: Sendable {
+    fileprivate let bytes: [UInt8]
+
+    /// Encodes a name.
+    package init(_ name: String) {
+        var bytes: [UInt8] = []
+        JSONEscaping.append(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        self.bytes = bytes
+    }
+}
+
 extension JSONValue {
     /// The compact text: no white space, members in order, numbers as they were written, `/` not escaped.
     package var text: String {
@@ -181,6 +201,10 @@ enum JSONEscaping {
         var runStart = 0
         var index = 0
         while index < text.count {
+            if index + 8 <= text.count, !needsEscape(eightBytesAt: index, in: text) {
+                index += 8
+                continue
+            }
             let byte = text[index]
             if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
                 index += 1
@@ -192,6 +216,19 @@ enum JSONEscaping {
             runStart = index
         }
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart...]))
+    }
+
+    /// Whether one of eight bytes is a control character, a quotation mark or a backslash; all are compared at once.
+    private static func needsEscape(eightBytesAt index: Int, in text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let bytes = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        let each: UInt64 = 0x0101_0101_0101_0101
+        let quotes = bytes ^ (each &* UInt64(UInt8(ascii: "\"")))
+        let backslashes = bytes ^ (each &* UInt64(UInt8(ascii: "\\")))
+        // Below a limit, the subtraction borrows from the top bit of a byte, which was 0.
+        let isControl = (bytes &- each &* 0x20) & ~bytes
+        let isQuote = (quotes &- each) & ~quotes
+        let isBackslash = (backslashes &- each) & ~backslashes
+        return (isControl | isQuote | isBackslash) & (each &* 0x80) != 0
     }
 
     private static func escape(_ byte: UInt8, to bytes: inout [UInt8]) {

@@ -41,6 +41,35 @@ struct JSONBytesTests {
         #expect(try JSONValue(parsing: writer.bytes) == .string(text))
     }
 
+    @Test func escapesAtEveryPlaceOfAText() throws {
+        for scalar in (0...0xFF).map({ Unicode.Scalar(UInt8($0)) }) {
+            for place in 0..<17 {
+                let text = String(repeating: "x", count: place) + String(Character(scalar)) + "yyyyyyyy"
+                var writer = JSONBytes()
+                writer.string(text)
+                let hasEscape = writer.bytes.contains(UInt8(ascii: "\\"))
+                #expect(
+                    hasEscape == (scalar.value < 0x20 || scalar == "\"" || scalar == "\\"),
+                    "\(scalar.value) at \(place)"
+                )
+                #expect(try JSONValue(parsing: writer.bytes) == .string(text), "\(scalar.value) at \(place)")
+            }
+        }
+    }
+
+    @Test func anEncodedKeyIsWrittenLikeItsName() {
+        var json = JSONBytes()
+        json.beginObject()
+        for name in ["a", "\"b\""] {
+            json.key(JSONKey(name))
+            json.null()
+            json.key(name)
+            json.null()
+        }
+        json.endObject()
+        #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"a":null,"a":null,"\"b\"":null,"\"b\"":null}"#)
+    }
+
     @Test(arguments: [0, 1, -1, 10, 99, 1000, Int.max, Int.min])
     func writesWholeNumbers(value: Int) {
         var json = JSONBytes()

@@ -55,11 +55,11 @@ struct CORSMiddleware: Middleware {
         try CORSPolicy(origins: policy().configuration.origins).admit(&call, operation: operation)
     }
 
-    func finish(_ headers: inout HTTPFields, for call: Call) {
+    func finish(_ headers: inout HTTPFields, for request: HTTPRequest) {
         let policy = policy()
         let origins = policy.configuration.origins
-        CORSPolicy(origins: origins).finish(&headers, for: call)
-        guard let origin = call.request.headers["Origin"], origins.contains(origin), !origins.contains("*"),
+        CORSPolicy(origins: origins).finish(&headers, for: request)
+        guard let origin = request.headers["Origin"], origins.contains(origin), !origins.contains("*"),
             !policy.isOpen, policy.configuration.cookie != nil
         else { return }
         headers.append("Access-Control-Allow-Credentials", "true")

@@ -24,7 +24,8 @@ struct KnownHosts: Middleware {
     static func name(of authority: String) -> String {
         let authority = authority.lowercased()
         if authority.hasPrefix("[") { return String(authority.prefix { $0 != "]" }) + "]" }
-        let name = authority.prefix { $0 != ":" }
-        return String(name.hasSuffix(".") ? name.dropLast() : name)
+        var name = authority.utf8.prefix { $0 != UInt8(ascii: ":") }
+        if name.last == UInt8(ascii: ".") { name.removeLast() }
+        return String(Substring(name))
     }
 }

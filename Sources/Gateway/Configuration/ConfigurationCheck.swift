@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LightstreamerClient
 internal import MicroHTTPD
 internal import SessionPool
@@ -120,7 +121,7 @@ enum ListeningAddress {
         let host = host.lowercased()
         if ["localhost", "::1", "[::1]"].contains(host) { return true }
         if host.hasPrefix("::ffff:") { return isLoopback(String(host.dropFirst(7))) }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        var address = in_addr()
+        return host.hasPrefix("127.") && inet_pton(AF_INET, host, &address) == 1
     }
 }

@@ -90,9 +90,12 @@ package final class HTTPHost: HTTPHandler {
 
     /// Responds to a request at once, later, or with a stream.
     package func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
-        switch screen(request) {
-        case .accept(let handle): handle(request, responder)
-        case .reject(let response): .respond(response)
+        switch admit(request) {
+        case .response(let response): .respond(response)
+        case .admitted(let call, let operation):
+            perform(call, operation, body: request.body, onAbandonment: responder.onAbandonment) {
+                responder.respond($0)
+            }
         }
     }
 
@@ -151,16 +154,12 @@ package final class HTTPHost: HTTPHandler {
     private func admit(_ head: HTTPRequest) -> Admission {
         var request = head
         request.peer = services.access.policy.proxies.client(of: request)
-        var call = Call(
-            request: request,
-            requestID: RequestIdentity.id(of: request),
-            record: CallRecord(since: services.clock()),
-            respond: { _ in }
-        )
+        let record = CallRecord(request, requestID: RequestIdentity.id(of: request), since: services.clock())
+        var call = Call(record: record, respond: { _ in })
         do {
             switch try route(&call) {
             case .operation(let operation): return .admitted(call, operation)
-            case .response(let response): return .response(finisher(call)(response))
+            case .response(let response): return .response(finish(response, record))
             }
         } catch {
             return .response(rejection(error, of: call))
@@ -174,18 +173,18 @@ package final class HTTPHost: HTTPHandler {
         onAbandonment: @escaping Call.Abandonment,
         later: @escaping @Sendable (HTTPResponse) -> Void
     ) -> HTTPDecision {
-        let finish = finisher(admitted)
+        let record = admitted.record
         var call = admitted
-        call.request.body = body
-        call.respond = { later(finish($0)) }
+        call.body = body
+        call.respond = { [self] in later(finish($0, record)) }
         call.onAbandonment = onAbandonment
         do {
             switch try idempotency.perform(call, operation, now: services.clock()) {
-            case .response(let response): return .respond(finish(response))
+            case .response(let response): return .respond(finish(response, record))
             case .deferred: return .wait
             case .stream(var head, let content):
-                decorate(&head.headers, call)
-                finished(call, status: head.status, problem: nil)
+                decorate(&head.headers, record)
+                finished(record, status: head.status, problem: nil)
                 return .stream(head, content)
             }
         } catch {
@@ -195,8 +194,8 @@ package final class HTTPHost: HTTPHandler {
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: error)
-        if problem.code == .internal { logger.error("\(error)", metadata: metadata(call)) }
-        return finisher(call)(ProblemDetails.response(problem, requestID: call.requestID))
+        if problem.code == .internal { logger.error("\(error)", metadata: metadata(call.record)) }
+        return finish(ProblemDetails.response(problem, requestID: call.requestID), call.record)
     }
 
     /// Where a request goes.
@@ -241,46 +240,44 @@ package final class HTTPHost: HTTPHandler {
 
     // MARK: - Headers, metrics and log of every response
 
-    private func finisher(_ call: Call) -> @Sendable (Response) -> HTTPResponse {
-        { [self] response in
-            var finished = response.httpResponse
-            decorate(&finished.headers, call)
-            self.finished(call, status: response.status, problem: response.problem)
-            return finished
-        }
+    private func finish(_ response: consuming Response, _ record: CallRecord) -> HTTPResponse {
+        decorate(&response.headers, record)
+        finished(record, status: response.status, problem: response.problem)
+        return response.httpResponse
     }
 
-    private func decorate(_ headers: inout HTTPFields, _ call: Call) {
-        headers.append("X-Request-Id", call.requestID)
+    private func decorate(_ headers: inout HTTPFields, _ record: CallRecord) {
+        headers.append("X-Request-Id", record.requestID)
         // Responses are not cached unless they say so, and browsers do not guess media types.
         if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
         headers.append("X-Content-Type-Options", "nosniff")
-        headers.lines += call.record.headers.lines
-        for middleware in middlewares.reversed() { middleware.finish(&headers, for: call) }
+        headers.lines += record.headers.lines
+        for middleware in middlewares.reversed() { middleware.finish(&headers, for: record.request) }
     }
 
-    private func finished(_ call: Call, status: Int, problem: ProblemCode?) {
-        let took = services.clock() - call.record.since
+    private func finished(_ record: CallRecord, status: Int, problem: ProblemCode?) {
+        let took = services.clock() - record.since
         requests.record(
-            route: call.record.operation,
-            method: call.request.method,
+            route: record.operation,
+            method: record.request.method,
             status: status,
             problem: problem,
             took: took
         )
         logger.debug(
             "request",
-            metadata: metadata(call).merging(["status": "\(status)", "seconds": "\(took.roundedSeconds)"]) { $1 }
+            metadata: metadata(record).merging(["status": "\(status)", "seconds": "\(took.roundedSeconds)"]) { $1 }
         )
     }
 
     /// The query is not logged: it may hold secrets.
-    private func metadata(_ call: Call) -> Logger.Metadata {
+    private func metadata(_ record: CallRecord) -> Logger.Metadata {
+        let request = record.request
         var metadata: Logger.Metadata = [
-            "method": "\(call.request.method)", "path": "\(call.request.rawPath)", "request": "\(call.requestID)",
-            "client": "\(call.request.peer.host)",
+            "method": "\(request.method)", "path": "\(request.rawPath)", "request": "\(record.requestID)",
+            "client": "\(request.peer.host)",
         ]
-        if let trace = RequestIdentity.trace(of: call.request) { metadata["trace"] = "\(trace)" }
+        if let trace = RequestIdentity.trace(of: request) { metadata["trace"] = "\(trace)" }
         return metadata
     }
 }

@@ -106,7 +106,7 @@ extension IdempotencyStore {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
         let key = Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
-        switch begin(key, body: call.request.body, now: now) {
+        switch begin(key, body: call.body, now: now) {
         case .perform: return try first(call, operation, key)
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
         case .inProgress:

@@ -9,7 +9,7 @@ protocol Middleware: Sendable {
     func admit(_ call: inout Call, operation: Operation?) throws -> Response?
 
     /// Adds headers to a response, or to the head of a stream.
-    func finish(_ headers: inout HTTPFields, for call: Call)
+    func finish(_ headers: inout HTTPFields, for request: HTTPRequest)
 }
 
 extension Middleware {
@@ -17,7 +17,7 @@ extension Middleware {
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? { nil }
 
     /// Adds nothing.
-    func finish(_ headers: inout HTTPFields, for call: Call) {}
+    func finish(_ headers: inout HTTPFields, for request: HTTPRequest) {}
 }
 
 /// The origins whose web pages may use the gateway (the CORS protocol of the Fetch standard).
@@ -42,10 +42,10 @@ struct CORSPolicy: Middleware {
         return response
     }
 
-    func finish(_ headers: inout HTTPFields, for call: Call) {
+    func finish(_ headers: inout HTTPFields, for request: HTTPRequest) {
         guard !origins.isEmpty else { return }
         headers.append("Vary", "Origin")
-        guard let origin = call.request.headers["Origin"], allows(origin) else { return }
+        guard let origin = request.headers["Origin"], allows(origin) else { return }
         headers.append("Access-Control-Allow-Origin", origins.contains("*") ? "*" : origin)
         headers.append(
             "Access-Control-Expose-Headers",

@@ -4,8 +4,8 @@ internal import Logging
 internal import SessionCore
 internal import SessionPool
 
-/// The services that handlers use.
-struct Services: Sendable {
+/// The services that handlers use. An object, because every handler of every request refers to it.
+final class Services: Sendable {
     /// The current configuration.
     let current: LiveConfiguration
     /// Authentication and authorization.
@@ -31,7 +31,33 @@ struct Services: Sendable {
     /// The time.
     let clock: @Sendable () -> Moment
     /// The cluster that the gateway belongs to; nil if it runs alone.
-    var cluster: ClusterNode?
+    let cluster: ClusterNode?
+
+    init(
+        current: LiveConfiguration,
+        access: AccessControl,
+        pool: SessionPool,
+        streams: StreamRegistry,
+        streamResources: StreamResources,
+        timers: TimerQueue,
+        process: ProcessState,
+        docs: DocsPage,
+        metrics: @escaping @Sendable () -> String,
+        clock: @escaping @Sendable () -> Moment,
+        cluster: ClusterNode? = nil
+    ) {
+        self.current = current
+        self.access = access
+        self.pool = pool
+        self.streams = streams
+        self.streamResources = streamResources
+        self.timers = timers
+        self.process = process
+        self.docs = docs
+        self.metrics = metrics
+        self.clock = clock
+        self.cluster = cluster
+    }
 }
 
 extension Services {

@@ -69,6 +69,6 @@ extension HTTPField {
     var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
             && !value.utf8.contains(where: \.isControlCharacter)
-            && !["Content-Length", "Transfer-Encoding", "Date"].contains(where: isNamed)
+            && !isNamed("Content-Length") && !isNamed("Transfer-Encoding") && !isNamed("Date")
     }
 }

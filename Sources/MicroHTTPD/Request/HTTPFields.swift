@@ -20,7 +20,9 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
 
     /// The values of all lines of that name, in order, not split at commas.
     package func values(of name: String) -> [String] {
-        lines.filter { $0.isNamed(name) }.map(\.value)
+        var values: [String] = []
+        for line in lines where line.isNamed(name) { values.append(line.value) }
+        return values
     }
 
     /// Adds a line at the end.
@@ -32,8 +34,8 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
 extension String {
     /// Compares bytes, taking `A`–`Z` as `a`–`z`: how HTTP compares header names.
     func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        utf8.count == other.utf8.count
-            && zip(utf8, other.utf8).allSatisfy { $0 == $1 || $0.lowercasedASCII == $1.lowercasedASCII }
+        guard utf8.count == other.utf8.count else { return false }
+        return self == other || zip(utf8, other.utf8).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
     }
 }
 

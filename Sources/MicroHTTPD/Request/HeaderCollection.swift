@@ -17,6 +17,7 @@ struct HeaderCollection {
     /// - Parameter version: The version at the end of the request line, in the library's memory.
     private init(after version: UnsafePointer<CChar>) {
         end = UInt(bitPattern: version) + UInt(strlen(version))
+        fields.lines.reserveCapacity(8)
     }
 
     /// All header lines of a connection's present request.

@@ -44,9 +44,9 @@ struct RequestHead {
         if hosts.count > 1 { throw .duplicateHost }
         if hosts.isEmpty && version == .http11 { throw .missingHost }
         let (authority, path, query) = Self.split(target)
-        guard (hosts + [authority ?? ""]).allSatisfy({ $0.utf8.allSatisfy(\.isHostCharacter) }) else {
-            throw .malformedHead
-        }
+        guard hosts.first?.utf8.allSatisfy(\.isHostCharacter) ?? true,
+            authority?.utf8.allSatisfy(\.isHostCharacter) ?? true
+        else { throw .malformedHead }
 
         body = try Self.body(headers.fields, version)
         (rawPath, rawQuery) = (path, query)

@@ -14,7 +14,7 @@ struct ClientDetailsResource: Sendable {
     /// `PATCH /v1/clients/{id}/details`. Checks validity first, then rights, then the state of the client.
     func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
-        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
         let refusals = Refusals()
         let reader = ObjectReader(body, refusals)
         reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "certificatePins"])

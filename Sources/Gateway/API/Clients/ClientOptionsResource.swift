@@ -13,7 +13,7 @@ struct ClientOptionsResource: Sendable {
     /// `PATCH /v1/clients/{id}/options`.
     func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
-        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
         let refusals = Refusals()
         let patch = OptionsPatch(ObjectReader(body, refusals), defaults: defaults(client))
         try refusals.finish()

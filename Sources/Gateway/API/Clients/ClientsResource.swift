@@ -29,7 +29,7 @@ struct ClientsResource: Sendable {
     /// `POST /v1/clients`.
     func create(_ call: Call) throws -> OperationResult {
         let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
+        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
         let specification = specification(reader)
         let connects = reader.bool("connect") ?? true
         let options = reader.object("options").map { OptionsPatch($0, defaults: defaults(specification)) }

@@ -7,7 +7,7 @@ struct ConnectionResource: Sendable {
     /// `POST /v1/clients/{id}/connect`.
     func connect(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
-        try RequestBody.none(of: call.request)
+        try RequestBody.none(of: call)
         try client.connect()
         guard let wait = PreferHeader(call.header("Prefer")).wait else {
             return .response(services.clientResponse(client, call, status: 202))
@@ -25,7 +25,7 @@ struct ConnectionResource: Sendable {
     /// `POST /v1/clients/{id}/disconnect`.
     func disconnect(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
-        try RequestBody.none(of: call.request)
+        try RequestBody.none(of: call)
         client.core.disconnect()
         guard let wait = PreferHeader(call.header("Prefer")).wait else {
             return .response(services.clientResponse(client, call, status: 202))

@@ -37,7 +37,7 @@ struct CookiesResource: Sendable {
     func add(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
         let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
+        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
         reader.allow(only: ["url", "cookies"])
         let host = host(reader)
         let cookies = cookies(reader, host: host ?? "")

@@ -9,7 +9,7 @@ struct MessagesResource: Sendable {
     /// `POST /v1/clients/{id}/messages`.
     func send(_ call: Call) throws -> OperationResult {
         let client = try services.client(call)
-        let message = try message(RequestBody.object(of: call.request))
+        let message = try message(RequestBody.object(of: call))
         guard message.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
             return .response(accepted(try client.send(message)))
         }

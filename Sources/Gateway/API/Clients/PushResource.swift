@@ -8,7 +8,7 @@ struct PushResource: Sendable {
     func register(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
         let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
+        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
         reader.allow(only: ["token", "applicationId", "platform", "previousToken"])
         for name in ["token", "applicationId"] where !reader.has(name) { reader.missing(name) }
         let token = reader.name("token")
@@ -29,7 +29,7 @@ struct PushResource: Sendable {
     /// `POST /v1/clients/{id}/badge-reset`.
     func resetBadge(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
-        try RequestBody.none(of: call.request)
+        try RequestBody.none(of: call)
         client.core.resetBadge()
         return .response(services.clientResponse(client, call, status: 202))
     }

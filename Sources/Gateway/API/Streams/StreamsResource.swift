@@ -60,7 +60,7 @@ struct StreamsResource: Sendable {
 
     /// `POST /v1/streams`.
     func create(_ call: Call) throws -> OperationResult {
-        let reader = ObjectReader(try RequestBody.object(of: call.request), Refusals())
+        let reader = ObjectReader(try RequestBody.object(of: call), Refusals())
         let request = settings(reader)
         let selectors = selectors(reader)
         try reader.refusals.finish()
@@ -95,7 +95,7 @@ struct StreamsResource: Sendable {
     func patch(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         _ = try services.stream(call)
-        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
         let reader = ObjectReader(body, Refusals())
         reader.allow(only: ["add", "remove"])
         let add = SourceReader.list("add", of: reader, mayJoin: true) ?? []

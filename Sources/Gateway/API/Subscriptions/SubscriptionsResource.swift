@@ -16,7 +16,7 @@ struct SubscriptionsResource: Sendable {
     /// `POST /v1/subscriptions`.
     func create(_ call: Call) throws -> OperationResult {
         let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call.request), refusals)
+        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
         reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active"]))
         let properties = SubscriptionReader(reader).properties()
         let isActive = reader.bool("active") ?? true
@@ -76,7 +76,7 @@ struct SubscriptionsResource: Sendable {
     /// `PATCH /v1/subscriptions/{id}`.
     func patch(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
-        let body = try RequestBody.object(of: call.request, types: RequestBody.patchTypes)
+        let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
         let patch = try SubscriptionPatch(body)
         _ = try services.ownSubscription(call)
         try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
@@ -100,7 +100,7 @@ struct SubscriptionsResource: Sendable {
     /// `POST /v1/subscriptions/{id}/subscribe`.
     func subscribe(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
-        try RequestBody.none(of: call.request)
+        try RequestBody.none(of: call)
         let properties = resource.properties
         guard !properties.items.isUnset, !properties.fields.isUnset else {
             throw Problem(.lifecycle, detail: "The subscription has no items or no fields yet.")
@@ -123,7 +123,7 @@ struct SubscriptionsResource: Sendable {
     /// `POST /v1/subscriptions/{id}/unsubscribe`.
     func unsubscribe(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
-        try RequestBody.none(of: call.request)
+        try RequestBody.none(of: call)
         services.pool.deactivate(resource)
         return .response(services.subscriptionResponse(resource, status: 202))
     }

@@ -6,7 +6,7 @@ struct TicketsResource: Sendable {
 
     /// `POST /v1/tickets`.
     func create(_ call: Call) throws -> OperationResult {
-        try RequestBody.none(of: call.request)
+        try RequestBody.none(of: call)
         guard let ticket = services.access.ticket(for: call.caller) else {
             throw Problem(.overQuota, detail: "Too many tickets are unused.")
         }

@@ -100,7 +100,8 @@ struct ValuesResource: Sendable {
         let resource = try services.subscription(call)
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
             let isLarge = call.parameters["item"] == nil && resource.cellCount > Self.largeCount
-            return try services.perform(call, isLarge: isLarge) { try response(resource, call, find) }
+            guard isLarge else { return .response(try response(resource, call, find)) }
+            return try services.perform(call, isLarge: true) { try response(resource, call, find) }
         }
         let present = try response(resource, call, find)
         guard present.status == 304 else { return .response(present) }

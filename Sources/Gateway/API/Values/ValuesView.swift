@@ -11,7 +11,6 @@ struct ValuesView {
     /// The time that ages refer to.
     let now: Moment
 
-    private let labels: FieldLabels
     private var showsAges = true
     private var table: ValueTable { reading.table }
 
@@ -25,7 +24,6 @@ struct ValuesView {
         self.subscription = subscription
         self.reading = reading
         self.now = now
-        labels = FieldLabels(reading.table.properties)
     }
 
     /// A copy without ages and staleness, for entity tags.
@@ -112,9 +110,10 @@ struct ValuesView {
         json.member("subscription", subscription)
         json.key("items")
         json.beginArray()
+        let members = ItemMembers(self)
         for item in 0..<max(table.itemBound ?? 0, 0) {
             json.beginObject()
-            writeItemMembers(item + 1, to: &json)
+            members.write(item + 1, to: &json)
             json.endObject()
         }
         json.endArray()
@@ -125,7 +124,7 @@ struct ValuesView {
     func writeItem(_ item: Int, to json: inout JSONBytes) {
         json.beginObject()
         json.member("subscription", subscription)
-        writeItemMembers(item, to: &json)
+        ItemMembers(self).write(item, to: &json)
         json.endObject()
     }
 
@@ -133,7 +132,7 @@ struct ValuesView {
     func writeKeys(_ item: Int, to json: inout JSONBytes) {
         json.beginObject()
         json.member("subscription", subscription)
-        writeItemName(item, to: &json)
+        ItemMembers(self).writeName(item, to: &json)
         json.member("keys", Optional(table.keys(item: item)))
         writeAge(item, to: &json)
         json.endObject()
@@ -143,51 +142,70 @@ struct ValuesView {
     func writeKey(_ key: String, item: Int, to json: inout JSONBytes) {
         json.beginObject()
         json.member("subscription", subscription)
-        writeItemName(item, to: &json)
+        let members = ItemMembers(self)
+        members.writeName(item, to: &json)
         json.member("key", key)
         json.key("fields")
-        write(table.row(item: item, key: key), to: &json)
+        members.writeFields(of: table.row(item: item, key: key), to: &json)
         writeAge(item, to: &json)
         json.endObject()
     }
 
-    private func writeItemMembers(_ item: Int, to json: inout JSONBytes) {
-        writeItemName(item, to: &json)
+    fileprivate func writeAge(_ item: Int, to json: inout JSONBytes) {
+        if !showsAges { return }
+        json.member("age", table.changedAt(item: item).map { (now - $0).roundedSeconds })
+        json.member("stale", reading.isStale)
+    }
+}
+
+/// Writes the members of items; what all items have in common is found once.
+private struct ItemMembers {
+    private let view: ValuesView
+    private let table: ValueTable
+    private let names: [String]
+    private let fieldKeys: [JSONKey]
+    private let isCommand: Bool
+
+    init(_ view: ValuesView) {
+        self.view = view
+        table = view.reading.table
+        isCommand = view.isCommand
+        names = table.properties.items.names ?? []
+        let labels = FieldLabels(table.properties)
+        let count = table.fieldBound ?? 0
+        fieldKeys = count > 0 ? (1...count).map { JSONKey(labels.label($0)) } : []
+    }
+
+    func write(_ item: Int, to json: inout JSONBytes) {
+        writeName(item, to: &json)
         json.key("fields")
-        write(table.row(item: item), to: &json)
+        writeFields(of: table.row(item: item), to: &json)
         if isCommand {
             json.key("keys")
             json.beginObject()
             for key in table.keys(item: item) {
                 json.key(key)
-                write(table.row(item: item, key: key), to: &json)
+                writeFields(of: table.row(item: item, key: key), to: &json)
             }
             json.endObject()
         }
-        writeAge(item, to: &json)
+        view.writeAge(item, to: &json)
     }
 
-    private func writeItemName(_ item: Int, to json: inout JSONBytes) {
-        let names = table.properties.items.names ?? []
+    func writeName(_ item: Int, to json: inout JSONBytes) {
         json.member("item", names.indices.contains(item - 1) ? names[item - 1] : nil)
         json.member("itemPos", item)
     }
 
     /// All fields of a row; of an item without data all first-level fields, null.
-    private func write(_ row: [String?]?, to json: inout JSONBytes) {
+    func writeFields(of row: [String?]?, to json: inout JSONBytes) {
         json.beginObject()
         let count = row?.count ?? table.properties.fields.names?.count ?? table.fieldCount ?? 0
         for index in 0..<max(count, 0) {
-            json.key(labels.label(index + 1))
+            if index < fieldKeys.count { json.key(fieldKeys[index]) } else { json.key("\(index + 1)") }
             json.string(row?[index])
         }
         json.endObject()
-    }
-
-    private func writeAge(_ item: Int, to json: inout JSONBytes) {
-        if !showsAges { return }
-        json.member("age", table.changedAt(item: item).map { (now - $0).roundedSeconds })
-        json.member("stale", reading.isStale)
     }
 }
 

@@ -8,22 +8,26 @@ struct Call: Sendable {
     /// Registers an action for the case that the client leaves before a deferred response.
     typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
 
-    /// The request; its body is empty until the steps before the handler are done.
-    var request: HTTPRequest
+    /// The request itself, and data for the response and the metrics.
+    let record: CallRecord
+    /// The body of the request; empty until the steps before the handler are done.
+    var body: [UInt8] = []
     /// The values of the path parameters.
-    var parameters: [String: String] = [:]
+    var parameters = PathParameters()
     /// The query, decoded.
     var query = Query()
     /// The caller.
     var caller = Caller()
-    /// The id of the request, in the response and in the log.
-    var requestID = ""
-    /// Data for the response and the metrics.
-    var record = CallRecord(since: .zero)
     /// Sends a deferred response.
     var respond: PendingResponse.Send
     /// Reports that the client left before a deferred response.
     var onAbandonment: Abandonment = { _ in }
+
+    /// The head of the request.
+    var request: HTTPRequest { record.request }
+
+    /// The id of the request, in the response and in the log.
+    var requestID: String { record.requestID }
 
     /// Whether the request asks for the head of the response only.
     var isHead: Bool { request.method == "HEAD" }
@@ -34,7 +38,7 @@ struct Call: Sendable {
     /// The values of all lines of a header, joined by commas; nil without the header.
     func header(_ name: String) -> String? {
         let values = request.headers.values(of: name)
-        return values.isEmpty ? nil : values.joined(separator: ", ")
+        return values.count > 1 ? values.joined(separator: ", ") : values.first
     }
 }
 
@@ -48,19 +52,29 @@ enum OperationResult {
     case stream(HTTPStreamHead, AdmittedStream)
 }
 
-/// Data of a request for its response and the metrics, also for a deferred response.
+/// A request, and data of it for its response and the metrics, also for a deferred response.
+///
+/// It is an object, so that copies of a `Call` share it.
 final class CallRecord: Sendable {
     private struct State {
         var headers = HTTPFields()
         var operation: String?
     }
 
+    /// The request; without its body.
+    let request: HTTPRequest
+    /// The id of the request, in the response and in the log.
+    let requestID: String
     /// When the request arrived.
     let since: Moment
     private let state = Mutex(State())
 
-    /// A request without data.
-    init(since: Moment) { self.since = since }
+    /// A request without further data.
+    init(_ request: HTTPRequest, requestID: String, since: Moment) {
+        self.request = request
+        self.requestID = requestID
+        self.since = since
+    }
 
     /// The name of the operation; nil before it is found.
     var operation: String? {
@@ -83,8 +97,16 @@ enum RequestIdentity {
         return make()
     }
 
-    /// A new id.
-    static func make() -> String { "r" + String(UInt64.random(in: .min ... .max), radix: 16) }
+    private static let next = Atomic(UInt64.random(in: .min ... .max))
+
+    /// A new id. Numbers that follow each other are scrambled by the permutation of SplitMix64, so that no two processes
+    /// make the same ids, and one asks the system for a random number only once.
+    static func make() -> String {
+        var number = next.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+        return "r" + String(number ^ (number >> 31), radix: 16)
+    }
 
     /// The trace id of a `traceparent` (W3C Trace Context); nil without a valid one.
     static func trace(of request: HTTPRequest) -> String? {

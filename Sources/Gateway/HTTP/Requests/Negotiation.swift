@@ -11,12 +11,21 @@ struct AcceptHeader: Sendable {
 
     /// Reads an `Accept` header; nil and an empty header accept everything.
     init(_ header: String?) {
-        ranges = (header ?? "").split(separator: ",").compactMap { part in
-            let pieces = part.split(separator: ";").map { $0.trimmed.lowercased()[...] }
-            guard let names = pieces.first?.split(separator: "/", maxSplits: 1), names.count == 2 else { return nil }
-            let quality = pieces.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
-            return Range(type: names[0], subtype: names[1], quality: min(max(quality, 0), 1))
+        guard let header, header != "*/*" else {
+            ranges = []
+            return
         }
+        ranges = header.lowercased().utf8.split(separator: UInt8(ascii: ",")).compactMap { Self.range(Substring($0)) }
+    }
+
+    /// Reads one media range with its parameters, in lower case.
+    private static func range(_ text: Substring) -> Range? {
+        let pieces = text.utf8.split(separator: UInt8(ascii: ";")).map { Substring($0).trimmed }
+        guard let names = pieces.first, let slash = names.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let (type, subtype) = (names[..<slash], names[slash...].dropFirst())
+        if type.isEmpty || subtype.isEmpty { return nil }
+        let quality = pieces.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+        return Range(type: type, subtype: subtype, quality: min(max(quality, 0), 1))
     }
 
     /// Whether a media type is named explicitly, not by a wildcard.
@@ -44,22 +53,24 @@ struct AcceptHeader: Sendable {
     }
 
     private func quality(of offer: String) -> Double {
-        let names = offer.split(separator: "/", maxSplits: 1)
-        guard names.count == 2 else { return 0 }
-        let matching = ranges.filter {
-            ($0.type == "*" || $0.type == names[0]) && ($0.subtype == "*" || $0.subtype == names[1])
+        guard let slash = offer.utf8.firstIndex(of: UInt8(ascii: "/")) else { return 0 }
+        let (type, subtype) = (offer[..<slash], offer[slash...].dropFirst())
+        var best: Range?
+        for range in ranges where range.type == "*" || range.type == type {
+            guard range.subtype == "*" || range.subtype == subtype else { continue }
+            if range.precision > (best?.precision ?? -1) { best = range }
         }
-        return matching.max { $0.precision < $1.precision }?.quality ?? 0
+        return best?.quality ?? 0
     }
 }
 
 extension Substring {
     /// The text without blanks and tabs around it.
     var trimmed: Substring {
-        var text = self
-        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
-        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
-        return text
+        var bytes = utf8
+        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        return Substring(bytes)
     }
 }
 

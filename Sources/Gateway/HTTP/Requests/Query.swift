@@ -149,7 +149,9 @@ enum PercentDecoding {
     /// Decodes once. Nil for a `%` without two hex digits, and for bytes that are not UTF-8 afterwards.
     ///
     /// - Parameter plusIsSpace: As in form-encoded queries; in paths a plus is a plus.
-    static func decode(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+    static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
+        let hasEscapes = text.contains { $0 == UInt8(ascii: "%") || ($0 == UInt8(ascii: "+") && plusIsSpace) }
+        if !hasEscapes { return String(validating: text, as: UTF8.self) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var position = text.startIndex

@@ -7,11 +7,11 @@ enum RequestBody {
     static let patchTypes = ["application/merge-patch+json", "application/json"]
 
     /// The body as a JSON object. Throws 415 for another media type, 400 if it is no JSON object.
-    static func object(of request: HTTPRequest, types: [String] = ["application/json"]) throws(Problem) -> JSONObject {
-        try check(request, types)
+    static func object(of call: Call, types: [String] = ["application/json"]) throws(Problem) -> JSONObject {
+        try check(call.request, types)
         let value: JSONValue
         do {
-            value = try JSONValue(parsing: request.body)
+            value = try JSONValue(parsing: call.body)
         } catch {
             throw Problem(.malformed, detail: "The body is not JSON: \(error.description).")
         }
@@ -22,9 +22,9 @@ enum RequestBody {
     }
 
     /// Rejects a body where the operation takes none; an empty JSON object is allowed.
-    static func none(of request: HTTPRequest) throws(Problem) {
-        if request.body.isEmpty { return }
-        let object = try object(of: request)
+    static func none(of call: Call) throws(Problem) {
+        if call.body.isEmpty { return }
+        let object = try object(of: call)
         guard object.isEmpty else {
             throw Problem(
                 refusing: object.prefix(Refusals.mostEntries).map {

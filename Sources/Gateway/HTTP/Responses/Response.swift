@@ -30,10 +30,9 @@ struct Response: Sendable {
     }
 
     /// A copy with one more header.
-    func with(_ name: String, _ value: String) -> Response {
-        var response = self
-        response.headers.append(name, value)
-        return response
+    consuming func with(_ name: String, _ value: String) -> Response {
+        headers.append(name, value)
+        return self
     }
 
     /// A copy that confirms `Prefer: wait`.

@@ -1,5 +1,5 @@
 /// One row of the operation table: all facts about a method on a path.
-struct Operation: Sendable {
+final class Operation: Sendable {
     /// The methods of operations. `HEAD` follows from `GET`, `OPTIONS` from the path.
     enum Method: String, Sendable, Hashable {
         case get = "GET"
@@ -115,6 +115,8 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     let description: String
     /// Its segments; none for `/`.
     let segments: [Segment]
+    /// The names of its parameters, in order.
+    private let names: [String]
 
     /// Reads a path.
     init(_ path: String) {
@@ -123,22 +125,27 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
             part.hasPrefix("{") && part.hasSuffix("}")
                 ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
         }
+        names = segments.compactMap { segment in
+            if case .parameter(let name) = segment { name } else { nil }
+        }
     }
 
     /// The parameters of a path that the pattern covers; nil for any other path.
-    func match(_ path: RequestPath) -> [String: String]? {
+    func match(_ path: RequestPath) -> PathParameters? {
         guard path.segments.count == segments.count else { return nil }
-        var parameters: [String: String] = [:]
         for (segment, text) in zip(segments, path.segments) {
             switch segment {
-            case .literal(let literal):
-                if literal != text { return nil }
-            case .parameter(let name):
-                if text.isEmpty { return nil }
-                parameters[name] = text
+            case .literal(let literal): if literal != text { return nil }
+            case .parameter: if text.isEmpty { return nil }
             }
         }
-        return parameters
+        if names.isEmpty { return PathParameters() }
+        var values: [String] = []
+        values.reserveCapacity(names.count)
+        for (segment, text) in zip(segments, path.segments) {
+            if case .parameter = segment { values.append(text) }
+        }
+        return PathParameters(names: names, values: values)
     }
 
     /// Whether this pattern takes precedence over another one that covers the same path: the first literal decides.

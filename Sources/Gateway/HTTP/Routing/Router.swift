@@ -3,7 +3,7 @@ struct Router: Sendable {
     /// The result of a search.
     enum Match: Sendable {
         /// An operation, with the values of its path parameters.
-        case operation(Operation, parameters: [String: String])
+        case operation(Operation, parameters: PathParameters)
         /// `OPTIONS` on a known path, with the methods that it allows.
         case options(allow: [String])
         /// A known path that does not allow the method.
@@ -70,18 +70,37 @@ struct RequestPath: Sendable, Equatable {
         guard raw.utf8.first == UInt8(ascii: "/") else {
             throw Problem(.malformed, detail: "The path does not begin with a slash.")
         }
-        let rest = raw.dropFirst()
-        if rest.isEmpty {
-            segments = []
-            return
-        }
-        var segments: [String] = []
-        for part in rest.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard let segment = PercentDecoding.decode(part, plusIsSpace: false) else {
-                throw Problem(.malformed, detail: "The path has a bad escape, or bytes that are not UTF-8.")
-            }
-            segments.append(segment)
+        var raw = raw
+        let segments = raw.withUTF8 { $0.count == 1 ? [] : Self.segments(of: $0.dropFirst()) }
+        guard let segments else {
+            throw Problem(.malformed, detail: "The path has a bad escape, or bytes that are not UTF-8.")
         }
         self.segments = segments
+    }
+
+    private static func segments(of bytes: Slice<UnsafeBufferPointer<UInt8>>) -> [String]? {
+        var segments: [String] = []
+        segments.reserveCapacity(8)
+        var rest = bytes
+        while true {
+            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            guard let segment = PercentDecoding.decode(rest[..<end], plusIsSpace: false) else { return nil }
+            segments.append(segment)
+            if end == rest.endIndex { return segments }
+            rest = rest[(end + 1)...]
+        }
+    }
+}
+
+/// The values of the path parameters of a request, by name. They are few: searching them costs less than hashing.
+struct PathParameters: Sendable {
+    /// The names, in the order of the path.
+    private(set) var names: [String] = []
+    /// Their values.
+    private(set) var values: [String] = []
+
+    /// The value of a name; nil if the path has no such parameter.
+    subscript(name: String) -> String? {
+        names.firstIndex(of: name).map { values[$0] }
     }
 }

@@ -7,7 +7,8 @@ import Testing
 @Suite struct PageTests {
     private func page(_ list: [String], _ query: String) throws -> Page<String> {
         let request = HTTPRequest(method: "GET", rawPath: "/v1/things", rawQuery: query)
-        let call = Call(request: request, query: try Query(raw: query), respond: { _ in })
+        let record = CallRecord(request, requestID: "", since: .zero)
+        let call = Call(record: record, query: try Query(raw: query), respond: { _ in })
         return try Page(of: list, for: call) { $0 }
     }
 
