@@ -59,7 +59,8 @@ package final class SessionPool: Sendable {
 
     /// Closes what lingers until cancelled, then disconnects every client and waits for all of them.
     package func run() async {
-        await withTaskGroup(of: Void.self) { group in
+        // A group that keeps results would keep every task that ended.
+        await withDiscardingTaskGroup { group in
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(250))

@@ -89,7 +89,8 @@ package final class ClusterNode: ChangeSink {
 
     /// Takes part until cancelled.
     func run() async {
-        await withTaskGroup(of: Void.self) { group in
+        // A group that keeps results would keep every task that ended.
+        await withDiscardingTaskGroup { group in
             group.addTask { await self.stayConnected() }
             group.addTask {
                 while !Task.isCancelled {
