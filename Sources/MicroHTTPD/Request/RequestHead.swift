@@ -61,6 +61,9 @@ struct RequestHead {
         }
     }
 
+    /// The most digits of a `Content-Length` that is read as a number.
+    static let mostLengthDigits = 18
+
     private static func body(_ headers: HTTPFields, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
         let lengths = headers.values(of: "Content-Length")
         let encodings = headers.values(of: "Transfer-Encoding")
@@ -74,7 +77,7 @@ struct RequestHead {
         }
         guard let length = lengths.first else { return .none }
         guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { throw .malformedHead }
-        guard let count = Int(length) else { throw .bodyTooLarge }
+        guard length.utf8.count <= Self.mostLengthDigits, let count = Int(length) else { throw .bodyTooLarge }
         return .length(count)
     }
 

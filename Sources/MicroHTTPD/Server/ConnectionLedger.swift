@@ -146,16 +146,21 @@ struct ConnectionPlace: Sendable {
 
 /// The record of a connection while the library has it. Confined to its loop's thread.
 final class ConnectionRecord {
+    /// The server that has it; it outlives its connections.
+    unowned let server: HTTPServer
     /// Its place in the counts.
     let place: ConnectionPlace
     /// The library's descriptor of it.
     let descriptor: Int32
     /// The connection became a stream, which continues, and is counted, without the library.
     var isTakenOver = false
+    /// A response of the handler is being queued.
+    var isQueueing = false
     /// The place in the loop's table of connections.
     let slot: Int
 
-    init(place: ConnectionPlace, descriptor: Int32, slot: Int) {
+    init(server: HTTPServer, place: ConnectionPlace, descriptor: Int32, slot: Int) {
+        self.server = server
         self.place = place
         self.descriptor = descriptor
         self.slot = slot

@@ -14,7 +14,7 @@ extension HTTPServer {
             )
         else { return .NO }
         defer { MHD_destroy_response(made) }
-        return MHD_queue_response(exchange.connection, response.sendableStatus, made)
+        return queue(made, status: response.sendableStatus, exchange)
     }
 
     /// Refuses a request with the handler's response; inside the access callback only.
@@ -93,6 +93,12 @@ extension HTTPServer {
         defer { MHD_destroy_response(made) }
         head.headers.addLines(to: made, closing: true)
         let status = HTTPResponse(status: head.status).sendableStatus
+        return queue(made, status: status, exchange)
+    }
+
+    private func queue(_ made: OpaquePointer, status: UInt32, _ exchange: Exchange) -> MHD_Result {
+        exchange.record.isQueueing = true
+        defer { exchange.record.isQueueing = false }
         return MHD_queue_response(exchange.connection, status, made)
     }
 

@@ -131,7 +131,7 @@ extension HTTPServer {
         let descriptor = cmhd_descriptor(connection)
         guard let place = added.removeValue(forKey: descriptor) else { return nil }
         connections += 1
-        return driver.requestTimes.add(place, descriptor: descriptor)
+        return driver.requestTimes.add(place, of: self, descriptor: descriptor)
     }
 
     /// A connection has been closed, or its socket taken.

@@ -29,6 +29,15 @@ internal import Testing
         ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", .malformedHead),
         ("GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\nD: e\r\n\r\n", .malformedHead),
         ("GET   /a HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\na", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\na", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0x1\r\n\r\na", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: one\r\n\r\na", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\na", .malformedHead),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\na", .bodyTooLarge),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 00000000000000000001\r\n\r\na", .bodyTooLarge),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", .malformedHead),
     ])
     func badHeadIsRefusedInTheHandlersWordsAndTheConnectionCloses(request: String, refusal: RequestRefusal) throws {
         let server = try TestServer()
@@ -38,8 +47,16 @@ internal import Testing
         #expect(response.header("Connection")?.lowercased() == "close")
         #expect(response.header("Content-Type") == "application/problem+json")
         #expect(response.text == "{\"code\":\"\(refusal)\"}")
+        // Nothing follows the response.
         #expect(client.isClosedByServer())
         #expect(server.daemon.figures.requests == 0)
+    }
+
+    @Test func manyCookiesAreTaken() throws {
+        let cookies = String(repeating: "a=b; ", count: 2_000)
+        let server = try TestServer()
+        let response = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\nCookie: \(cookies)\r\n\r\n")
+        #expect(response.status == 200)
     }
 
     @Test func targetThatIsNotUTF8IsRefused() throws {
