@@ -4,7 +4,7 @@ internal import Foundation
 internal import JSONText
 internal import NIOCore
 
-/// Reads a stream of a gateway as lines of JSON, and opens it again when it ends.
+/// Reads a stream of a gateway as lines of JSON, and resumes it when it ends.
 struct GatewayWatch {
     /// The pause before another attempt.
     private static let retryDelay = Duration.seconds(2)
@@ -30,15 +30,17 @@ struct GatewayWatch {
     }
 
     private func run(_ client: HTTPClient) async throws {
-        let request = try request()
         var isKnown = false
+        var lastEventId: String?
         while true {
             do {
-                let response = try await client.execute(request, deadline: .distantFuture)
+                let response = try await client.execute(try request(after: lastEventId), deadline: .distantFuture)
                 isKnown = false
                 if response.status == .ok {
-                    if try await show(response.body) { return }
-                    if command.once { throw WatchFailure("\(address) closed the stream.") }
+                    if try await show(response.body, lastEventId: &lastEventId) { return }
+                    let sentence = "\(address) closed the stream."
+                    if command.once { throw WatchFailure(sentence) }
+                    _ = output.show(.status("\(sentence) Trying again."))
                 } else {
                     try await refused(response)
                 }
@@ -52,7 +54,7 @@ struct GatewayWatch {
         }
     }
 
-    private func request() throws -> HTTPClientRequest {
+    private func request(after lastEventId: String?) throws -> HTTPClientRequest {
         guard var url = URLComponents(string: address), url.scheme != nil, url.host != nil else {
             throw WatchFailure("--gateway \(address): must be a URL, such as http://127.0.0.1:8080.")
         }
@@ -67,6 +69,7 @@ struct GatewayWatch {
         if let adapter = command.dataAdapter {
             url.queryItems?.append(URLQueryItem(name: "dataAdapter", value: adapter))
         }
+        if let lastEventId { url.queryItems?.append(URLQueryItem(name: "lastEventId", value: lastEventId)) }
         // A plus stands for itself in the items and fields, but in a query it is a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
         var request = HTTPClientRequest(url: url.string ?? address)
@@ -86,14 +89,16 @@ struct GatewayWatch {
     }
 
     /// Shows the events of a stream; true after the last one that is wanted.
-    private func show(_ body: HTTPClientResponse.Body) async throws -> Bool {
+    private func show(_ body: HTTPClientResponse.Body, lastEventId: inout String?) async throws -> Bool {
         var pending: [UInt8] = []
         for try await chunk in body {
             pending += chunk.readableBytesView
             while let end = pending.firstIndex(of: 0x0A) {
                 let line = Array(pending[..<end])
                 pending.removeSubrange(...end)
-                if let event = try? JSONValue(parsing: line), try show(event) { return true }
+                guard let event = try? JSONValue(parsing: line) else { continue }
+                if try show(event) { return true }
+                lastEventId = event["id"]?.string ?? lastEventId
             }
             if pending.count > Self.longestLine { throw WatchFailure("\(address) sent a line that is too long.") }
         }
@@ -107,8 +112,9 @@ struct GatewayWatch {
         case "status": return output.show(.status(data["status"]?.string ?? ""))
         case "update": return output.show(.update(Self.update(data)))
         case "stream":
-            let status = data["sources"]?.array?.first?["status"]?.string
-            return output.show(status.map { .status($0) } ?? .other(name: name, content: data.text))
+            if output.show(.other(name: name, content: data.text)) { return true }
+            guard let status = data["sources"]?.array?.first?["status"]?.string else { return false }
+            return output.show(.status(status))
         case "server-error", "subscription-error":
             let (code, message) = (data["code"]?.number?.intValue ?? 0, data["message"]?.string ?? "")
             throw name == "server-error"

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSONText
 internal import LightstreamerClient
 
 /// Connects to a Lightstreamer server and subscribes.
@@ -67,8 +68,31 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
         ends.continuation.yield(.subscriptionError(code, message ?? ""))
     }
 
+    func subscriptionDidSubscribe(_ subscription: Subscription) { show("subscribed", [:]) }
+
+    func subscription(_ subscription: Subscription, didClearSnapshotForItemName itemName: String?, itemPos: Int) {
+        show("clear-snapshot", ["item": .string(Self.name(itemName, itemPos))])
+    }
+
+    func subscription(
+        _ subscription: Subscription,
+        didLoseUpdates lostUpdates: Int,
+        forItemName itemName: String?,
+        itemPos: Int
+    ) {
+        show("lost-updates", ["item": .string(Self.name(itemName, itemPos)), "count": .number(JSONNumber(lostUpdates))])
+    }
+
+    /// Shows an event that is no update, in the form of the gateway's streams.
+    private func show(_ name: String, _ content: JSONValue) {
+        if output.show(.other(name: name, content: content.text)) { ends.continuation.yield(nil) }
+    }
+
+    /// The name of an item, or its position.
+    private static func name(_ itemName: String?, _ itemPos: Int) -> String { itemName ?? "item \(itemPos)" }
+
     func subscription(_ subscription: Subscription, didUpdateItem update: ItemUpdate) {
-        var shown = WatchUpdate(item: update.itemName ?? "item \(update.itemPos)", isSnapshot: update.isSnapshot)
+        var shown = WatchUpdate(item: Self.name(update.itemName, update.itemPos), isSnapshot: update.isSnapshot)
         let names = update.layout.fieldNames ?? []
         for (index, name) in names.enumerated() where update.changed.contains(index + 1) {
             shown.fields.append(.init(name: name, value: update.value(at: index + 1)))

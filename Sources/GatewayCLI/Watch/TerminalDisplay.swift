@@ -3,7 +3,7 @@ internal import LightstreamerClient
 internal import Synchronization
 internal import UnixSignals
 
-/// A table in a terminal that changes in place. `q`, Ctrl-C and a signal end it.
+/// A table in a terminal that changes in place. `q`, Ctrl-C and a signal end it; its last state stays on the terminal.
 final class TerminalDisplay: WatchDisplay {
     /// The pause between two drawings.
     private static let interval = Duration.milliseconds(250)
@@ -33,9 +33,10 @@ final class TerminalDisplay: WatchDisplay {
         StandardOutput.write("\u{1B}[?1049h\u{1B}[?25l")
     }
 
-    func show(_ event: WatchEvent) {
+    func show(_ event: WatchEvent) -> Bool {
         let now = Self.now
         state.withLock { $0.table.apply(event, now: now) }
+        return true
     }
 
     func run() async -> WatchFailure? {
@@ -52,14 +53,16 @@ final class TerminalDisplay: WatchDisplay {
     }
 
     func close() {
-        let wasOpen = state.withLock { state in
+        let (width, height) = Self.size
+        let rest = state.withLock { state in
             defer { state.isOpen = false }
-            return state.isOpen
+            return state.isOpen ? state.table.lastLines(width: width, height: height, isColoured: isColoured) : nil
         }
-        guard wasOpen else { return }
+        guard let rest else { return }
         StandardOutput.write("\u{1B}[?25h\u{1B}[?1049l")
         var settings = settings
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+        StandardOutput.write(rest.map { $0 + "\n" }.joined())
     }
 
     private func draw() async {
@@ -70,9 +73,9 @@ final class TerminalDisplay: WatchDisplay {
                 state.isOpen
                     ? state.table.lines(width: width, height: height, now: now, isColoured: isColoured) : []
             }
-            // Each line is overwritten from the left and cleared behind its end, so that nothing flickers.
+            // Each line is cleared before it is written: behind a line as wide as the terminal its last character would go.
             if !lines.isEmpty {
-                StandardOutput.write("\u{1B}[H" + lines.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K")
+                StandardOutput.write("\u{1B}[H" + lines.map { "\u{1B}[K" + $0 }.joined(separator: "\r\n"))
             }
             try? await Task.sleep(for: Self.interval)
         }

@@ -2,8 +2,8 @@ internal import JSONText
 
 /// The output of `watch`.
 protocol WatchDisplay: Sendable {
-    /// Shows an event. May be called on any thread, one event at a time.
-    func show(_ event: WatchEvent)
+    /// Shows an event. May be called on any thread, one event at a time. Returns false if the reader of the output has gone.
+    func show(_ event: WatchEvent) -> Bool
     /// Runs while events are shown. Returns when the user ends the display; otherwise waits for cancellation.
     func run() async -> WatchFailure?
     /// Restores the terminal.
@@ -21,12 +21,13 @@ extension WatchDisplay {
 
 /// Each update as a line of text on standard output, other events on standard error.
 struct LineDisplay: WatchDisplay {
-    func show(_ event: WatchEvent) {
+    func show(_ event: WatchEvent) -> Bool {
         switch event {
         case .status(let status): StandardError.write("status \(status.printable)\n")
         case .other(let name, let content): StandardError.write("\(name) \(content)".printable + "\n")
-        case .update(let update): StandardOutput.write(Self.line(update) + "\n")
+        case .update(let update): return StandardOutput.write(Self.line(update) + "\n")
         }
+        return true
     }
 
     /// The line of an update.
@@ -42,7 +43,7 @@ struct LineDisplay: WatchDisplay {
 
 /// Each event as a line of JSON on standard output, in the form of the gateway's NDJSON streams.
 struct JSONDisplay: WatchDisplay {
-    func show(_ event: WatchEvent) { StandardOutput.write(Self.line(event) + "\n") }
+    func show(_ event: WatchEvent) -> Bool { StandardOutput.write(Self.line(event) + "\n") }
 
     /// The line of an event.
     static func line(_ event: WatchEvent) -> String {

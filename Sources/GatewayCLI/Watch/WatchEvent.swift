@@ -122,18 +122,15 @@ final class WatchOutput: Sendable {
         self.limit = limit
     }
 
-    /// Shows an event; true if it was the last one that is wanted. Events behind the last one are not shown.
+    /// Shows an event; true if it was the last one that is wanted, or its reader has gone. Events behind the last one are
+    /// not shown.
     func show(_ event: WatchEvent) -> Bool {
-        guard case .update = event else {
-            display.show(event)
-            return false
-        }
+        guard case .update = event else { return !display.show(event) }
         let number = count.withLock { count in
             count += 1
             return count
         }
         if let limit, number > limit { return true }
-        display.show(event)
-        return number == limit
+        return !display.show(event) || number == limit
     }
 }

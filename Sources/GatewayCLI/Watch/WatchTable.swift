@@ -1,3 +1,4 @@
+internal import JSONText
 internal import LightstreamerClient
 
 /// The table of `watch` in a terminal: a row for each item, in COMMAND mode for each key, in DISTINCT and RAW mode for
@@ -46,9 +47,26 @@ struct WatchTable {
         case .status(let status):
             self.status = status.printable
             note = ""
-        case .other(let name, let content): note = "\(name) \(content)".printable
+        case .other(let name, let content): apply(name, (try? JSONValue(parsing: content)) ?? .null)
         case .update(let update): apply(update, now: now)
         }
+    }
+
+    /// Takes in an event other than an update; those that the table itself shows need no note.
+    private mutating func apply(_ name: String, _ content: JSONValue) {
+        let item = content["item"]?.string ?? content["itemPos"]?.number.map { "item \($0.text)" }
+        switch name {
+        case "stream" where content["resume"]?.string != "resumed", "subscribed":
+            // A snapshot follows. It holds neither what was deleted meanwhile nor what it is a repetition of.
+            if mode == .command || mode == .distinct { rows.removeAll() }
+        case "clear-snapshot": rows.removeAll { $0.title.first == item?.printable }
+        case "lost-updates": note = "\(content["count"]?.number?.text ?? "some") updates of \(item ?? "an item") were lost"
+        case "second-level-error":
+            note = "key \(content["key"]?.string ?? ""): refused with code \(content["code"]?.number?.text ?? "")"
+        case "closing": note = "the gateway closed the stream: \(content["reason"]?.string ?? "no reason given")"
+        default: return
+        }
+        note = note.printable
     }
 
     private mutating func apply(_ update: WatchUpdate, now: Double) {
@@ -94,14 +112,20 @@ struct WatchTable {
         return lines
     }
 
+    /// The rows alone, for a terminal whose display has ended. Empty without rows.
+    func lastLines(width: Int, height: Int, isColoured: Bool) -> [String] {
+        let lines = lines(width: width, height: height, now: .infinity, isColoured: isColoured).dropLast()
+        return rows.isEmpty ? [] : lines.filter { !$0.isEmpty }
+    }
+
     private func widths(_ titles: [String], _ rows: [Row]) -> [Int] {
-        var widths = (titles + fields).map(\.count)
+        var widths = (titles + fields).map(\.columns)
         for row in rows {
-            for (index, title) in row.title.enumerated() { widths[index] = max(widths[index], title.count) }
+            for (index, title) in row.title.enumerated() { widths[index] = max(widths[index], title.columns) }
             for (index, field) in fields.enumerated() {
                 let column = titles.count + index
                 // The mark of a change takes one character.
-                widths[column] = max(widths[column], text(row.cells[field]).count + 1)
+                widths[column] = max(widths[column], text(row.cells[field]).columns + 1)
             }
         }
         return widths.map { min($0, Self.widestColumn) }
@@ -143,11 +167,11 @@ struct WatchTable {
     }
 
     private func statusLine(_ now: Double, hidden: Int) -> String {
-        var parts = [status, "\(updates) update\(updates == 1 ? "" : "s")"]
+        var parts = [status, "q: quit", "\(updates) update\(updates == 1 ? "" : "s")"]
         if let updatedAt { parts.append("last \(Int(min(max(0, now - updatedAt), 1e9))) s ago") }
-        if hidden > 0 { parts.append("\(hidden) rows more") }
+        if hidden > 0 { parts.append("\(hidden) more rows") }
         if !note.isEmpty { parts.append(note) }
-        return (parts + ["q: quit"]).joined(separator: " · ")
+        return parts.joined(separator: " · ")
     }
 
     private static func mark(_ change: Change) -> (sign: String, colour: String) {
@@ -168,12 +192,18 @@ struct WatchTable {
 
     private func pad(_ text: String, _ width: Int, right: Bool = false) -> String {
         let cut = cut(text, to: width)
-        let space = String(repeating: " ", count: max(0, width - cut.count))
+        let space = String(repeating: " ", count: max(0, width - cut.columns))
         return right ? space + cut : cut + space
     }
 
     private func cut(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : String(text.prefix(max(0, width - 1))) + (width > 0 ? "…" : "")
+        if text.columns <= width { return text }
+        var left = width - 1
+        let kept = text.prefix { character in
+            left -= character.columns
+            return left >= 0
+        }
+        return kept + (width > 0 ? "…" : "")
     }
 
     private func style(_ code: String, _ text: String, _ isOn: Bool) -> String {

@@ -8,7 +8,12 @@ import Testing
 @Suite struct WatchOutputTests {
     private final class Recorder: WatchDisplay {
         let events = Mutex<[WatchEvent]>([])
-        func show(_ event: WatchEvent) { events.withLock { $0.append(event) } }
+        private let hasReader: Bool
+        init(hasReader: Bool = true) { self.hasReader = hasReader }
+        func show(_ event: WatchEvent) -> Bool {
+            events.withLock { $0.append(event) }
+            return hasReader
+        }
     }
 
     private let update = WatchUpdate(
@@ -45,6 +50,12 @@ import Testing
         #expect(output.show(.update(update)))
         #expect(output.show(.update(update)))
         #expect(recorder.events.withLock { $0.count } == 3)
+    }
+
+    @Test func aReaderThatHasGoneEndsTheOutput() {
+        let output = WatchOutput(display: Recorder(hasReader: false), limit: nil)
+        #expect(output.show(.update(update)))
+        #expect(output.show(.status("CONNECTED")))
     }
 
     @Test func errorCodesAreExplained() {

@@ -32,7 +32,7 @@ import Testing
         #expect(lines[0].hasPrefix("item   price  name"))
         #expect(lines[1].hasPrefix("item1   2.5▲  A"))
         #expect(lines[2].hasPrefix("item2    10   null"))
-        #expect(lines[5] == "CONNECTED:WS-STREAMING · 3 updates · last 1 s ago · q: quit")
+        #expect(lines[5] == "CONNECTED:WS-STREAMING · q: quit · 3 updates · last 1 s ago")
     }
 
     @Test func decreaseAndOldChangeAreReported() {
@@ -58,17 +58,64 @@ import Testing
     @Test func distinctShowsTheNewestRows() {
         var table = WatchTable(mode: .distinct, fields: ["text"])
         for number in 1...10 { table.apply(update("chat", [("text", "m\(number)")]), now: 0) }
-        let lines = lines(table)
+        let lines = lines(table, width: 80)
         #expect(lines[4].contains("m10"))
         #expect(lines[1].contains("m7"))
-        #expect(lines[5].contains("6 rows more"))
+        #expect(lines[5].contains("6 more rows"))
     }
 
     @Test(arguments: [0, 1, 3, 7, 20])
     func noLineIsWiderThanTheTerminal(width: Int) {
         var table = WatchTable(mode: .merge, fields: ["field", "other"])
         table.apply(update("a very long name of an item", [("field", "a long value"), ("other", "1")]), now: 0)
-        for line in lines(table, width: width) { #expect(line.count <= width) }
+        for line in lines(table, width: width) { #expect(line.columns <= width) }
+    }
+
+    @Test func wideCharactersTakeTwoColumns() {
+        var table = WatchTable(mode: .merge, fields: ["text", "price"])
+        table.apply(update("a", [("text", "漢字"), ("price", "1")]), now: 0)
+        table.apply(update("b", [("text", "😀"), ("price", "2")]), now: 0)
+        table.apply(update("c", [("text", "abcd"), ("price", "3")]), now: 0)
+        let rows = lines(table, now: 20)[1...3].map { $0 }
+        #expect(Set(rows.map(\.columns)) == [rows[2].count])
+        for width in 0...20 {
+            for line in lines(table, width: width) { #expect(line.columns <= width) }
+        }
+        #expect("e\u{301}\u{2764}\u{FE0F}".columns == 3)
+    }
+
+    /// The snapshot after a new session or a new stream does not have what was deleted meanwhile.
+    @Test(arguments: [("subscribed", "{}"), ("stream", #"{"resume":"gap"}"#)])
+    func aSnapshotReplacesKeys(event: String, content: String) {
+        var table = WatchTable(mode: .command, fields: ["qty"])
+        table.apply(update("p", [("qty", "5")], key: "k1", command: "ADD"), now: 0)
+        table.apply(.other(name: "stream", content: #"{"resume":"resumed"}"#), now: 0)
+        #expect(lines(table)[1].hasPrefix("p     k1"))
+        table.apply(.other(name: event, content: content), now: 0)
+        #expect(lines(table)[1].isEmpty)
+    }
+
+    @Test func aClearedItemLosesItsRows() {
+        var table = WatchTable(mode: .merge, fields: ["a"])
+        table.apply(update("item1", [("a", "1")]), now: 0)
+        table.apply(update("item2", [("a", "2")]), now: 0)
+        table.apply(.other(name: "clear-snapshot", content: #"{"item":"item1","itemPos":1}"#), now: 0)
+        #expect(lines(table)[1].hasPrefix("item2"))
+    }
+
+    @Test func lossesAreSentencesInTheLastLine() {
+        var table = WatchTable(mode: .raw, fields: ["a"])
+        table.apply(.other(name: "real-max-frequency", content: #"{"value":"unlimited"}"#), now: 0)
+        #expect(lines(table)[5] == "connecting · q: quit · 0 updates")
+        table.apply(.other(name: "lost-updates", content: #"{"item":"i","count":2}"#), now: 0)
+        #expect(lines(table)[5] == "connecting · q: quit · 0 updates · 2 updates of i were lost")
+    }
+
+    @Test func theRowsStayWhenTheDisplayEnds() {
+        var table = WatchTable(mode: .merge, fields: ["a"])
+        #expect(table.lastLines(width: 60, height: 6, isColoured: false).isEmpty)
+        table.apply(update("item1", [("a", "1")]), now: 0)
+        #expect(table.lastLines(width: 60, height: 6, isColoured: false).map { $0.prefix(9) } == ["item    a", "item1  1 "])
     }
 
     /// Data must not control the terminal.

@@ -92,6 +92,7 @@ export class Feed extends EventTarget {
   get mode() { return this.spec.mode; }
   get isList() { return this.mode === "DISTINCT" || this.mode === "RAW"; }
   get isConnected() { return this.status?.startsWith("CONNECTED:") ?? false; }
+  get isWithoutSession() { return this.status === null || this.status === "DISCONNECTED"; }
 
   #specColumns() {
     const first = this.spec.fields ?? [];

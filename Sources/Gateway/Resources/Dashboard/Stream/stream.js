@@ -24,6 +24,8 @@ export class LiveStream extends EventTarget {
   state = "idle";
   id = null;
   #feeds = new Map();
+  /** The states of the sources in the last `stream` event. */
+  #sources = [];
   #early = [];
   #source = null;
   #lastEventId = null;
@@ -114,6 +116,7 @@ export class LiveStream extends EventTarget {
     }
     this.id = null;
     this.#lastEventId = null;
+    this.#sources = [];
     for (const feed of this.#feeds.values()) feed.subscription = null;
   }
 
@@ -134,24 +137,31 @@ export class LiveStream extends EventTarget {
   async #prepare(feed) {
     const stream = await post("/v1/streams", { sources: [feed.spec] });
     this.id = stream.id;
-    await this.#joined(feed, stream.sources[0].subscription);
+    this.#joined(feed, stream.sources[0].subscription);
   }
 
   async #add(feed) {
     const others = new Set(this.feeds.map((other) => other.subscription));
     const stream = await patch(`/v1/streams/${this.id}`, { add: [feed.spec] });
     const added = stream.sources.find((source) => source.subscription && !others.has(source.subscription));
-    if (added) await this.#joined(feed, added.subscription);
+    if (added) this.#joined(feed, added.subscription);
   }
 
-  async #joined(feed, subscription) {
+  /** The `stream` event that tells the state of the subscription arrives before the response with its id, or after it. */
+  #joined(feed, subscription) {
     feed.subscription = subscription;
+    const state = this.#sources.find((source) => source.subscription === subscription);
+    if (state) this.#takeState(feed, state, "fresh");
     this.#replay(feed);
-    await this.#readState(feed);
   }
 
-  /** Joining sends no synthetic events, so the present state is read: again where an event changed it meanwhile. */
-  async #readState(feed) {
+  #takeState(feed, state, resume) {
+    feed.sourceState(state, resume);
+    if (feed.isWithoutSession) this.#readReason(feed);
+  }
+
+  /** Reads why a subscription has no session: again where an event changed its state meanwhile. */
+  async #readReason(feed) {
     for (let attempt = 0; attempt < mostReads; attempt += 1) {
       const { stateEvents } = feed;
       const view = await get(`/v1/subscriptions/${feed.subscription}`).catch(() => null);
@@ -187,9 +197,11 @@ export class LiveStream extends EventTarget {
   #deliver(name, data) {
     if (name === "closing") this.#closingReason = data.reason;
     if (name === "stream") {
-      for (const state of data.sources) this.#feed(state.subscription)?.sourceState(state, data.resume);
-      // What changed between the preparation of the stream and its opening had no event.
-      for (const other of this.#feeds.values()) if (other.subscription && !other.isConnected) this.#readState(other);
+      this.#sources = data.sources;
+      for (const state of data.sources) {
+        const feed = this.#feed(state.subscription);
+        if (feed) this.#takeState(feed, state, data.resume);
+      }
     }
     const feed = this.#feed(data.subscription);
     if (data.subscription && !feed) {

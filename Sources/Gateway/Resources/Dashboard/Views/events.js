@@ -68,7 +68,7 @@ const sentences = {
 };
 
 export class EventLog {
-  #list = h("ol", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events, newest first" });
+  #list = h("ol", { class: "events" });
   #shown = new Set(Object.keys(kinds).filter((kind) => kind !== "data"));
   #entries = [];
 
@@ -83,7 +83,7 @@ export class EventLog {
       h("div", { class: "card" },
         h("div", { class: "card-head" }, h("h2", {}, "Events"),
           h("div", { class: "row", role: "group", "aria-label": "Kinds of events" }, filters, clear)),
-        this.#list));
+        h("div", { role: "log", "aria-live": "off", "aria-label": "Events, newest first" }, this.#list)));
   }
 
   /** Takes an event of the stream. */

@@ -48,7 +48,8 @@ function keep(parent, entries, key, make, show) {
 
 const table = (caption, columns, body) => h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
   h("table", {}, h("caption", { class: "visually-hidden" }, caption),
-    h("thead", {}, h("tr", {}, columns.map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))), body));
+    h("thead", {}, h("tr", {}, columns.map(([name, kind]) => h("th", { scope: "col", class: kind },
+      kind === "actions" ? h("span", { class: "visually-hidden" }, name) : name)))), body));
 
 function bar(label) {
   const fill = h("span", { class: "bar-fill" });
@@ -82,10 +83,10 @@ export class Sessions {
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Upstreams")), this.#upstreams),
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Clients")),
         table("Clients: sessions with upstreams", [["client"], ["upstream"], ["status"], ["subscriptions", "number"],
-          ["updates", "number"], ["reconnects", "number"], ["", "actions"]], this.#clients)),
+          ["updates", "number"], ["reconnects", "number"], ["actions", "actions"]], this.#clients)),
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Streams")),
         table("Streams: readers of this gateway", [["stream"], ["reader"], ["open"], ["sources", "number"], ["lag", "number"],
-          ["delivered", "number"], ["conflated", "number"], ["dropped", "number"], ["", "actions"]], this.#streams)));
+          ["delivered", "number"], ["conflated", "number"], ["dropped", "number"], ["actions", "actions"]], this.#streams)));
   }
 
   /** Reads the lists at intervals while the tab is shown. */
