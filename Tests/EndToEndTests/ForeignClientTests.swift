@@ -48,12 +48,12 @@ internal import Testing
     }
 
     /// Each script starts its own gateways: the dashboard and the API page in headless Chromium, the files of
-    /// `Examples`.
+    /// `Examples`, the table of `watch` in a pseudo-terminal.
     @Test(
         .enabled(if: hasTools, "needs .ci/setup tests"),
         arguments: [
             "Browser/dashboard_views.py", "Browser/dashboard_recovery.py", "Browser/dashboard_access.py",
-            "Browser/docs.py", "Examples/check.py",
+            "Browser/docs.py", "Browser/accessibility.py", "Examples/check.py", "Terminal/watch.py",
         ]
     )
     func pagesAndExamplesWork(script: String) async throws {

@@ -109,6 +109,14 @@ function followPlace() {
   }
 }
 
+/** Puts what scrolls sideways into the order of the Tab key, so that the arrow keys scroll it. */
+function letKeysScroll() {
+  for (const element of document.querySelectorAll(".scroll, figure, .transcript pre")) {
+    if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
+    else element.removeAttribute("tabindex");
+  }
+}
+
 /** Opens the folded part that an address leads to. */
 function showTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -121,5 +129,7 @@ addTabs();
 connectSearch();
 connectMenu();
 followPlace();
+letKeysScroll();
+addEventListener("resize", letKeysScroll);
 addEventListener("hashchange", showTarget);
 showTarget();
