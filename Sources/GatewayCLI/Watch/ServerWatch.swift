@@ -80,7 +80,10 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
         forItemName itemName: String?,
         itemPos: Int
     ) {
-        show("lost-updates", ["item": .string(Self.name(itemName, itemPos)), "count": .number(JSONNumber(lostUpdates))])
+        show(
+            "lost-updates",
+            ["item": .string(Self.name(itemName, itemPos)), "count": .number(JSONNumber(lostUpdates))]
+        )
     }
 
     /// Shows an event that is no update, in the form of the gateway's streams.

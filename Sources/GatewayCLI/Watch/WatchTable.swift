@@ -60,7 +60,8 @@ struct WatchTable {
             // A snapshot follows. It holds neither what was deleted meanwhile nor what it is a repetition of.
             if mode == .command || mode == .distinct { rows.removeAll() }
         case "clear-snapshot": rows.removeAll { $0.title.first == item?.printable }
-        case "lost-updates": note = "\(content["count"]?.number?.text ?? "some") updates of \(item ?? "an item") were lost"
+        case "lost-updates":
+            note = "\(content["count"]?.number?.text ?? "some") updates of \(item ?? "an item") were lost"
         case "second-level-error":
             note = "key \(content["key"]?.string ?? ""): refused with code \(content["code"]?.number?.text ?? "")"
         case "closing": note = "the gateway closed the stream: \(content["reason"]?.string ?? "no reason given")"

@@ -115,7 +115,9 @@ import Testing
         var table = WatchTable(mode: .merge, fields: ["a"])
         #expect(table.lastLines(width: 60, height: 6, isColoured: false).isEmpty)
         table.apply(update("item1", [("a", "1")]), now: 0)
-        #expect(table.lastLines(width: 60, height: 6, isColoured: false).map { $0.prefix(9) } == ["item    a", "item1  1 "])
+        #expect(
+            table.lastLines(width: 60, height: 6, isColoured: false).map { $0.prefix(9) } == ["item    a", "item1  1 "]
+        )
     }
 
     /// Data must not control the terminal.
