@@ -2,7 +2,7 @@
 
 import { access, list } from "/assets/api.js";
 import { loadCodes } from "/assets/codes.js";
-import { byId, count, everyFrame, setText } from "/assets/dom.js";
+import { byId, count, setText, sparingly } from "/assets/dom.js";
 import { EventLog } from "/assets/events.js";
 import { Feed } from "/assets/feed.js";
 import { connectKeyDialog } from "/assets/key.js";
@@ -36,7 +36,7 @@ class Dashboard {
   #heldFrom = 0;
   #isStarted = false;
   #ownSerial = 0;
-  #drawSoon = everyFrame(() => this.#draw());
+  #drawSoon = sparingly(() => this.#draw());
 
   constructor() {
     this.#tabs.add("gateway", "Gateway", byId("panel-gateway"));

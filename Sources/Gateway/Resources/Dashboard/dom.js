@@ -31,15 +31,22 @@ export function setText(element, text) {
 
 export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Calls a function once for each frame in which it was requested. */
-export function everyFrame(draw) {
+// Numbers that change more often cannot be read.
+const shortestPause = 100;
+const pauseWhileHidden = 1000;
+
+/** Returns a function that calls `draw` in the next frame, but no more often than ten times a second. */
+export function sparingly(draw) {
   let requested = false;
+  let drawnAt = -shortestPause;
+  const run = () => { requested = false; drawnAt = performance.now(); draw(); };
   return () => {
     if (requested) return;
     requested = true;
+    const pause = drawnAt + shortestPause - performance.now();
     // A hidden page has no frames; a timer keeps its values current at a low rate.
-    const run = () => { requested = false; draw(); };
-    if (document.hidden) setTimeout(run, 1000);
+    if (document.hidden) setTimeout(run, pauseWhileHidden);
+    else if (pause > 0) setTimeout(() => requestAnimationFrame(run), pause);
     else requestAnimationFrame(run);
   };
 }

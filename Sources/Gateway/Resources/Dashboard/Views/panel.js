@@ -13,6 +13,7 @@ const spans = [["1 min", 60_000], ["5 min", 300_000], ["30 min", 1_800_000]];
 export class FeedPanel extends EventTarget {
   #progress = new ProgressLine();
   #ageText = h("span", { class: "age-text" });
+  #columns;
   #chosen = null;
 
   constructor(feed) {
@@ -24,7 +25,7 @@ export class FeedPanel extends EventTarget {
     this.element = h("section", {
       class: "panel", id: `panel-${feed.key}`, role: "tabpanel", "aria-labelledby": `tab-${feed.key}`, hidden: true,
     }, this.#progress.element, this.#progress.problem,
-    h("div", { class: feed.isList ? "columns single" : "columns" }, values, feed.isList ? null : this.#chartCard()),
+    this.#columns = h("div", { class: "columns single" }, values, feed.isList ? null : this.#chartCard()),
     copyAs(feed.spec));
     if (feed.options.chat) {
       this.chat = new ChatForm(feed);
@@ -55,7 +56,8 @@ export class FeedPanel extends EventTarget {
       onclick: () => this.chart.follow(span),
     }, label));
     this.followButton = h("button", { type: "button", class: "chip", onclick: () => this.chart.follow() }, "Live");
-    return h("div", { class: "card chart-card" },
+    // Shown once there is a number to draw.
+    return h("div", { class: "card chart-card", hidden: true },
       h("div", { class: "card-head" },
         h("div", { class: "row" }, this.rowSelect, this.fieldSelect),
         h("div", { class: "row" }, this.spanButtons, this.followButton)),
@@ -83,6 +85,8 @@ export class FeedPanel extends EventTarget {
     if (!row.history.has(field)) [field] = this.#numericFields(row);
     if (!field) return;
     this.#chosen = { row: row.id, field };
+    this.#columns.classList.remove("single");
+    this.#columns.lastChild.hidden = false;
     this.table.select(row, field);
     const { rows } = this.feed;
     replaceOptions(this.rowSelect, [...rows.values()].map((other) => [other.id, other.name]), row.id);
@@ -125,7 +129,7 @@ export class FeedPanel extends EventTarget {
     const { isStale, text } = age(streamState, this.feed, isSilent);
     setText(this.#ageText, text);
     this.element.classList.toggle("stale", isStale && this.feed.lastValueAt !== null);
-    this.table.drawAges();
+    this.table.drawSlowly();
     this.chat?.show(streamState);
     if (!this.chart) return;
     if (this.chart.end === null) this.chart.draw();

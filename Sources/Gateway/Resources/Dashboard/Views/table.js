@@ -22,6 +22,8 @@ export class TableView extends EventTarget {
   #sortedAt = 0;
   #selected = null;
   #numeric = new Set();
+  /** Sparklines that are to be drawn: cell → values. */
+  #sparks = new Map();
 
   constructor(feed) {
     super();
@@ -112,9 +114,11 @@ export class TableView extends EventTarget {
     if (this.#order && Date.now() - this.#sortedAt > sortInterval) this.#sort();
   }
 
-  /** Writes how long ago each row changed. */
-  drawAges() {
+  /** Draws what need not follow each change: the sparklines, and how long ago each row changed. */
+  drawSlowly() {
     if (this.#feed.isList) return;
+    for (const [spark, values] of this.#sparks) spark.draw(values);
+    this.#sparks.clear();
     const now = Date.now();
     for (const [row, { age }] of this.#lines) setText(age, duration((now - row.at) / 1000));
   }
@@ -168,7 +172,7 @@ export class TableView extends EventTarget {
     if (value?.length > longValue) entry.cell.title = value;
     entry.cell.classList.toggle("null", value === null || value === undefined);
     if (isNumeric(value)) this.#writeNumber(row, name, entry);
-    if (isChange) this.#flash(entry.cell, isNumeric(value) ? row.direction[name] ?? 0 : 0);
+    if (isChange) this.#flash(entry, isNumeric(value) ? row.direction[name] ?? 0 : 0);
   }
 
   #writeNumber(row, name, entry) {
@@ -185,7 +189,7 @@ export class TableView extends EventTarget {
     const direction = row.direction[name] ?? 0;
     setText(entry.arrow, arrows[direction] ?? "");
     entry.arrow.dataset.direction = String(direction);
-    entry.spark?.draw(row.history.get(name)?.values ?? []);
+    if (entry.spark) this.#sparks.set(entry.spark, row.history.get(name)?.values ?? []);
   }
 
   #makeChartable(row, name, entry) {
@@ -198,10 +202,17 @@ export class TableView extends EventTarget {
     if (this.#selected?.row === row.id && this.#selected.field === name) entry.cell.classList.add("selected");
   }
 
-  #flash(cell, direction) {
+  /** Colors a cell for a moment. A cell that changes all the time has one animation, not one for each change. */
+  #flash(entry, direction) {
     if (reducedMotion.matches) return;
-    cell.animate([{ backgroundColor: `var(${flashes[direction]})` }, { backgroundColor: "transparent" }],
-      { duration: fadeTime, easing: "ease-out" });
+    const isFresh = entry.flash?.playState === "running" && entry.flash.currentTime < fadeTime / 2;
+    if (isFresh && entry.flashed === direction) return;
+    entry.flash?.cancel();
+    entry.flashed = direction;
+    entry.flash = entry.cell.animate(
+      [{ backgroundColor: `var(${flashes[direction]})` }, { backgroundColor: "transparent" }],
+      { duration: fadeTime, easing: "ease-out" },
+    );
   }
 
   /** Marks the cell whose chart is shown. */
