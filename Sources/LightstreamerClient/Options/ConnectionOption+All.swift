@@ -33,13 +33,14 @@ extension ConnectionOption {
             "forcedTransport",
             .transport(\.forcedTransport),
             .immediately,
-            "The transport to use; none: the client chooses. During a session a change switches the transport."
+            "The transport to use; without it the client chooses one. During a session a change switches the transport."
         ),
         ConnectionOption(
             "httpExtraHeaders",
             .headers(\.httpExtraHeaders),
             .nextConnection,
-            "Header fields that the client adds to its HTTP requests and WebSocket handshakes."
+            "Header fields that the client adds to its HTTP requests and WebSocket handshakes. They serve as request "
+                + "decoration; an Authorization field replaces the answer to an authentication challenge."
         ),
         ConnectionOption(
             "httpExtraHeadersOnSessionCreationOnly",
@@ -54,26 +55,28 @@ extension ConnectionOption {
             "idleTimeout",
             .seconds(\.idleTimeout, zeroAllowed: true),
             .nextConnection,
-            "The longest time that the server may hold a poll for which it has no data."
+            "The longest time that the server may hold a poll for which it has no data; 0: it answers at once. "
+                + "The value that the server grants is then in force."
         ),
         ConnectionOption(
             "keepaliveInterval",
             .seconds(\.keepaliveInterval, zeroAllowed: true),
             .nextConnection,
             "The longest silence of a streaming connection, after which the server sends a keep-alive; "
-                + "0: the server decides."
+                + "0: the server decides. The value that the server grants is then in force."
         ),
         ConnectionOption(
             "pollingInterval",
             .seconds(\.pollingInterval, zeroAllowed: true),
             .nextConnection,
-            "The time from the start of a poll to the start of the next."
+            "The time from the start of a poll to the start of the next; 0: the next one follows at once. "
+                + "The value that the server grants is then in force."
         ),
         ConnectionOption(
             "requestedMaxBandwidth",
             .bandwidth(\.requestedMaxBandwidth),
             .immediately,
-            "The bandwidth limit that the client requests from the server."
+            "The bandwidth limit that the client requests from the server; realMaxBandwidth is the one in force."
         ),
     ]
 

@@ -13,16 +13,37 @@ import Testing
         (option.text(in: ConnectionOptionValues()), option.text(in: older))
     }
 
+    /// The default as openapi.yaml has it, where the value without a default is JSON null.
+    private static func value(of option: ConnectionOption) -> String {
+        let (newer, older) = defaults(of: option)
+        let text = newer == older ? newer : "\(newer) (edition old: \(older))"
+        return text.replacing("none", with: "null")
+    }
+
+    private static func properties(of schema: String) throws -> JSONObject {
+        let schema = try OpenAPIDocument().root["components"]?["schemas"]?[schema]
+        return try #require(schema?["properties"]?.object)
+    }
+
     @Test func openAPIDescribesEachOption() throws {
-        let schema = try OpenAPIDocument().root["components"]?["schemas"]?["RequestedOptions"]
-        let properties = try #require(schema?["properties"]?.object)
+        let properties = try Self.properties(of: "RequestedOptions")
         #expect(properties.map(\.name) == ConnectionOption.all.map(\.name))
         for option in ConnectionOption.all {
-            let (newer, older) = Self.defaults(of: option)
-            let value = newer == older ? newer : "\(newer) (edition old: \(older))"
             let expected =
-                "\(option.meaning) Default: \(value). A change takes effect \(option.effect.rawValue)."
+                "\(option.meaning) It \(option.limits); other values return 422. Default: \(Self.value(of: option)). "
+                + "A change takes effect \(option.effect.rawValue)."
             #expect(properties[option.name]?["description"]?.string == expected)
+        }
+    }
+
+    @Test func openAPIDescribesThePatchOfEachOption() throws {
+        let properties = try Self.properties(of: "ConnectionOptionsPatch")
+        #expect(properties.map(\.name) == ConnectionOption.all.map(\.name))
+        for option in ConnectionOption.all {
+            let value = Self.value(of: option)
+            let null = value == "null" ? "null removes the value." : "null restores the default: \(value)."
+            let expected = "\(option.meaning) \(null)"
+            #expect(properties[option.name]?["description"]?.string?.hasPrefix(expected) == true, "\(option.name)")
         }
     }
 
