@@ -15,7 +15,7 @@ struct HeaderCollection {
     private var end: UInt
 
     /// - Parameter version: The version at the end of the request line, in the library's memory.
-    private init(after version: UnsafePointer<CChar>) {
+    init(after version: UnsafePointer<CChar>) {
         end = UInt(bitPattern: version) + UInt(strlen(version))
         fields.lines.reserveCapacity(8)
     }
@@ -56,7 +56,7 @@ struct HeaderCollection {
     }
 
     /// After the last line there is its own end and then that of the empty line, so two bytes can be read.
-    private mutating func checkEnd() {
+    mutating func checkEnd() {
         guard !fields.lines.isEmpty, !isMalformed, let last = UnsafePointer<UInt8>(bitPattern: end) else { return }
         if last[0] != 0 || (last[1] != 0 && last[1] != 0x0A && last[1] != 0x0D) { isMalformed = true }
     }

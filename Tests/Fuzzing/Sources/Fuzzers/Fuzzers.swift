@@ -16,6 +16,10 @@ private let fuzzers: [(name: String, fuzzer: Fuzzer)] = [
     ("json-patches", fuzzJSONPatches),
     ("events", fuzzEvents),
     ("demo-server", fuzzDemoServer),
+    ("request-heads", fuzzRequestHeads),
+    ("queries", fuzzQueries),
+    ("tokens", fuzzTokens),
+    ("configurations", fuzzConfigurations),
 ]
 
 /// The fuzzer that the environment variable `FUZZER` names.
