@@ -98,30 +98,42 @@ struct ValuesResource: Sendable {
     /// Responds at once or, in a long poll, when the tag changes.
     private func reply(_ call: Call, _ find: @escaping Selection) throws -> OperationResult {
         let resource = try services.subscription(call)
+        let isLarge = call.parameters["item"] == nil && resource.cellCount > Self.largeCount
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
-            let isLarge = call.parameters["item"] == nil && resource.cellCount > Self.largeCount
-            guard isLarge else { return .response(try response(resource, call, find)) }
-            return try services.perform(call, isLarge: true) { try response(resource, call, find) }
+            return try services.perform(call, isLarge: isLarge) { try response(resource, call, find) }
         }
-        let present = try response(resource, call, find)
-        guard present.status == 304 else { return .response(present) }
-        let changed: @Sendable () -> Response? = {
+        let present: @Sendable () -> Response = {
             do {
                 if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
-                let response = try response(resource, call, find)
-                return response.status == 304 ? nil : response.waited(wait)
+                return try response(resource, call, find).waited(wait)
             } catch {
                 let problem = ProblemDetails.problem(for: error)
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(wait)
             }
         }
+        let changed: @Sendable () -> Response? = {
+            let response = present()
+            return response.status == 304 ? nil : response
+        }
+        if isLarge {
+            return try services.wait(
+                call,
+                upTo: wait,
+                on: resource.watchers,
+                present: { resource.status },
+                decideInBackground: changed,
+                timedOut: present
+            )
+        }
+        let first = try response(resource, call, find)
+        guard first.status == 304 else { return .response(first) }
         return try services.wait(
             call,
             upTo: wait,
             on: resource.watchers,
             present: { resource.status },
             decide: { _ in changed() },
-            timedOut: { present.waited(wait) }
+            timedOut: present
         )
     }
 
@@ -133,7 +145,11 @@ struct ValuesResource: Sendable {
         let ifNoneMatch = call.header("If-None-Match")
         guard case .value(let item, let field, let key) = target else {
             _ = try acceptance.choose(["application/json"])
-            return Response.json { write(target, of: view, to: &$0) }.tagged(tag, ifNoneMatch: ifNoneMatch)
+            let response = Response.json { write(target, of: view, to: &$0) }
+            guard response.body.count <= ValuesView.mostTableBytes else {
+                throw Problem(.invalidValue, detail: "The values of the subscription are too large: select an item.")
+            }
+            return response.tagged(tag, ifNoneMatch: ifNoneMatch)
         }
         let value = view.value(item: item, field: field, key: key)
         if try acceptance.choose(["application/json", "text/plain"]) == "application/json" {

@@ -104,14 +104,17 @@ struct ValuesView {
         json.endObject()
     }
 
-    /// Writes the whole table.
+    /// The longest JSON of a table, in bytes.
+    static let mostTableBytes = 64 << 20
+
+    /// Writes the whole table; stops after `mostTableBytes`.
     func writeTable(to json: inout JSONBytes) {
         json.beginObject()
         json.member("subscription", subscription)
         json.key("items")
         json.beginArray()
         let members = ItemMembers(self)
-        for item in 0..<max(table.itemBound ?? 0, 0) {
+        for item in 0..<max(table.itemBound ?? 0, 0) where json.bytes.count <= Self.mostTableBytes {
             json.beginObject()
             members.write(item + 1, to: &json)
             json.endObject()

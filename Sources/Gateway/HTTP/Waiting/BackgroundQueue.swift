@@ -1,3 +1,6 @@
+internal import SessionPool
+internal import Synchronization
+
 /// Runs large work outside the threads of the HTTP server, so that it does not delay other requests and streams. Tasks
 /// run one after the other; their number is bounded.
 final class BackgroundQueue: Sendable {
@@ -26,7 +29,79 @@ final class BackgroundQueue: Sendable {
     func stop() { source.finish() }
 }
 
+/// Work that is requested more often than it is done: requests while it runs make it run once more.
+private final class RepeatedWork: Sendable {
+    private enum State {
+        case idle
+        case queued
+        case queuedAgain
+    }
+
+    private let work: @Sendable () -> Void
+    private let state = Mutex(State.idle)
+
+    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+
+    func request(on queue: BackgroundQueue) {
+        let isNew = state.withLock { state in
+            defer { state = state == .idle ? .queued : .queuedAgain }
+            return state == .idle
+        }
+        if isNew, !queue.add({ self.run() }) { state.withLock { $0 = .idle } }
+    }
+
+    private func run() {
+        var isDue = true
+        while isDue {
+            state.withLock { $0 = .queued }
+            work()
+            isDue = state.withLock { state in
+                if state == .queuedAgain { return true }
+                state = .idle
+                return false
+            }
+        }
+    }
+}
+
 extension Services {
+    /// Responds as soon as there is a response: at once, or after a change, at the latest after the requested waiting time.
+    /// The responses take long to make, so that they are made on the background queue.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - seconds: The longest wait.
+    ///   - watchers: Where changes of a state are reported.
+    ///   - present: The present state.
+    ///   - decideInBackground: The response; nil before a change.
+    ///   - timedOut: The response at the end of the time.
+    func wait<State>(
+        _ call: Call,
+        upTo seconds: Int,
+        on watchers: Watchers<State>,
+        present: () -> State,
+        decideInBackground decide: @escaping @Sendable () -> Response?,
+        timedOut: @escaping @Sendable () -> Response
+    ) throws(Problem) -> OperationResult {
+        let pending = try pendingResponse(call)
+        let attempt = RepeatedWork {
+            if !pending.isComplete, let response = decide() { pending.complete { response } }
+        }
+        let timer = timers.schedule(after: .seconds(seconds)) { [background] in
+            // Without room in the queue it is made here: a response is due.
+            if !background.add({ pending.complete(timedOut) }) { pending.complete(timedOut) }
+        }
+        if let timer { pending.onCompletion { [timers] in timers.cancel(timer) } }
+        // The first call is made at once.
+        let handle = watchers.add(present: present) { [background] _ in
+            if pending.isComplete { return true }
+            attempt.request(on: background)
+            return false
+        }
+        if let handle { pending.onCompletion { watchers.cancel(handle) } }
+        return .deferred
+    }
+
     /// Performs a handler, on the background queue if its work is large; the response is then deferred.
     ///
     /// - Throws: What the handler throws; a 503 problem if the background queue is full.

@@ -238,4 +238,27 @@ import Testing
         let other = fixture.perform("POST", "/v1/clients", as: Self.bob, body, key).json["id"]
         #expect(first != nil && other != nil && first != other)
     }
+
+    @Test func aResumedStreamNeedsTheRightsOfTheMoment() async throws {
+        var access = AccessFixture.keys()
+        let fixture = try await AccessFixture(access)
+        let id = fixture.makeSubscription(as: Self.alice)
+        let body = #"{"sources":[{"subscription":"\#(id)"}]}"#
+        let stream = fixture.perform("POST", "/v1/streams", as: Self.alice, body).json["id"]?.string ?? ""
+        let targets = [
+            "/v1/streams/\(stream)/events", "/v1/subscriptions/\(id)/events", "/v1/stream?subscription=\(id)",
+        ]
+        let resumption = [HTTPField("Last-Event-ID", "e-1")]
+        for target in targets.dropFirst() {
+            #expect(fixture.perform("GET", target, as: Self.alice, "", resumption).isStream, "\(target)")
+        }
+        access.keys[1].rights.items = [WildcardPattern("own")]
+        _ = try await fixture.services.access.load(access)
+        for target in targets {
+            let outcome = fixture.perform("GET", target, as: Self.alice, "", resumption)
+            #expect([403, 404].contains(outcome.status), "\(target): \(outcome.status)")
+        }
+        let join = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f"
+        #expect(fixture.perform("GET", join, as: Self.alice, "", resumption).status == 403)
+    }
 }

@@ -1,0 +1,60 @@
+import MicroHTTPD
+import SessionPool
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite struct BackgroundWaitTests {
+    private let fixture = Fixture()
+    private let watchers = Watchers<Int>()
+    private let responses = AsyncStream.makeStream(of: Int.self)
+
+    /// Waits for a response that is 200 once the flag is set, and 304 at the end of the time.
+    private func wait(for hasChanged: Flag) throws {
+        let call = Call(
+            record: CallRecord(HTTPRequest(method: "GET", rawPath: "/"), requestID: "", since: .zero),
+            respond: { [responses] in responses.continuation.yield($0.status) }
+        )
+        let outcome = try fixture.services.wait(
+            call,
+            upTo: 60,
+            on: watchers,
+            present: { 0 },
+            decideInBackground: {
+                hasChanged.questions.withLock { $0 += 1 }
+                return hasChanged.isSet.load(ordering: .acquiring) ? Response(status: 200) : nil
+            },
+            timedOut: { Response(status: 304) }
+        )
+        guard case .deferred = outcome else { return #expect(Bool(false), "the response is not deferred") }
+    }
+
+    @Test func aChangeIsExaminedOnTheBackgroundQueue() async throws {
+        let hasChanged = Flag()
+        try wait(for: hasChanged)
+        hasChanged.isSet.store(true, ordering: .releasing)
+        watchers.notify(1)
+        watchers.notify(2)
+        #expect(hasChanged.questions.withLock { $0 } == 0)
+        let running = Task { [fixture] in await fixture.services.background.run() }
+        var statuses = responses.stream.makeAsyncIterator()
+        #expect(await statuses.next() == 200)
+        running.cancel()
+    }
+
+    @Test func theEndOfTheTimeIsAResponse() async throws {
+        try wait(for: Flag())
+        fixture.services.timers.stop()
+        let running = Task { [fixture] in await fixture.services.background.run() }
+        var statuses = responses.stream.makeAsyncIterator()
+        #expect(await statuses.next() == 304)
+        running.cancel()
+    }
+}
+
+/// Whether a state has changed, and how often it was asked for.
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
+    let questions = Mutex(0)
+}
