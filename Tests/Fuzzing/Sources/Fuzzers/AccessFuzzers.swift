@@ -45,7 +45,10 @@ private final class Loading: Sendable {
     )
     let token = signed + "." + Base64URL.encode(signature)
     guard let caller = try? verifier.caller(of: token, now: 1_700_000_000) else { return }
-    precondition(caller.identity?.hasPrefix("jwt:") == true && caller.expiry != nil, "a caller without identity or expiry")
+    precondition(
+        caller.identity?.hasPrefix("jwt:") == true && caller.expiry != nil,
+        "a caller without identity or expiry"
+    )
     if let rate = caller.rights.rate { precondition(RateConfiguration.range.contains(rate), "an impossible rate") }
 }
 
