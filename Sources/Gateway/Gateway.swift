@@ -19,7 +19,7 @@ package final class Gateway: Sendable {
     private let logger: Logger
     private let streams: StreamRegistry
     private let access: AccessControl
-    private let host: HTTPHost
+    let host: HTTPHost
     private let daemon: RunningDaemon
     private let cluster: ClusterNode?
     private let stop = StopSignal()

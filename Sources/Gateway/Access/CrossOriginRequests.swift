@@ -46,22 +46,48 @@ struct RequestForgery: Sendable {
     }
 }
 
-/// Applies the CORS policy of the configuration in force. Cookies are permitted only to origins that it names.
+/// CORS (the Fetch standard) for the origins of the configuration in force. Cookies are permitted only to origins that it
+/// names.
 struct CORSMiddleware: Middleware {
     /// The policy in force.
     let policy: @Sendable () -> AccessPolicy
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
-        try CORSPolicy(origins: policy().configuration.origins).admit(&call, operation: operation)
+        guard call.request.method == "OPTIONS", call.request.headers["Access-Control-Request-Method"] != nil,
+            let origin = call.request.headers["Origin"], Self.allows(origin, policy().configuration.origins)
+        else { return nil }
+        var response = Response(status: 204)
+        response.headers = [
+            HTTPField("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+            HTTPField(
+                "Access-Control-Allow-Headers",
+                "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, "
+                    + "X-Request-Id, traceparent"
+            ),
+            HTTPField("Access-Control-Max-Age", "600"),
+        ]
+        return response
     }
 
     func finish(_ headers: inout HTTPFields, for request: HTTPRequest) {
         let policy = policy()
         let origins = policy.configuration.origins
-        CORSPolicy(origins: origins).finish(&headers, for: request)
-        guard let origin = request.headers["Origin"], origins.contains(origin), !origins.contains("*"),
-            !policy.isOpen, policy.configuration.cookie != nil
-        else { return }
-        headers.append("Access-Control-Allow-Credentials", "true")
+        guard !origins.isEmpty else { return }
+        headers.append("Vary", "Origin")
+        guard let origin = request.headers["Origin"], Self.allows(origin, origins) else { return }
+        let isNamed = !origins.contains("*")
+        headers.append("Access-Control-Allow-Origin", isNamed ? origin : "*")
+        headers.append(
+            "Access-Control-Expose-Headers",
+            "Accept-Patch, Allow, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, "
+                + "RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
+        )
+        if isNamed, !policy.isOpen, policy.configuration.cookie != nil {
+            headers.append("Access-Control-Allow-Credentials", "true")
+        }
+    }
+
+    private static func allows(_ origin: String, _ origins: [String]) -> Bool {
+        origins.contains("*") || origins.contains(origin)
     }
 }

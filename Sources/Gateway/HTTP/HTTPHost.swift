@@ -5,7 +5,7 @@ package import SessionPool
 
 /// Handles every HTTP request: routing, middleware, idempotency, errors, common headers, metrics and log.
 package final class HTTPHost: HTTPHandler {
-    private let services: Services
+    let services: Services
     private let router: Router
     private let middlewares: [any Middleware]
     private let idempotency = IdempotencyStore()

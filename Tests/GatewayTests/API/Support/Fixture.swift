@@ -19,12 +19,14 @@ struct Fixture {
         configuration.pool.upstreams = upstreams.map {
             UpstreamConfiguration(name: $0, serverAddress: "http://127.0.0.1:9", adapterSet: "DEMO")
         }
+        configuration.access.origins = ["https://a.example"]
         configure(&configuration)
         let hub = EventHub(epoch: "e", clock: Moment.monotonic)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let access = AccessControl(configuration.access)
         services = Services(
             current: LiveConfiguration(configuration),
-            access: AccessControl(AccessConfiguration()),
+            access: access,
             pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
             streams: StreamRegistry(hub: hub),
             streamResources: StreamResources(),
@@ -34,7 +36,7 @@ struct Fixture {
             metrics: { "" },
             clock: Moment.monotonic
         )
-        host = HTTPHost(services: services, middlewares: [CORSPolicy(origins: ["https://a.example"])], logger: logger)
+        host = HTTPHost(services: services, middlewares: [CORSMiddleware { access.policy }], logger: logger)
     }
 
     /// The result of a request.
