@@ -128,7 +128,11 @@ let package = Package(
         ),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TLCPTests", dependencies: ["TLCP", "JSONText", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "TLCP"], swiftSettings: strict),
+        .testTarget(
+            name: "SessionCoreTests",
+            dependencies: ["SessionCore", "TLCP", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "TLCPTransportsTests",
             dependencies: ["TLCPTransports", nioCore, nioPosix, nioEmbedded, nioSSL, crypto],
@@ -150,10 +154,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "StreamIOTests", dependencies: ["StreamIO"], swiftSettings: strict),
-        .testTarget(name: "MicroHTTPDTests", dependencies: ["MicroHTTPD", "StreamIO"], swiftSettings: strict),
+        .testTarget(
+            name: "MicroHTTPDTests",
+            dependencies: ["MicroHTTPD", "StreamIO", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ReplicationTests",
-            dependencies: ["Replication", "EventHub", "JSONText", "SessionCore", "StreamIO"],
+            dependencies: ["Replication", "EventHub", "JSONText", "SessionCore", "StreamIO", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 import EventHub
 import Replication
 import SessionCore
+import TestSupport
 import Testing
 
 struct ClusterLedgerTests {

@@ -1,5 +1,6 @@
 import Replication
 import SessionCore
+import TestSupport
 import Testing
 
 struct RandomScheduleTests {

@@ -2,6 +2,7 @@ import EventHub
 import Replication
 import SessionCore
 import StreamIO
+import TestSupport
 
 /// Several members over a log in memory, under a schedule determined by a seed: appends are late, lost and repeated,
 /// deliveries are late or lost, nodes crash, pause and lose their connection, the log is rolled back or emptied.

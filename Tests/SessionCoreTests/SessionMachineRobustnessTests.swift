@@ -1,20 +1,9 @@
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 /// Random events in random order: no trap, no leak, and a stopped session stays stopped.
 @Suite struct SessionMachineRobustnessTests {
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private static let friendlyLines = [
         "WSOK", "WSOK", "WSOK", "CONOK,sid,70000,5000,*", "CONOK,sid,70000,5000,*", "CONOK,sid,70000,5000,*", "LOOP,0",
         "LOOP,0", "PROBE", "SUBOK,1,1,1", "U,1,1,a", "CONS,unlimited",
@@ -32,7 +21,7 @@ internal import Testing
 
     @Test(arguments: 0..<200)
     func anyOrderOfEventsIsSurvived(seed: UInt64) {
-        var random = Generator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var options = SessionHarness.officialOptions
         options.slowingEnabled = Bool.random(using: &random)
         options.sessionRecoveryTimeout = Bool.random(using: &random) ? 15 : 0
@@ -49,7 +38,7 @@ internal import Testing
         Self.expectOrder(harness.events, seed)
     }
 
-    private static func step(_ harness: SessionHarness, _ step: UInt64, _ random: inout Generator) {
+    private static func step(_ harness: SessionHarness, _ step: UInt64, _ random: inout SeededGenerator) {
         harness.random = Double.random(in: 0..<1, using: &random)
         switch Int.random(in: 0..<32, using: &random) {
         case 0, 1: harness.connect()

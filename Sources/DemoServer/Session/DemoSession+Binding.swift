@@ -177,7 +177,7 @@ extension DemoSession {
     }
 
     private func stopTimers(_ context: inout ServerContext) {
-        for timer in [SessionTimer.keepalive, .sync, .inactivity, .poll, .pump] {
+        for timer in [DemoSessionTimer.keepalive, .sync, .inactivity, .poll, .pump] {
             context.timers.cancel(.session(handle, timer))
         }
     }

@@ -2,7 +2,7 @@ internal import TLCP
 
 extension DemoSession {
     /// A timer of this session fired; the machine handles those of messages.
-    mutating func timerFired(_ timer: SessionTimer, _ context: inout ServerContext) {
+    mutating func timerFired(_ timer: DemoSessionTimer, _ context: inout ServerContext) {
         switch timer {
         case .keepalive: keepaliveDue(&context)
         case .sync: syncDue(&context)
@@ -55,7 +55,7 @@ extension DemoSession {
 }
 
 /// The timers of a session.
-enum SessionTimer: Sendable, Hashable {
+enum DemoSessionTimer: Sendable, Hashable {
     /// Nothing was written for the keepalive interval.
     case keepalive
     /// The next `SYNC`.
@@ -79,7 +79,7 @@ enum TimerKey: Sendable, Hashable {
     /// A feed changes.
     case feeds
     /// A timer of a session.
-    case session(SessionHandle, SessionTimer)
+    case session(SessionHandle, DemoSessionTimer)
     /// A stalled connection may write again.
     case stall(LinkID)
     /// A WebSocket may have been silent for too long.

@@ -89,7 +89,7 @@ struct MessageSequences: Sendable {
     }
 
     /// All timers that may be set for these messages.
-    var timers: [SessionTimer] {
+    var timers: [DemoSessionTimer] {
         sequences.keys.map { .skip(sequence: $0) } + busyUntil.keys.map { .work(sequence: $0) }
     }
 }

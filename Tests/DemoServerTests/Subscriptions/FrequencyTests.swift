@@ -17,7 +17,7 @@ struct FrequencyTests {
         #expect(bench.lines(link).isEmpty)
     }
 
-    @Test func itemsAreLimitedEachByItself() {
+    @Test func itemsAreLimitedSeparately() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
         _ = bench.subscribe(link, 1, group: "item1%20item2", "&LS_requested_max_frequency=1")
@@ -28,7 +28,7 @@ struct FrequencyTests {
         #expect(bench.lines(link) == ["U,1,1,|2", "U,1,2,|2"])
     }
 
-    @Test func distinctKeepsAsMuchAsItsBufferAndDropsTheOldest() {
+    @Test func distinctKeepsItsBufferAndDropsTheOldest() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
         _ = bench.subscribe(
@@ -45,18 +45,10 @@ struct FrequencyTests {
         #expect(bench.lines(link) == ["U,1,1,a", "U,1,1,c", "U,1,1,d"])
     }
 
-    @Test func commandLimitsUpdatesOfAKeyButNotItsComingAndGoing() {
+    @Test func commandLimitsUpdatesOfAKeyButNotItsAdditionAndDeletion() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
-        _ = bench.subscribe(
-            link,
-            1,
-            mode: "COMMAND",
-            group: "portfolio1",
-            schema: "key%20command%20qty",
-            adapter: "PORTFOLIO",
-            "&LS_requested_max_frequency=1&LS_snapshot=true"
-        )
+        bench.subscribePortfolio(link, 1, "&LS_requested_max_frequency=1&LS_snapshot=true")
         bench.publish("portfolio1", ["a", "ADD", "1"], to: "PORTFOLIO")
         bench.publish("portfolio1", ["a", "UPDATE", "2"], to: "PORTFOLIO")
         bench.publish("portfolio1", ["a", "UPDATE", "3"], to: "PORTFOLIO")
@@ -115,7 +107,7 @@ struct FrequencyTests {
         #expect(bench.lines(link) == ["REQOK,2", "CONS,unlimited", "U,1,1,", "U,1,1,"])
     }
 
-    @Test func higherRateFreesWhatALowerOneHasPutOff() {
+    @Test func higherBandwidthReleasesUpdatesDelayedByALowerOne() {
         let bench = ServerBench()
         let (link, _) = bench.openSession("&LS_requested_max_bandwidth=0.01")
         _ = bench.subscribe(link, 1)
@@ -125,18 +117,10 @@ struct FrequencyTests {
         #expect(bench.lines(link) == ["REQOK,2", "CONS,1000.0", "U,1,1,|2"])
     }
 
-    @Test func higherFrequencyFreesWhatALowerOneHasHeldBack() {
+    @Test func higherFrequencyReleasesUpdatesDelayedByALowerOne() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
-        _ = bench.subscribe(
-            link,
-            2,
-            mode: "COMMAND",
-            group: "portfolio1",
-            schema: "key%20command%20qty",
-            adapter: "PORTFOLIO",
-            "&LS_requested_max_frequency=0.01"
-        )
+        bench.subscribePortfolio(link, 2, "&LS_requested_max_frequency=0.01")
         bench.publish("portfolio1", ["A", "ADD", "1"], to: "PORTFOLIO")
         bench.publish("portfolio1", ["B", "ADD", "1"], to: "PORTFOLIO")
         for quantity in ["2", "3"] {

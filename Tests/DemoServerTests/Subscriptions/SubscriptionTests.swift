@@ -119,14 +119,7 @@ struct SubscriptionTests {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
         _ = bench.subscribe(link, 1, mode: "DISTINCT", group: "news", schema: "headline", adapter: "NEWS")
-        _ = bench.subscribe(
-            link,
-            2,
-            mode: "COMMAND",
-            group: "portfolio1",
-            schema: "key%20command%20qty",
-            adapter: "PORTFOLIO"
-        )
+        bench.subscribePortfolio(link, 2)
         _ = bench.subscribe(link, 3)
         bench.order(.clear(item: "news"), to: "NEWS")
         bench.order(.clear(item: "portfolio1"), to: "PORTFOLIO")

@@ -191,4 +191,18 @@ extension ServerBench {
         )
         return lines(link)
     }
+
+    /// Subscribes to the table of the feed `PORTFOLIO` in COMMAND mode and returns the lines.
+    @discardableResult
+    func subscribePortfolio(_ link: LinkID, _ id: Int, _ more: String = "&LS_snapshot=true") -> [String] {
+        subscribe(
+            link,
+            id,
+            mode: "COMMAND",
+            group: "portfolio1",
+            schema: "key%20command%20qty",
+            adapter: "PORTFOLIO",
+            more
+        )
+    }
 }

@@ -1,4 +1,5 @@
 internal import StreamIO
+internal import TestSupport
 internal import Testing
 
 @testable internal import MicroHTTPD
@@ -73,7 +74,7 @@ internal import Testing
 
     @Test(arguments: [UInt64(1), 2, 3])
     func randomUseAgreesWithASortedList(seed: UInt64) {
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var wheel = Self.wheel()
         var expected: [Int: Int64] = [:]
         var now: Int64 = 5000
@@ -97,17 +98,5 @@ internal import Testing
                 expected[thing] = deadline
             }
         }
-    }
-}
-
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
