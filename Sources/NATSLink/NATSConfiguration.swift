@@ -1,4 +1,4 @@
-/// How the engine is reached, and how its log is kept.
+/// The connection to the engine, and the limits of its log.
 package struct NATSConfiguration: Sendable, Equatable {
     /// Addresses of the servers: `nats://` or `tls://`, host and port.
     package var servers: [String]
@@ -17,7 +17,7 @@ package struct NATSConfiguration: Sendable, Equatable {
     package var window = Duration.seconds(60)
     /// How many bytes of frames are kept. Default 1 GiB.
     package var windowBytes = 1 << 30
-    /// On how many servers of the engine the log is kept. Default 1.
+    /// The number of servers of the engine that store the log. Default 1.
     package var copies = 1
 
     /// A configuration without credentials.
@@ -34,8 +34,8 @@ package struct NATSConfiguration: Sendable, Equatable {
     var questions: String { "\(name).ask" }
     func calls(of process: UInt64) -> String { "\(name).call.\(String(process, radix: 16))" }
 
-    /// The stream's configuration as JetStream's API takes it. Frames are sent on to plain subscriptions once they are
-    /// stored: one send for each member, and no consumer to keep.
+    /// The stream's configuration as JetStream's API takes it. Stored frames are republished to plain subscriptions:
+    /// one message for each member, without a consumer.
     var streamJSON: String {
         let age = window.components.seconds * 1_000_000_000
         return """

@@ -4,11 +4,11 @@ internal import Glibc
 package import Replication
 internal import Synchronization
 
-/// One connection to a NATS server. It is never repaired by the library: a new connection begins with a look at the log,
-/// before anything arrives.
+/// One connection to a NATS server. The library does not reconnect: a new connection inspects the log before it
+/// receives messages.
 ///
 /// `@unchecked`: the library's handles are set by `open`, before another thread has the object, and destroyed by
-/// `deinit`; its calls may be made from any thread. Everything else is behind the mutex.
+/// `deinit`; its calls may be made from any thread. All other state is protected by the mutex.
 package final class NATSConnection: EngineConnection, @unchecked Sendable {
     private struct State {
         var requests = RequestTable()
@@ -30,7 +30,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     }
 
     deinit {
-        // The last reference may go on a thread of the library, which the destruction would wait for.
+        // The last reference may be released on a thread of the library, for which the destruction would wait.
         let subscriptions = subscriptions.map { UInt(bitPattern: $0) }
         let handle = UInt(bitPattern: handle)
         DispatchQueue.global().async {
@@ -47,7 +47,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         try check(natsOptions_Create(&options), "options")
         defer { natsOptions_Destroy(options) }
         try apply(configuration, to: options)
-        // Released by `natsClosed`, which the library calls once for a connection that was made.
+        // Released by `natsClosed`, which the library calls once for each connection.
         let context = Unmanaged.passRetained(self)
         natsOptions_SetClosedCB(options, natsClosed, context.toOpaque())
         let status = natsConnection_Connect(&handle, options)
@@ -94,7 +94,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     private func subscribe(_ subject: String, _ handler: natsMsgHandler) throws {
         var subscription: OpaquePointer?
-        // Released by `natsCompleted`, which the library calls behind the last message.
+        // Released by `natsCompleted`, which the library calls after the last message.
         let context = Unmanaged.passRetained(self)
         let status = natsConnection_Subscribe(&subscription, handle, subject, handler, context.toOpaque())
         guard status == NATS_OK, let subscription else {
@@ -115,7 +115,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         if let handle { natsConnection_Close(handle) }
     }
 
-    /// The library closed the connection, by order or because it broke.
+    /// The library closed the connection, by request or because it broke.
     fileprivate func closed() {
         let requests = state.withLock { state in
             state.isClosed = true
@@ -138,7 +138,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     private func publish(_ bytes: [UInt8], to subject: String, replyTo: String? = nil) {
         guard let handle else { return }
-        // What cannot be sent is lost, as on the network; frames are sent again.
+        // Messages that cannot be sent are lost, as on the network; frames are sent again.
         _ = bytes.withUnsafeBytes { bytes in
             if let replyTo {
                 natsConnection_PublishRequest(handle, subject, replyTo, bytes.baseAddress, Int32(bytes.count))
@@ -301,12 +301,12 @@ private func natsCallArrived(
     natsMsg_Destroy(message)
 }
 
-/// The last message of a subscription was handed over: releases what `subscribe` retained.
+/// The last message of a subscription was delivered: releases the reference of `subscribe`.
 private func natsCompleted(context: UnsafeMutableRawPointer?) {
     if let context { Unmanaged<NATSConnection>.fromOpaque(context).release() }
 }
 
-/// The connection is closed: releases what `open` retained.
+/// The connection is closed: releases the reference of `open`.
 private func natsClosed(_: OpaquePointer?, context: UnsafeMutableRawPointer?) {
     guard let context else { return }
     Unmanaged<NATSConnection>.fromOpaque(context).takeRetainedValue().closed()

@@ -19,7 +19,7 @@ package struct NATSEngine: ClusterEngine {
         _ receive: @escaping @Sendable (EngineInput) -> Void
     ) async throws -> any EngineConnection {
         let connection = NATSConnection(configuration: configuration, process: process, receive: receive)
-        // The library waits in the calling thread.
+        // The library blocks the calling thread.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async {
                 continuation.resume(with: Result { try connection.open() })
@@ -38,7 +38,7 @@ package struct NATSEngine: ClusterEngine {
 extension NATSConnection {
     private static let notFound: UInt64 = 404
 
-    /// Makes the log unless it is there.
+    /// Creates the log unless it exists.
     func makeLog() async throws {
         do {
             _ = try await api("STREAM.INFO", "")

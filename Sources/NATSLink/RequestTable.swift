@@ -6,7 +6,7 @@ struct NATSReply: Sendable {
     let bytes: [UInt8]
     /// The position of the frame that the body is; nil for anything else.
     let sequence: UInt64?
-    /// Why there is no body.
+    /// The reason for a missing body.
     let failure: EngineError?
 }
 
@@ -47,13 +47,13 @@ struct ReplyPiece {
 struct RequestTable: Sendable {
     typealias Continuation = CheckedContinuation<[NATSReply]?, any Error>
 
-    /// What completes a request.
+    /// The condition that completes a request.
     enum Collection: Sendable, Equatable {
         /// One message.
         case message
-        /// So many messages.
+        /// This number of messages.
         case messages(Int)
-        /// All pieces of one reply, of whichever responder completes it first.
+        /// All pieces of the first complete reply of any responder.
         case pieces
     }
 
@@ -90,7 +90,7 @@ struct RequestTable: Sendable {
         return pending.values.map(\.continuation)
     }
 
-    /// Takes in a reply; what it completes.
+    /// Adds a reply; returns the request that it completes.
     mutating func arrived(_ reply: NATSReply, for token: UInt64) -> Completed? {
         guard let collection = pending[token]?.collection else { return nil }
         if let failure = reply.failure { return complete(token, .failure(failure)) }
@@ -107,7 +107,7 @@ struct RequestTable: Sendable {
         }
     }
 
-    /// Takes in a piece, which come in order from each responder; the whole reply with the last one.
+    /// Adds a piece, which arrive in order from each responder; returns the whole reply with the last one.
     private mutating func add(_ piece: ReplyPiece, to token: UInt64) -> [UInt8]? {
         let received = pending[token]?.pieceCounts[piece.reply] ?? 0
         guard piece.index == received else { return nil }

@@ -4,9 +4,9 @@ internal import Replication
 
 /// The cluster that a gateway belongs to.
 package struct ClusterConfiguration: Sendable, Equatable {
-    /// What orders and keeps the events of all members.
+    /// The engine that orders and stores the events of all members.
     package enum Engine: String, Sendable, CaseIterable {
-        /// Nothing: the gateway runs alone.
+        /// None: the gateway runs alone.
         case none
         /// NATS with JetStream.
         case nats
@@ -14,23 +14,23 @@ package struct ClusterConfiguration: Sendable, Equatable {
 
     /// The engine. Default none.
     package var engine = Engine.none
-    /// How it is reached, and what it keeps.
+    /// The connection to the engine, and the limits of its log.
     package var nats = NATSConfiguration(servers: ["nats://127.0.0.1:4222"], name: "gateway")
     /// The secret that all members share: ids of shared subscriptions are derived from it. Never shown.
     package var secret: String?
-    /// Over how many members the sessions of one upstream may be spread. Default 4.
+    /// The number of members over which the sessions of one upstream may be spread. Default 4.
     package var owners = 4
-    /// How many bytes may wait for the engine. Default 64 MiB.
+    /// The limit of bytes that wait for the engine. Default 64 MiB.
     package var outboxBytes = 64 << 20
-    /// After how much silence a member is replaced. Default 1.5 s.
+    /// The time without heartbeats after which a member is replaced. Default 1.5 s.
     package var suspect = Duration.milliseconds(1500)
-    /// How long a stream waits for what it needs before it is closed. Default 2 s.
+    /// How long a stream waits for its subscriptions before it is closed. Default 2 s.
     package var openWait = Duration.seconds(2)
 
     /// A gateway that runs alone.
     package init() {}
 
-    /// What is wrong with the settings together: a key and the rule that it breaks.
+    /// The conflict between settings: a key and the rule that it breaks.
     var mistakes: [(key: String, rule: String)] {
         guard engine != .none else { return [] }
         let length = secret?.utf8.count ?? 0
@@ -53,7 +53,7 @@ package struct ClusterConfiguration: Sendable, Equatable {
     }
 }
 
-/// The id of a shared subscription: the same on every member, and not to be guessed without the cluster's secret.
+/// The id of a shared subscription: the same on every member, and unpredictable without the cluster's secret.
 struct SharedTopicIDs: Sendable {
     private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
     private static let length = 16

@@ -35,7 +35,7 @@ extension ClusterNode {
         )
     }
 
-    /// Takes in a configuration that was reloaded.
+    /// Applies a reloaded configuration.
     func reload(_ configuration: GatewayConfiguration) {
         let digest = configuration.clusterDigest
         state.withLock { $0.machine.configurationChanged(digest) }

@@ -3,7 +3,7 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// What a member does with its hub and its pool. Used by the node's one task.
+/// The changes of a member's hub and pool. Used by the node's one task.
 struct ClusterWorker: Sendable {
     /// Lightstreamer's code for an internal error; the message has the reason.
     static let failureCode = 68
@@ -18,7 +18,7 @@ struct ClusterWorker: Sendable {
 
     // MARK: - Hub
 
-    /// Brings the hub to a position.
+    /// Applies changes up to a position to the hub.
     mutating func apply(_ changes: [HubChange], at position: UInt64) {
         for change in changes { note(change) }
         let numbered = changes.enumerated().map { index, change in
@@ -72,7 +72,7 @@ struct ClusterWorker: Sendable {
         hub.restart(epoch: Self.name(of: epoch), at: position)
     }
 
-    /// The word of an epoch as it stands in ids.
+    /// The epoch as text in ids.
     static func name(of epoch: UInt64) -> String { "e" + String(epoch, radix: 36) }
 
     /// For each subscribed subscription the events that bring an empty table to its present state.
@@ -88,7 +88,7 @@ struct ClusterWorker: Sendable {
 
     // MARK: - Pool
 
-    /// Holds the upstream subscription of a shared topic. Nil: it is held; otherwise why not.
+    /// Holds the upstream subscription of a shared topic. Nil if it is held; otherwise the reason.
     mutating func carry(_ id: String, _ key: SharedTopicKey) -> PoolError? {
         drop(id)
         carried[id] = (key, nil)
@@ -103,19 +103,19 @@ struct ClusterWorker: Sendable {
         }
     }
 
-    /// Subscribes again what the server had refused or ended.
+    /// Subscribes again after the server has refused or ended the subscription.
     mutating func reactivate(_ id: String) -> PoolError? {
         guard let (key, resource) = carried[id], resource?.status.isActive != true else { return nil }
         return carry(id, key)
     }
 
-    /// Lets go of an upstream subscription; it lingers in the pool.
+    /// Releases an upstream subscription, which lingers in the pool.
     mutating func drop(_ id: String) {
         guard let resource = carried.removeValue(forKey: id)?.resource else { return }
         pool?.discardImplicit(resource)
     }
 
-    /// Lets go of all of them.
+    /// Releases all upstream subscriptions.
     mutating func dropAll() {
         for id in carried.keys.sorted() { drop(id) }
     }

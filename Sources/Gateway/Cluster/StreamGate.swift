@@ -4,21 +4,21 @@ internal import SessionCore
 internal import StreamIO
 internal import Synchronization
 
-/// What a stream of a cluster waits for before it is opened.
+/// The conditions for the opening of a stream of a cluster.
 struct StreamGate: Sendable {
-    /// The shared subscriptions that all members have to know of.
+    /// The shared subscriptions that all members must have applied.
     let topics: Set<String>
-    /// The last event that the client has: nothing before it may be sent.
+    /// The last event of the client: no earlier event may be sent.
     let lastEvent: EventID?
-    /// When the stream is closed if it could not be opened.
+    /// The deadline, at which the stream is closed if it is not open.
     let deadline: Moment
-    /// How the stream is written.
+    /// The format of the stream.
     let format: EventFormat
 }
 
 /// Streams of this member.
 extension ClusterNode {
-    /// A stream needs a shared subscription: the hub knows its topic from now on. Each call needs one call of `release`.
+    /// Adds a stream of a shared subscription, whose topic is added to the hub. Each call needs one call of `release`.
     func hold(_ key: SharedTopicKey) -> String {
         let id = ids.id(of: key)
         state.withLock { $0.machine.hold(id, key) }
@@ -29,13 +29,13 @@ extension ClusterNode {
         return id
     }
 
-    /// A stream does not need a shared subscription any more.
+    /// Removes a stream of a shared subscription.
     func release(_ id: String) {
         let now = clock()
         state.withLock { $0.machine.release(id, at: now) }
     }
 
-    /// The stream with this id is opened once it can be.
+    /// Opens the stream with this id as soon as possible.
     func admit(_ stream: String, topics: Set<String>, request: StreamRequest) {
         let gate = StreamGate(
             topics: topics,
@@ -46,10 +46,10 @@ extension ClusterNode {
         gates.withLock { $0[stream] = gate }
     }
 
-    /// The stream with this id is over, or opened.
+    /// The stream with this id has ended, or is open.
     func forget(_ stream: String) { gates.withLock { $0[stream] = nil } }
 
-    /// Whether this member is in touch with the engine and has what the stream needs.
+    /// Whether this member is connected to the engine and has applied what the stream needs.
     func isOpen(_ gate: StreamGate, at now: Moment) -> Bool {
         let isReady = state.withLock { state in
             state.machine.isServing(at: now) && gate.topics.allSatisfy { state.machine.isReady($0) }
@@ -65,7 +65,7 @@ extension ClusterNode {
     }
 }
 
-/// The streams of one loop: those that still wait for something are opened later. Used on the thread of the loop.
+/// The streams of one loop: waiting ones are opened later. Used on the thread of the loop.
 final class ClusterFeed: StreamFeed {
     private let shard: HubShard
     private let node: ClusterNode
@@ -83,10 +83,10 @@ final class ClusterFeed: StreamFeed {
     func collect(into news: inout FeedNews, now: Moment) { shard.collect(into: &news, now: now) }
 }
 
-/// A stream that is opened once its gate is open, or closed when it could not be in time: it is never begun from an
-/// older state than its client has. Used on the thread of its loop.
+/// A stream that is opened once its gate is open, or closed at the deadline, so that it never begins with an older
+/// state than that of its client. Used on the thread of its loop.
 private final class WaitingStream: StreamContent {
-    /// The time between two looks at the gate.
+    /// The interval of the checks of the gate.
     private static let interval = Duration.milliseconds(10)
 
     private let opening: StreamOpening

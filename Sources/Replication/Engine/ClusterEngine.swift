@@ -1,14 +1,14 @@
-/// A message bus with an ordered log, as a cluster needs it: appends in one total order, reading by position, and a
-/// generation that changes with the data. No lease, no comparison of revisions, and no clock is asked of it.
+/// A message bus with an ordered log: appends in one total order, reading by position, and a generation that changes
+/// with the data. Leases, comparison of revisions and clocks are not needed.
 package protocol ClusterEngine: Sendable {
-    /// Connects, makes the log if there is none, and subscribes to what members send.
+    /// Connects, creates the log if there is none, and subscribes to the messages of members.
     ///
     /// - Parameter receive: Called with all that arrives, from the engine's threads and in order for the frames of the
     ///   log, some of which may be missing. `closed` is the last call, and comes once.
     func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection
 }
 
-/// What arrives over a connection to the engine.
+/// A message received over a connection to the engine.
 package enum EngineInput: Sendable {
     /// A frame of the log.
     case frame(StoredFrame)
@@ -18,23 +18,23 @@ package enum EngineInput: Sendable {
     case question([UInt8], replyTo: String)
     /// A request to this process; the reply goes to the address.
     case call([UInt8], replyTo: String)
-    /// The connection is gone.
+    /// The connection is closed.
     case closed
 }
 
-/// One connection to the engine. It does not come back once it is closed; connect anew.
+/// One connection to the engine. It is not reopened once it is closed.
 package protocol EngineConnection: Sendable {
     /// The generation and extent of the log.
     func inspectLog() async throws -> LogGeneration
-    /// Sends a frame to the log. Whether it got there shows when it arrives.
+    /// Sends a frame to the log. It was appended when it is received.
     func append(_ frame: [UInt8])
     /// The frames of a range, in order. Throws if one of them cannot be read.
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame]
     /// Sends bytes to all members, this one included.
     func broadcast(_ bytes: [UInt8])
-    /// Asks all members; the first complete reply within the time counts.
+    /// Sends a request to all members; returns the first complete reply within the time.
     func askMembers(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
-    /// Calls the process of this number.
+    /// Sends a request to the process of this number.
     func call(_ process: UInt64, _ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
     /// Replies to a question or a call.
     func reply(_ bytes: [UInt8], to address: String)
@@ -42,13 +42,13 @@ package protocol EngineConnection: Sendable {
     func close()
 }
 
-/// Why the engine could not do something.
+/// An error of the engine.
 package enum EngineError: Error, Sendable, Equatable {
     /// The connection is closed, or was not made.
     case notConnected(String)
     /// There was no reply in time.
     case timeout
-    /// No one is there to reply.
+    /// There is no recipient.
     case noResponder
     /// The engine refused, or replied something unexpected.
     case refused(String)

@@ -3,11 +3,11 @@
 ///     magic 'L' · version u8 · kind u8 · member u64 · epoch u64 · previous u64 · counter u64 · records
 ///     record: length varint · tag u8 · body
 package struct ClusterFrame: Sendable, Equatable {
-    /// What a message of the log is.
+    /// The kind of a message of the log.
     package enum Kind: UInt8, Sendable {
         /// Records of a member, valid only while it belongs to the cluster.
         case records = 0
-        /// The beginning of an epoch: everything before it is void.
+        /// The beginning of an epoch: all earlier messages are void.
         case epoch = 2
     }
 
@@ -15,11 +15,11 @@ package struct ClusterFrame: Sendable, Equatable {
     static let version: UInt8 = 1
     private static let magic = UInt8(ascii: "L")
 
-    /// What the message is.
+    /// The kind.
     package var kind: Kind
     /// The member that wrote it.
     package var member: UInt64
-    /// The epoch that it is written under; of a beginning, the new one.
+    /// The epoch of the writer; for a beginning, the new one.
     package var epoch: UInt64
     /// The newest position that the writer has applied.
     package var previous: UInt64
@@ -45,7 +45,7 @@ package struct ClusterFrame: Sendable, Equatable {
         self.payload = payload
     }
 
-    /// Reads a frame; nil for what is none, or one of a version that this build does not know.
+    /// Parses a frame; nil for other bytes, and for a version that this build does not know.
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes[...])
         do throws(CodingError) {
@@ -63,7 +63,7 @@ package struct ClusterFrame: Sendable, Equatable {
         }
     }
 
-    /// The bytes that go into the log.
+    /// The bytes that are appended to the log.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.byte(Self.magic)
@@ -74,23 +74,23 @@ package struct ClusterFrame: Sendable, Equatable {
     }
 }
 
-/// A frame with its place in the log.
+/// A frame with its position in the log.
 package struct StoredFrame: Sendable, Equatable {
-    /// The place; the first one is 1.
+    /// The position; the first one is 1.
     package let position: UInt64
     /// The message.
     package let bytes: [UInt8]
 
-    /// A frame at a place.
+    /// A frame at a position.
     package init(position: UInt64, bytes: [UInt8]) {
         self.position = position
         self.bytes = bytes
     }
 }
 
-/// What identifies the data behind a log: it changes when the log was deleted and made anew.
+/// The identity of the data of a log: it changes when the log is deleted and created again.
 package struct LogGeneration: Sendable, Equatable {
-    /// When, or as what, the log was made: equal only for the same data.
+    /// The time, or another mark, of the log's creation: equal only for the same data.
     package var created: String
     /// The first position that is kept.
     package var first: UInt64

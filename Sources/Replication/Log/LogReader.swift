@@ -1,9 +1,9 @@
-/// Brings the frames of the log into their order: they arrive late, twice, or not at all.
+/// Orders the frames of the log, which may arrive late, twice, or not at all.
 package struct LogReader: Sendable {
-    /// Frames beyond a hole that are kept; more can be fetched again.
+    /// The number of frames kept after a gap; others are fetched again.
     private static let bufferLimit = 4096
 
-    /// The position of the last frame that was handed out.
+    /// The position of the last frame that was returned.
     package private(set) var position: UInt64
     /// The highest position that is known to be in the log.
     package private(set) var known: UInt64
@@ -15,14 +15,14 @@ package struct LogReader: Sendable {
         known = position
     }
 
-    /// Takes in a frame. It, and those that it made wait no longer, come from `next`.
+    /// Adds a frame. It, and the later ones that waited for it, are returned by `next`.
     package mutating func arrived(_ frame: StoredFrame) {
         known = max(known, frame.position)
         guard frame.position > position else { return }
         if early.count < Self.bufferLimit || frame.position == position + 1 { early[frame.position] = frame.bytes }
     }
 
-    /// The log is known to reach this far.
+    /// The log is known to reach this position.
     package mutating func reaches(_ position: UInt64) { known = max(known, position) }
 
     /// The next frame in order; nil while it is missing.
@@ -32,7 +32,7 @@ package struct LogReader: Sendable {
         return StoredFrame(position: position, bytes: bytes)
     }
 
-    /// The positions that are in the log and did not arrive, up to the first that did.
+    /// The missing positions of the log, up to the first frame that was received.
     package var hole: ClosedRange<UInt64>? {
         guard position < known, early[position + 1] == nil else { return nil }
         let last = early.keys.min().map { $0 - 1 } ?? known

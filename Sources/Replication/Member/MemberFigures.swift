@@ -1,12 +1,12 @@
 package import StreamIO
 
-/// What a member knows of itself and of its cluster at a moment, for operators.
+/// The state of a member and of its cluster at a moment, for operators.
 package struct MemberFigures: Sendable, Equatable {
     /// Another member, or this one.
     package struct Member: Sendable, Equatable {
         /// Its number.
         package let id: UInt64
-        /// What it said when it joined.
+        /// Its announcement when it joined.
         package let info: MemberInfo
         /// The shared subscriptions that it owns.
         package let subscriptions: Int
@@ -16,7 +16,7 @@ package struct MemberFigures: Sendable, Equatable {
 
     /// Whether there is a connection to the engine.
     package let isConnected: Bool
-    /// Whether streams may be opened from what the member knows.
+    /// Whether streams may be opened on the member.
     package let isServing: Bool
     /// Its number; nil while it does not belong to the cluster.
     package let member: UInt64?
@@ -26,15 +26,15 @@ package struct MemberFigures: Sendable, Equatable {
     package let position: UInt64
     /// The position up to which the log is known to reach.
     package let known: UInt64
-    /// For how long frames that are in the log have been missing here.
+    /// The time for which frames of the log have been missing here.
     package let lag: Duration
     /// All members, this one included, in the order of their numbers.
     package let members: [Member]
-    /// What happened since the start of the process.
+    /// The counters since the start of the process.
     package let counters: MemberCounters
 }
 
-/// What happened to a member since the start of its process.
+/// The counters of a member since the start of its process.
 package struct MemberCounters: Sendable, Equatable {
     /// Frames of the log that were read in order.
     package var framesApplied: UInt64 = 0
@@ -47,7 +47,7 @@ package struct MemberCounters: Sendable, Equatable {
     /// Shared subscriptions that this member owns since their former owner was removed.
     package var takeovers: UInt64 = 0
 
-    /// Nothing happened yet.
+    /// All zero.
     package init() {}
 }
 
@@ -81,7 +81,7 @@ extension MemberMachine {
     /// The digest of the member's configuration changed, by a reload.
     package mutating func configurationChanged(_ digest: UInt64) { configuration = digest }
 
-    /// Takes in the digest of another member's configuration; reports one that is new and differs.
+    /// Stores the digest of another member's configuration; reports a new one that differs.
     mutating func noteConfiguration(_ digest: UInt64, of member: UInt64) -> [MemberAction] {
         guard let info = ledger?.members[member]?.info, configurations.updateValue(digest, forKey: member) != digest,
             digest != configuration

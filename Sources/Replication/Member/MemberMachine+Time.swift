@@ -1,10 +1,10 @@
 package import StreamIO
 
-/// Heartbeats, local readers, and what follows from time alone.
+/// Heartbeats, local readers, and timeouts.
 extension MemberMachine {
     // MARK: - Heartbeats
 
-    /// A heartbeat came, perhaps the member's own one.
+    /// A heartbeat was received, possibly the member's own one.
     package mutating func heard(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction] {
         if heartbeat.process == process {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
@@ -36,7 +36,7 @@ extension MemberMachine {
 
     // MARK: - Time
 
-    /// Time has passed; called a few times within the shortest of the timings.
+    /// Handles timeouts; called a few times within the shortest of the timings.
     package mutating func timePassed(at now: Moment) -> [MemberAction] {
         monitor.timePassed(at: now)
         var actions = beat(at: now)
@@ -71,13 +71,13 @@ extension MemberMachine {
 
     // MARK: - Local readers
 
-    /// A local reader of a shared subscription comes; `isReady` tells when streams may be opened on it.
+    /// A local reader of a shared subscription was added; streams may be opened on it once `isReady` is true.
     package mutating func hold(_ id: String, _ key: SharedTopicKey) {
         var hold = holds[id] ?? Hold(key: key, stage: .unknown, readers: 0)
         hold.readers += 1
         hold.idleSince = nil
         if hold.stage == .wanted, ledger?.subscriptions[id]?.isActive == false {
-            // The server refused or ended it: the owner tries again.
+            // The server refused or ended it: the owner subscribes again.
             control.append(.want(id: id, key))
         }
         holds[id] = hold
@@ -96,7 +96,7 @@ extension MemberMachine {
         newHolds = []
     }
 
-    /// A local reader of a shared subscription goes.
+    /// A local reader of a shared subscription was removed.
     package mutating func release(_ id: String, at now: Moment) {
         guard var hold = holds[id] else { return }
         hold.readers -= 1
@@ -112,7 +112,7 @@ extension MemberMachine {
         }
     }
 
-    /// Leaves the cluster: what this member owns goes to others at once.
+    /// Leaves the cluster: the subscriptions of this member are assigned to others at once.
     package mutating func leave() -> [MemberAction] {
         isLeaving = true
         guard isMember, isFollowing else { return [.left] }

@@ -1,15 +1,15 @@
 package import StreamIO
 
-/// What a member sends to all others, itself included, twice a second.
+/// The message that a member sends to all members, itself included, twice a second.
 package struct Heartbeat: Sendable, Equatable {
-    /// The process; it stays the same when the member joins anew.
+    /// The process; it stays the same when the member joins again.
     package var process: UInt64
     /// The member; 0 while it does not belong to the cluster.
     package var member: UInt64
     /// The epoch and the position up to which it has applied the log.
     package var epoch: UInt64
     package var position: UInt64
-    /// When it was sent, by the sender's own clock.
+    /// When it was sent, by the clock of the sender.
     package var sentAt: Moment
     /// A digest of the configuration that members should have in common.
     package var configuration: UInt64
@@ -41,7 +41,7 @@ package struct Heartbeat: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// Reads a heartbeat; nil for anything else.
+    /// Parses a heartbeat; nil for other bytes.
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes[...])
         do throws(CodingError) {
@@ -58,28 +58,28 @@ package struct Heartbeat: Sendable, Equatable {
     }
 }
 
-/// Who was heard when, and whether the own heartbeats come back.
+/// The times of the members' last heartbeats, and whether the own heartbeats return.
 package struct HeartbeatMonitor: Sendable {
     private let timings: ClusterTimings
     private var heard: [UInt64: Moment] = [:]
-    /// When the newest of the own heartbeats that came back was sent.
+    /// When the newest returned heartbeat of this member was sent.
     private var echoSentAt: Moment?
-    /// Since when all own heartbeats came back in time; nil while they do not.
+    /// The time since which all own heartbeats have returned in time; nil while they do not.
     private var inTouchSince: Moment?
 
     init(timings: ClusterTimings) { self.timings = timings }
 
-    /// A heartbeat of another member came.
+    /// A heartbeat of another member was received.
     mutating func heard(_ member: UInt64, at now: Moment) { heard[member] = now }
 
-    /// An own heartbeat came back.
+    /// An own heartbeat returned.
     mutating func echoed(sentAt: Moment, at now: Moment) {
         echoSentAt = max(echoSentAt ?? sentAt, sentAt)
         timePassed(at: now)
         if inTouchSince == nil, isFresh(at: now) { inTouchSince = now }
     }
 
-    /// The connection is gone.
+    /// The connection is closed.
     mutating func disconnected() {
         echoSentAt = nil
         inTouchSince = nil
@@ -92,11 +92,11 @@ package struct HeartbeatMonitor: Sendable {
 
     private func isFresh(at now: Moment) -> Bool { echoSentAt.map { now - $0 < timings.touch } ?? false }
 
-    /// Whether the engine carries what this member sends, and what is sent to it.
+    /// Whether the engine delivers the messages of this member, and those sent to it.
     func isInTouch(at now: Moment) -> Bool { inTouchSince != nil && isFresh(at: now) }
 
-    /// Members that were silent for too long, as far as this one can tell. One that ranks lower among those that remain
-    /// waits longer, so that mostly one of them acts.
+    /// Members without heartbeats for too long. A member of lower rank waits longer, so that usually only one of them
+    /// acts.
     func suspects(among members: some Collection<(key: UInt64, value: Moment)>, me: UInt64, at now: Moment) -> [UInt64]
     {
         guard isInTouch(at: now), let inTouchSince else { return [] }
@@ -110,33 +110,33 @@ package struct HeartbeatMonitor: Sendable {
         }
     }
 
-    /// Whether a member, any but this process, was heard lately.
+    /// Whether a recent heartbeat of another process was received.
     func hearsOthers(at now: Moment) -> Bool { heard.values.contains { now - $0 < timings.suspect } }
 
-    /// A member is gone.
+    /// A member was removed.
     mutating func forget(_ member: UInt64) { heard[member] = nil }
 }
 
-/// The times by which a member acts. None of them decides about order or ownership.
+/// The timeouts of a member. None of them affects order or ownership.
 package struct ClusterTimings: Sendable, Equatable {
     /// The time between heartbeats.
     package var heartbeat = Duration.milliseconds(500)
     /// How old the newest returned heartbeat may be while the member counts as in touch with the engine.
     package var touch = Duration.seconds(1)
-    /// After how much silence a member is removed.
+    /// The time without heartbeats after which a member is removed.
     package var suspect = Duration.milliseconds(1500)
-    /// How much longer each further member waits before it removes a silent one.
+    /// The additional time that each further member waits before it removes a silent one.
     package var rankDelay = Duration.milliseconds(500)
-    /// After how long a frame that was not seen in the log is sent again.
+    /// The time after which a frame that is not in the log is sent again.
     package var resend = Duration.seconds(1)
-    /// How long a position that was heard of may be missing before it is fetched.
+    /// The time after which a missing position is fetched.
     package var patience = Duration.milliseconds(50)
-    /// How long a newcomer waits for an answer, and how often it asks before it begins an epoch.
+    /// How long a newcomer waits for a reply, and how many requests it sends before it begins an epoch.
     package var ask = Duration.milliseconds(500)
     package var asks = 3
-    /// How long a newcomer goes on asking while it hears members.
+    /// How long a newcomer continues to send requests while it receives heartbeats.
     package var newcomer = Duration.seconds(10)
-    /// How long a shared subscription outlives the last local reader, and then the last member that wants it.
+    /// How long a shared subscription is kept after its last local reader, and then after the last member with readers.
     package var linger = Duration.seconds(5)
 
     /// The defaults.

@@ -1,12 +1,12 @@
-/// Chooses members by hashes, so that all members choose the same one without asking, and the choice of one thing says
-/// nothing about that of another.
+/// Chooses members by hashes, so that all members choose the same one without communication, and choices are
+/// independent of each other.
 enum Rendezvous {
     /// A hash of a text that is the same in every process (FNV-1a).
     static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// The next number of a sequence that looks random (SplitMix64).
+    /// The next number of a pseudo-random sequence (SplitMix64).
     static func mixed(_ value: UInt64) -> UInt64 {
         var mixed = value &+ 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -14,7 +14,7 @@ enum Rendezvous {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Members, best first for a thing with this hash.
+    /// Members in the order of their rank for a hash.
     static func ranking(of members: some Collection<UInt64>, for hash: UInt64) -> [UInt64] {
         members
             .map { (rank: mixed(mixed(hash) ^ $0), member: $0) }

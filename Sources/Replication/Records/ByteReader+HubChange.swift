@@ -3,8 +3,8 @@ internal import JSONText
 internal import SessionCore
 
 extension ByteReader {
-    /// Reads a change. `layout` gives the layout of a subscription's updates, by its id; without one an update is
-    /// malformed, because nothing subscribed before it.
+    /// Reads a change. `layout` returns the layout of a subscription's updates, by its id; without one an update is
+    /// malformed, because it follows no `subscribed`.
     mutating func change(
         layout: (String) -> SubscriptionLayout?
     ) throws(CodingError) -> HubChange {

@@ -2,7 +2,7 @@ internal import EventHub
 internal import JSONText
 internal import SessionCore
 
-/// One byte for each case of a `HubChange`; a number is never given to another meaning.
+/// One byte for each case of a `HubChange`; numbers are never reused.
 enum ChangeTag {
     static let clientAdded: UInt8 = 1
     static let clientRemoved: UInt8 = 2
@@ -137,7 +137,7 @@ extension ByteWriter {
         }
     }
 
-    /// An update carries all values, so that it can be read without those before it.
+    /// An update has all values, so that it can be read without earlier ones.
     private mutating func update(_ update: ItemUpdate) {
         signed(update.itemPos)
         bool(update.isSnapshot)
@@ -150,7 +150,7 @@ extension ByteWriter {
         optional(update.itemRow) { $0.row($1) }
     }
 
-    /// A value takes its length plus one before its bytes; null is 0.
+    /// A value is preceded by its length plus one; null is 0.
     private mutating func row(_ values: [String?]) {
         list(values) { writer, value in
             guard let value else { return writer.varint(0) }

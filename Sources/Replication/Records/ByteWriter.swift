@@ -33,7 +33,7 @@ struct ByteWriter: Sendable {
 
     mutating func string(_ value: String) { blob(value.utf8) }
 
-    /// The bytes alone; their number is known to the reader.
+    /// The bytes without their number, which the reader knows.
     mutating func raw(_ value: String) { bytes.append(contentsOf: value.utf8) }
 
     mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
@@ -47,7 +47,7 @@ struct ByteWriter: Sendable {
     }
 }
 
-/// Bytes that are not what the format says.
+/// Bytes that violate the format.
 package enum CodingError: Error, Equatable {
     /// The bytes end inside a value.
     case truncated
@@ -55,7 +55,7 @@ package enum CodingError: Error, Equatable {
     case malformed
 }
 
-/// Reads what `ByteWriter` wrote. Never traps, whatever the bytes are.
+/// Reads the bytes of `ByteWriter`. Does not trap for any bytes.
 struct ByteReader: Sendable {
     private let bytes: ArraySlice<UInt8>
     private var index: Int
@@ -112,7 +112,7 @@ struct ByteReader: Sendable {
 
     mutating func blob() throws(CodingError) -> ArraySlice<UInt8> { try raw(try varint()) }
 
-    /// So many bytes.
+    /// This number of bytes.
     mutating func raw(_ count: UInt64) throws(CodingError) -> ArraySlice<UInt8> {
         guard count <= UInt64(remaining) else { throw .truncated }
         defer { index += Int(count) }
@@ -131,7 +131,7 @@ struct ByteReader: Sendable {
         _ read: (inout ByteReader) throws(CodingError) -> Value
     ) throws(CodingError) -> [Value] {
         let count = try varint()
-        // Each value takes at least a byte, so a count beyond that is no reason to reserve memory.
+        // Each value has at least one byte, so memory is reserved for no more values than bytes.
         guard count <= UInt64(remaining) else { throw .truncated }
         var values: [Value] = []
         values.reserveCapacity(Int(count))
