@@ -11,7 +11,7 @@ package struct AccessConfiguration: Sendable, Equatable {
     }
 
     /// The modes that `auth` lists; nil: `auth` is not configured.
-    package var written: Set<Mode>?
+    package var configuredModes: Set<Mode>?
     /// The API keys.
     package var keys: [KeyConfiguration] = []
     /// Which tokens are accepted.
@@ -35,7 +35,7 @@ package struct AccessConfiguration: Sendable, Equatable {
 
     /// The modes in force: those configured, else those that have keys. Empty: access is not configured at all.
     package var modes: Set<Mode> {
-        if let written { return written }
+        if let configuredModes { return configuredModes }
         var modes: Set<Mode> = []
         if !keys.isEmpty { modes.insert(.keys) }
         if webTokens.hasKeys { modes.insert(.jwt) }

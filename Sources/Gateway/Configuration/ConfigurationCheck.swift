@@ -14,15 +14,15 @@ enum AccessCheck {
     }
 
     private static func modes(_ access: AccessConfiguration) -> [Mistake] {
-        guard let written = access.written else { return [] }
+        guard let configuredModes = access.configuredModes else { return [] }
         var mistakes: [Mistake] = []
-        if written.contains(.none), !access.keys.isEmpty || access.webTokens.hasKeys {
+        if configuredModes.contains(.none), !access.keys.isEmpty || access.webTokens.hasKeys {
             mistakes.append(("auth", "is none, but keys are configured: remove one of them"))
         }
-        if written.contains(.keys), access.keys.isEmpty {
+        if configuredModes.contains(.keys), access.keys.isEmpty {
             mistakes.append(("auth", "requires API keys, but auth.keys has none"))
         }
-        if written.contains(.jwt), !access.webTokens.hasKeys {
+        if configuredModes.contains(.jwt), !access.webTokens.hasKeys {
             mistakes.append(("auth", "requires tokens, but auth.jwt has no secret, publicKey, jwks or jwksURL"))
         }
         return mistakes

@@ -14,7 +14,7 @@ extension Settings {
             ) { _ in
                 "what is configured; none on loopback"
             } apply: { access, text throws(SettingError) in
-                access.written = try modes(text)
+                access.configuredModes = try modes(text)
             },
             access.setting(
                 "auth.cookie",

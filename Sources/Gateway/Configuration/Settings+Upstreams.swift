@@ -63,7 +63,7 @@ extension Settings {
         } change: { all, name, change throws(SettingError) in
             try change(&all.pool.upstreams[all.pool.indexOfUpstream(name)])
         }
-        return servers(upstream) + security(upstream) + quotas(upstream)
+        return servers(upstream) + tls(upstream) + credentials(upstream) + quotas(upstream)
             + ConnectionOption.all.map { option($0, of: upstream) }
     }()
 
@@ -100,7 +100,7 @@ extension Settings {
         ]
     }
 
-    private static func security(_ upstream: UpstreamGroup) -> [Setting] {
+    private static func tls(_ upstream: UpstreamGroup) -> [Setting] {
         [
             secret(
                 upstream,
@@ -131,6 +131,11 @@ extension Settings {
             } apply: { upstream, text throws(SettingError) in
                 upstream.certificatePins = SettingValue.list(text)
             },
+        ]
+    }
+
+    private static func credentials(_ upstream: UpstreamGroup) -> [Setting] {
+        [
             upstream.setting("proxy.address", .text("HOST:PORT"), "The HTTP proxy to connect through.") {
                 $0.proxy.map { "\($0.host):\($0.port)" } ?? "none"
             } apply: { upstream, text throws(SettingError) in

@@ -129,7 +129,7 @@ import Testing
     @Test func aModeThatIsOffOpensNothing() async throws {
         var access = AccessFixture.keys()
         access.webTokens.secret = TokenForge.secret
-        access.written = [.jwt]
+        access.configuredModes = [.jwt]
         let fixture = try await AccessFixture(access)
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.admin).status == 401)
         let other = try await AccessFixture()
