@@ -66,7 +66,7 @@ final class LoopDriver {
             handler.connectionsRefused(reason: $0)
         }
         do throws(DaemonError) {
-            guard acceptor.begin(), poller.add(loop.mailbox.descriptor, token: Self.bellToken, .readable) else {
+            guard acceptor.begin(), poller.add(loop.mailbox.descriptor, token: Self.bellToken, .raised) else {
                 throw DaemonError.systemRefused(SystemText.last())
             }
             try addServer(certificate: configuration.certificate)
@@ -80,11 +80,14 @@ final class LoopDriver {
     func run() {
         scheduler.feed = makeFeed(loop)
         while !isClosing {
-            poller.wait(milliseconds: patience())
+            let patience = patience()
+            poller.wait(milliseconds: loop.mailbox.beginWait() ? patience : 0)
+            let isCalled = loop.mailbox.endWait()
             let now = Moment.monotonic()
             scheduler.advance(to: now)
             requestTimes.advance(to: now)
             acceptor.advance(to: now)
+            if isCalled { loop.mailbox.take().forEach(act) }
             takeOccurrences(now)
             takeFeed(now)
             runServers()
@@ -120,7 +123,7 @@ final class LoopDriver {
         for index in 0..<poller.count {
             let occurrence = poller[index]
             if occurrence.token == Self.bellToken {
-                loop.mailbox.take().forEach(act)
+                continue
             } else if occurrence.token == Self.listenerToken {
                 if let server = servers.last { acceptor.accept(into: server, now: now) }
             } else if occurrence.token > Self.bellToken - 1 - serverCount {

@@ -3,13 +3,22 @@ internal import Glibc
 internal import StreamIO
 internal import Synchronization
 
-/// The messages of other threads to a loop, in order, with an eventfd that wakes it. Valid as long as it is
+/// The messages of other threads to a loop, in order, with an eventfd that wakes it if it sleeps. Valid as long as it is
 /// referenced, so that a late call after the end of the loop has no effect.
 final class LoopMailbox: Sendable {
-    /// An eventfd in the loop's epoll set.
+    private enum Attention: UInt8, AtomicRepresentable {
+        /// The loop runs and has seen all calls. *Entered* by `endWait`; *leaves to* `waiting`, `called`.
+        case running
+        /// The loop waits for events. *Entered* by `beginWait`; *leaves to* `called`, `running`.
+        case waiting
+        /// There is a call that the loop has not seen. *Entered* by `call`; *leaves to* `running`.
+        case called
+    }
+
+    /// An eventfd in the loop's epoll set, watched for `raised` and never read.
     let descriptor: Int32
     private let messages = Mutex<[LoopMessage]?>([])
-    private let isRung = Atomic(false)
+    private let attention = Atomic(Attention.running)
     private let isFeedDue = Atomic(false)
 
     init() throws(DaemonError) {
@@ -28,7 +37,7 @@ final class LoopMailbox: Sendable {
             return messages != nil
         }
         if isTaken {
-            ring()
+            call()
         } else {
             message.refuse()
         }
@@ -36,13 +45,23 @@ final class LoopMailbox: Sendable {
 
     /// Makes the feed due.
     func wakeFeed() {
-        if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { ring() }
+        if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { call() }
     }
 
-    /// The messages since the last call; called by the loop after the eventfd has woken it.
+    /// Called by the loop before it waits; false if there is a call, so that it must not wait.
+    func beginWait() -> Bool {
+        attention.compareExchange(expected: .running, desired: .waiting, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    /// Called by the loop after it waited; true if there was a call since the last time.
+    func endWait() -> Bool {
+        // An exchange and not a store: it synchronizes with the writes of the threads that called.
+        attention.exchange(.running, ordering: .acquiringAndReleasing) == .called
+    }
+
+    /// The messages since the last call of this function.
     func take() -> [LoopMessage] {
-        silence()
-        return messages.withLock { messages in
+        messages.withLock { messages in
             guard let present = messages, !present.isEmpty else { return [] }
             messages = []
             return present
@@ -66,18 +85,11 @@ final class LoopMailbox: Sendable {
         left.forEach { $0.refuse() }
     }
 
-    private func ring() {
-        guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    /// Makes the loop take messages and feed. Costs a system call only while the loop waits.
+    private func call() {
+        guard attention.exchange(.called, ordering: .acquiringAndReleasing) == .waiting else { return }
         var one: UInt64 = 1
         _ = write(descriptor, &one, 8)
-    }
-
-    private func silence() {
-        var count: UInt64 = 0
-        _ = read(descriptor, &count, 8)
-        // An exchange and not a store: it synchronizes with the writes of threads that found the eventfd already
-        // signalled.
-        _ = isRung.exchange(false, ordering: .acquiringAndReleasing)
     }
 }
 

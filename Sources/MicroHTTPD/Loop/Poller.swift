@@ -12,6 +12,8 @@ final class Poller {
         static let writable = Events(rawValue: EPOLLOUT.rawValue)
         /// A connection can be accepted; of several loops that watch one socket only some are woken.
         static let connection = Events(rawValue: EPOLLIN.rawValue | 1 << 28)  // EPOLLEXCLUSIVE
+        /// An eventfd was written, also while its former value was not read.
+        static let raised = Events(rawValue: EPOLLIN.rawValue | 1 << 31)  // EPOLLET
         /// The peer closed its side, or both, or the connection broke.
         static let closed = Events(rawValue: EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue)
     }
