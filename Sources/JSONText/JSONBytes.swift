@@ -116,6 +116,12 @@ package struct JSONBytes: Sendable {
         bytes.append(contentsOf: text.utf8)
     }
 
+    /// Writes bytes that are known to be JSON.
+    package mutating func raw(_ text: [UInt8]) {
+        comma()
+        bytes.append(contentsOf: text)
+    }
+
     /// Writes bytes that are known to be one JSON value.
     package mutating func raw(_ value: some Collection<UInt8>) {
         comma()

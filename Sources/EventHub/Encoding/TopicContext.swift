@@ -62,11 +62,11 @@ enum OverflowPolicy: Sendable, Equatable {
 }
 
 /// The keys of the fields of a subscription in events: names if every level has a list and no name occurs twice in both
-/// lists together, else positions. Each is kept as JSON text, `"name":`.
+/// lists together, else positions.
 struct FieldNaming: Sendable {
     /// Whether the keys are names.
     let usesNames: Bool
-    private let keys: [[UInt8]]
+    private let keys: [JSONKey]
 
     /// The keys for a subscription.
     init(_ properties: SubscriptionProperties) {
@@ -79,20 +79,13 @@ struct FieldNaming: Sendable {
         usesNames = isListed && Set(names.map(JSONValue.string)).count == names.count
         let count = max(names.count, 64)
         let texts = usesNames ? names : (1...count).map(String.init)
-        keys = texts.map(Self.text)
-    }
-
-    private static func text(_ name: String) -> [UInt8] {
-        var json = JSONBytes(capacity: name.utf8.count + 3)
-        json.key(name)
-        return json.bytes
+        keys = texts.map(JSONKey.init)
     }
 
     /// Writes the key of the field at a 1-based position.
     func write(_ position: Int, to json: inout JSONBytes) {
         if keys.indices.contains(position &- 1) {
-            json.raw(keys[position &- 1])
-            json.beginText()
+            json.key(keys[position &- 1])
         } else {
             json.key(String(position))
         }

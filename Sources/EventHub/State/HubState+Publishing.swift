@@ -33,9 +33,9 @@ extension HubState {
         switch topic {
         case .subscription(let id):
             guard case .subscription(let change) = event else { Self.refuse() }
-            // Not the whole record: a second reference to its table would make the table copy itself.
-            guard let channel = subscriptions[id]?.channel else { return }
-            apply(change, to: id, now: now)
+            // In place: a copy of the record costs more than the rest, and a second reference to its table another copy.
+            guard let index = subscriptions.index(forKey: id) else { return }
+            let channel = subscriptions.values[index].apply(change, now: now)
             append(event, to: channel, now: now)
         case .client(let id):
             if case .status(let status) = event { clients[id]?.status = status }
@@ -48,25 +48,29 @@ extension HubState {
         preconditionFailure("an event was published to a topic of another kind")
     }
 
-    /// Applies an event to the record of a subscription.
-    mutating func apply(_ change: SubscriptionEvent, to id: String, now: Moment) {
-        subscriptions[id]?.table.apply(change, at: now)
-        switch change {
-        case .subscribed:
-            subscriptions[id]?.isActive = true
-            subscriptions[id]?.lastError = nil
-        case .failed, .unsubscribed(isFinal: true):
-            subscriptions[id]?.isActive = false
-            subscriptions[id]?.lastError = UpstreamRefusal(change)
-        default: break
-        }
-    }
-
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
         if numbering == .counted { sequence += 1 }
         published &+= 1
         channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
         markDirty(channel)
+    }
+}
+
+extension SubscriptionRecord {
+    /// Applies an event of the subscription; returns the channel for it.
+    @discardableResult
+    mutating func apply(_ change: SubscriptionEvent, now: Moment) -> Channel {
+        table.apply(change, at: now)
+        switch change {
+        case .subscribed:
+            isActive = true
+            lastError = nil
+        case .failed, .unsubscribed(isFinal: true):
+            isActive = false
+            lastError = UpstreamRefusal(change)
+        default: break
+        }
+        return channel
     }
 }
 

@@ -34,7 +34,7 @@ extension HubState {
             case .clientAdded(let id, let status):
                 addClient(id, status: status)
                 clients[id]?.status = status
-            case .event(.subscription(let event), .subscription(let id)): apply(event, to: id, now: now)
+            case .event(.subscription(let event), .subscription(let id)): subscriptions[id]?.apply(event, now: now)
             default: apply(change, now: now)
             }
         }
