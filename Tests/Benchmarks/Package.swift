@@ -58,6 +58,12 @@ let package = Package(
         ),
         .executableTarget(name: "LoadGenerator", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(name: "LineSender", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(name: "AllocationCounter", cSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(
+            name: "IngestStages",
+            dependencies: ["AllocationCounter", "EventHub", "SessionCore", "StreamIO", "TLCP"],
+            swiftSettings: strict
+        ),
 
         module(
             "DemoServer",
