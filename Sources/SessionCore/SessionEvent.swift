@@ -68,7 +68,8 @@ public enum SubscriptionEvent: Sendable, Equatable {
     /// `didFailWithErrorCode`; the subscription is no longer active.
     case failed(code: Int, message: String)
     /// `didUpdateItem`.
-    case update(ItemUpdate)
+    // Indirect, because the event is passed on many times: a copy retains one object in place of every part of the update.
+    indirect case update(ItemUpdate)
     /// `didEndSnapshotForItemName`; the position is 1-based.
     case endOfSnapshot(itemPos: Int)
     /// `didClearSnapshotForItemName`; the position is 1-based.
