@@ -117,5 +117,8 @@ struct GatewayOptions: ParsableArguments {
 struct UnreadableFile: Error, CustomStringConvertible {
     let path: String
 
-    var description: String { "\(path): cannot be read as UTF-8 text" }
+    var description: String {
+        let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read as UTF-8 text" : "does not exist"
+        return "\(path): \(reason)"
+    }
 }

@@ -27,6 +27,31 @@ internal import Testing
         #expect(try JSONValue(parsing: outcome.output)["properties"]?["http"] != nil)
     }
 
+    @Test func aMissingConfigurationFileIsNamed() async throws {
+        let outcome = try await gateway("check", "--config", "/nonexistent/gateway.yaml")
+        #expect(outcome.status == 66)
+        #expect(outcome.output.contains("/nonexistent/gateway.yaml: does not exist"), "\(outcome)")
+    }
+
+    /// The description of all commands that `swift package generate-manual` reads, and the scripts of three shells.
+    @Test func theManualAndCompletionsNameEveryCommand() async throws {
+        let commands = ["serve", "demo", "demo-server", "watch", "check", "health", "key"]
+        let help = try await gateway("--experimental-dump-help")
+        let described = try JSONValue(parsing: help.output)["command"]?["subcommands"]?.array ?? []
+        for command in commands {
+            let entry = described.first { $0["commandName"]?.string == command }
+            #expect(entry?["abstract"]?.string?.isEmpty == false, "\(command)")
+        }
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try await gateway("--generate-completion-script", shell)
+            #expect(script.status == 0)
+            for command in commands { #expect(script.output.contains(command), "\(shell): \(command)") }
+        }
+        let bash = try await gateway("--generate-completion-script", "bash")
+        let parsed = try await run(URL(fileURLWithPath: "/bin/bash"), ["-n", "-c", bash.output])
+        #expect(parsed.status == 0, "\(parsed.output)")
+    }
+
     @Test func aMistypedCommandGetsASuggestion() async throws {
         let outcome = try await gateway("serv")
         #expect(outcome.status == 64)

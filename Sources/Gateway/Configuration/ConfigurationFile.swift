@@ -22,7 +22,7 @@ package struct ConfigurationFile: Sendable {
                 (entries, vacant) = ([], [])
                 return
             }
-            guard case .mapping = root else { throw Self.error(path, 1, "file", "must hold a mapping of keys") }
+            guard case .mapping = root else { throw Self.error(path, 1, nil, "must hold a mapping of keys") }
             var entries: [Entry] = []
             try Self.flatten(root, key: "", path: path, into: &entries)
             self.entries = entries.filter { $0.value != nil }
@@ -30,13 +30,13 @@ package struct ConfigurationFile: Sendable {
         } catch let error as ConfigurationError {
             throw error
         } catch let error as YamlError {
-            throw Self.error(path, Self.line(of: error), "file", "is not valid YAML or JSON: \(error)")
+            throw Self.error(path, Self.line(of: error), nil, "is not valid YAML or JSON: \(error)")
         } catch {
-            throw Self.error(path, 1, "file", "cannot be read: \(error)")
+            throw Self.error(path, 1, nil, "cannot be read: \(error)")
         }
     }
 
-    private static func error(_ path: String, _ line: Int, _ key: String, _ rule: String) -> ConfigurationError {
+    private static func error(_ path: String, _ line: Int, _ key: String?, _ rule: String) -> ConfigurationError {
         ConfigurationError(mistakes: [ConfigurationMistake(place: "\(path):\(line)", key: key, rule: rule)])
     }
 

@@ -83,8 +83,19 @@ package struct ConfigurationReader {
         }
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
         return unknown.sorted().map {
-            UnknownVariable(name: $0, suggestion: SimilarNames.suggestion(for: $0, among: known.sorted()))
+            let name = $0.dropFirst(Self.prefix.count)
+            return UnknownVariable(
+                name: $0,
+                suggestion: Self.suggestion(for: $0, among: known.sorted(), withEnding: "_\(name)")
+            )
         }
+    }
+
+    /// The known name that was probably meant: a similar one, or the only one with an ending, if its group was left out.
+    private static func suggestion(for name: String, among known: [String], withEnding ending: String) -> String? {
+        if let similar = SimilarNames.suggestion(for: name, among: known) { return similar }
+        let ending = known.filter { $0.hasSuffix(ending) }
+        return ending.count == 1 ? ending[0] : nil
     }
 
     /// The beginning of the names of variables.
@@ -151,10 +162,18 @@ package struct ConfigurationReader {
                 pattern.count == parts.count && zip(pattern, parts).allSatisfy { $0 == "*" || $0 == $1 }
             }
         }
-        for flag in flags where !isKnown(flag.key) { note(flag.key, "is not a key of the configuration") }
-        for entry in file?.entries ?? [] where !isKnown(entry.key) {
-            note(entry.key, "is not a key of the configuration")
+        func rule(for key: String) -> String {
+            let parts = key.split(separator: ".")
+            // A name that the operator chose stays as it is.
+            let known = patterns.map { pattern in
+                pattern.enumerated().map { $1 == "*" && $0 < parts.count ? parts[$0] : $1 }.joined(separator: ".")
+            }
+            if known.contains(where: { $0.hasPrefix(key + ".") }) { return "is a group of keys and has no value itself" }
+            let plain = known.filter { !$0.contains("*") }
+            let suggestion = Self.suggestion(for: key, among: plain, withEnding: ".\(key)")
+            return "is not a key of the configuration" + (suggestion.map { "; did you mean \($0)?" } ?? "")
         }
+        for key in flags.map(\.key) + (file?.entries ?? []).map(\.key) where !isKnown(key) { note(key, rule(for: key)) }
     }
 
     /// Checks rules that involve several values.
@@ -227,13 +246,13 @@ package struct ConfigurationReader {
 package struct ConfigurationMistake: Error, Sendable, Equatable, CustomStringConvertible {
     /// The place: a file with its line, an environment variable or a flag.
     package let place: String
-    /// The key; `file` for a file that cannot be read.
-    package let key: String
+    /// The key; nil for a mistake of the file as a whole.
+    package let key: String?
     /// The rule that it breaks.
     package let rule: String
 
     /// `place: key: rule`.
-    package var description: String { "\(place): \(key): \(rule)" }
+    package var description: String { [place, key, rule].compactMap(\.self).joined(separator: ": ") }
 }
 
 /// All mistakes of a configuration; never empty.

@@ -234,7 +234,7 @@ package final class HTTPHost: HTTPHandler {
             problem.headers.append("Allow", allow.joined(separator: ", "))
             throw problem
         case .notFound:
-            throw Problem(.notFound, detail: "No operation has this path.")
+            throw Problem(.notFound, detail: "No operation has this path; /docs lists the operations.")
         }
     }
 

@@ -17,7 +17,7 @@ import Testing
             _ = try read(flags, files: files)
             return []
         } catch {
-            return (error as? ConfigurationError)?.mistakes.map { "\($0.key): \($0.rule)" } ?? ["\(error)"]
+            return (error as? ConfigurationError)?.mistakes.map { "\($0.key ?? ""): \($0.rule)" } ?? ["\(error)"]
         }
     }
 

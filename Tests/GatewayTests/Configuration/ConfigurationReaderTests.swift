@@ -139,6 +139,26 @@ internal import Testing
         #expect(mistakes.contains { $0.hasPrefix("gateway.yaml:6: upstreams.demo.serverAddress:") })
     }
 
+    @Test(arguments: [
+        ("http:\n  prot: 1", "gateway.yaml:2: http.prot: is not a key of the configuration; did you mean http.port?"),
+        ("port: 1", "gateway.yaml:1: port: is not a key of the configuration; did you mean http.port?"),
+        (
+            "upstreams:\n  demo:\n    serverAdress: http://a",
+            "gateway.yaml:3: upstreams.demo.serverAdress: is not a key of the configuration; "
+                + "did you mean upstreams.demo.serverAddress?"
+        ),
+        ("http: 3", "gateway.yaml:1: http: is a group of keys and has no value itself"),
+    ])
+    func unknownKeysGetASuggestion(file: String, mistake: String) {
+        let mistakes = Self.mistakes { try Self.read(file: file) }
+        #expect(mistakes.contains(mistake), "\(mistakes)")
+    }
+
+    @Test func aFileThatIsNotYAMLIsNamedWithTheLine() {
+        let mistakes = Self.mistakes { try Self.read(file: "http:\n\tport: 1") }
+        #expect(mistakes.first?.hasPrefix("gateway.yaml:2: is not valid YAML or JSON: ") == true, "\(mistakes)")
+    }
+
     @Test func missingKeyIsReportedWithTheLineOfItsNeighbours() {
         let file = """
             http:

@@ -57,14 +57,18 @@ import Testing
         let environment = [
             "GATEWAY_HTTP_PROT": "1", "GATEWAY_HTTP_PORT": "1", "GATEWAY_TOKEN": "x", "GATEWAY_QWERTYUIOP": "1",
             "GATEWAY_UPSTREAM_NAMES": "demo", "GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/p",
-            "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS": "x", "OTHER": "1",
+            "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS": "x", "OTHER": "1", "GATEWAY_PORT": "1",
         ]
         let unknown = ConfigurationReader(environment: environment).unknownVariables
         #expect(
-            unknown.map(\.name) == ["GATEWAY_HTTP_PROT", "GATEWAY_QWERTYUIOP", "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS"]
+            unknown.map(\.name) == [
+                "GATEWAY_HTTP_PROT", "GATEWAY_PORT", "GATEWAY_QWERTYUIOP", "GATEWAY_UPSTREAMS_DEMO_SERVER_ADRESS",
+            ]
         )
         #expect(
-            unknown.map(\.suggestion) == ["GATEWAY_HTTP_PORT", nil, "GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS"]
+            unknown.map(\.suggestion) == [
+                "GATEWAY_HTTP_PORT", "GATEWAY_HTTP_PORT", nil, "GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS",
+            ]
         )
     }
 }

@@ -40,7 +40,7 @@ import Testing
             _ = try read(settings)
             return []
         } catch {
-            return (error as? ConfigurationError)?.mistakes.map { "\($0.key): \($0.rule)" } ?? ["\(error)"]
+            return (error as? ConfigurationError)?.mistakes.map { "\($0.key ?? ""): \($0.rule)" } ?? ["\(error)"]
         }
     }
 
