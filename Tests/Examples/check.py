@@ -40,6 +40,15 @@ def run(*command, status=0, **options):
     return done.stdout
 
 
+def server(name):
+    """A program of another project, installed or unpacked by `.ci/setup tests`; None if it does not run here."""
+    places = [os.environ["PATH"], "/usr/sbin", *(str(TESTS.parent / ".tools/usr" / folder) for folder in ("bin", "sbin"))]
+    program = shutil.which(name, path=os.pathsep.join(places))
+    option = "version" if name == "caddy" else "--version" if name == "promtool" else "-v"
+    runs = program and subprocess.run([program, option], capture_output=True, timeout=60).returncode == 0
+    return program if runs else None
+
+
 def python_follows(address, binary):
     lines = run(sys.executable, EXAMPLES / "python/follow.py", address, "6").splitlines()
     expect(len(lines) == 6 and "last_price" in lines[0], f"not six updates: {lines}")
@@ -74,14 +83,10 @@ def certificates_are_rotated(address, binary):
 
 
 def configurations_pass_the_check(address, binary):
-    jwks = {"keys": [{"kty": "EC", "crv": "P-256", "kid": "a", "alg": "ES256", "use": "sig",
-                      "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
-                      "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}
     documents = list(yaml.safe_load_all((EXAMPLES / "kubernetes/gateway.yaml").read_text()))
     embedded = next(document for document in documents if document["kind"] == "ConfigMap")["data"]["gateway.yaml"]
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in {"jwks.json": json.dumps(jwks), "demo-password": "secret"}.items():
-            pathlib.Path(folder, name).write_text(text)
+        pathlib.Path(folder, "demo-password").write_text("secret")
         for text in ((EXAMPLES / "gateway.yaml").read_text(), embedded):
             file = pathlib.Path(folder, "gateway.yaml")
             file.write_text(re.sub(r"/run/secrets/(gateway/)?", folder + "/", text))
@@ -133,23 +138,37 @@ def monitoring_names_metrics_that_exist(address, binary):
         expect(names and set(names) <= known, f"unknown metric in {expression}")
         expect(expression.count("(") == expression.count(")"), f"parentheses in {expression}")
     yaml.safe_load((EXAMPLES / "monitoring/prometheus.yaml").read_text())
+    if promtool := server("promtool"):
+        run(promtool, "check", "rules", EXAMPLES / "monitoring/alerts.yaml")
+        run(promtool, "check", "config", "--syntax-only", EXAMPLES / "monitoring/prometheus.yaml")
+        run(promtool, "check", "config", "--syntax-only", TESTS.parent / "docker/prometheus.yaml")
 
 
-def proxies_are_complete(address, binary):
-    for name in ("nginx.conf", "Caddyfile"):
-        text = (EXAMPLES / "proxy" / name).read_text()
-        expect(text.count("{") == text.count("}"), f"braces of {name}")
-    nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+def nginx_accepts_its_configuration(address, binary):
+    text = (EXAMPLES / "proxy/nginx.conf").read_text()
+    expect(text.count("{") == text.count("}"), "braces")
+    nginx = server("nginx")
     if not nginx:
         return
     with tempfile.TemporaryDirectory() as folder:
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
             "-subj", "/CN=gateway.example.com", "-keyout", f"{folder}/key.pem", "-out", f"{folder}/certificate.pem")
-        text = (EXAMPLES / "proxy/nginx.conf").read_text().replace("/etc/ssl/gateway", folder)
+        text = text.replace("/etc/ssl/gateway", folder).replace("http {", "http {\n    access_log off;")
         file = pathlib.Path(folder, "nginx.conf")
-        file.write_text(f"pid {folder}/pid;\nerror_log {folder}/log;\n" + text.replace("http {", "http {\n    access_log off;"))
+        file.write_text(f"pid {folder}/pid;\nerror_log {folder}/log;\n{text}")
         done = subprocess.run([nginx, "-t", "-p", folder, "-c", file], capture_output=True, text=True, timeout=60)
         expect("syntax is ok" in done.stderr, f"nginx: {done.stderr}")
+
+
+def caddy_and_haproxy_accept_theirs(address, binary):
+    text = (EXAMPLES / "proxy/Caddyfile").read_text()
+    expect(text.count("{") == text.count("}"), "braces")
+    with tempfile.TemporaryDirectory() as folder:
+        if caddy := server("caddy"):
+            run(caddy, "validate", "--adapter", "caddyfile", "--config", EXAMPLES / "proxy/Caddyfile",
+                env={**os.environ, "HOME": folder, "XDG_DATA_HOME": folder, "XDG_CONFIG_HOME": folder})
+        if haproxy := server("haproxy"):
+            run(haproxy, "-c", "-q", "-f", TESTS.parent / "docker/haproxy.cfg")
 
 
 class Pages(http.server.SimpleHTTPRequestHandler):
@@ -204,10 +223,27 @@ def the_module_takes_a_new_ticket_and_resumes(address, binary):
         page.wait("window.resumes", lambda resumes: resumes == ["fresh", "resumed"])
 
 
+def the_module_names_a_refusal(address, binary):
+    with other_origin() as origin, gateway.demo(binary, "--set", f"cors.origins={origin}") as (other, _):
+        with opened(f"{origin}/none") as page:
+            page.wait("location.pathname === '/none' && document.readyState === 'complete'")
+            page.see(f"""(async () => {{
+                const {{ follow }} = await import("{other}/assets/gateway.js");
+                window.states = [];
+                window.problems = [];
+                follow("{other}", {{ upstream: "nope", mode: "MERGE", items: "item1", fields: "last_price" }}, {{
+                    state: (word) => window.states.push(word), problem: ({{ code }}) => window.problems.push(code),
+                }});
+            }})()""")
+            page.wait("window.states", lambda states: states == ["refused"])
+            page.wait("window.problems", lambda problems: problems == ["unknown-upstream"])
+
+
 CHECKS = [
     python_follows, shell_follows, keys_are_rotated, certificates_are_rotated, configurations_pass_the_check,
-    manifests_fit_together, the_unit_is_valid, monitoring_names_metrics_that_exist, proxies_are_complete,
-    pages_follow_from_another_origin, the_module_takes_a_new_ticket_and_resumes,
+    manifests_fit_together, the_unit_is_valid, monitoring_names_metrics_that_exist, nginx_accepts_its_configuration,
+    caddy_and_haproxy_accept_theirs, pages_follow_from_another_origin, the_module_takes_a_new_ticket_and_resumes,
+    the_module_names_a_refusal,
 ]
 
 
