@@ -168,7 +168,9 @@ package struct ConfigurationReader {
             let known = patterns.map { pattern in
                 pattern.enumerated().map { $1 == "*" && $0 < parts.count ? parts[$0] : $1 }.joined(separator: ".")
             }
-            if known.contains(where: { $0.hasPrefix(key + ".") }) { return "is a group of keys and has no value itself" }
+            if known.contains(where: { $0.hasPrefix(key + ".") }) {
+                return "is a group of keys and has no value itself"
+            }
             let plain = known.filter { !$0.contains("*") }
             let suggestion = Self.suggestion(for: key, among: plain, withEnding: ".\(key)")
             return "is not a key of the configuration" + (suggestion.map { "; did you mean \($0)?" } ?? "")
