@@ -40,6 +40,15 @@ import Testing
         }
     }()
 
+    @Test(arguments: ["a", "1a", "1.2.3", "1e", "-", ".", "0x1F", "12", "-3", "+7", "1.5", ".5", "5.", "1e5", "2.5E-3"])
+    func namesOfItemsAreRefusedAsDescribed(name: String) throws {
+        let isDescribed = check.faults(of: .string(name), by: try schema("ItemName")).isEmpty
+        #expect(isDescribed == NameRule.item.admits(name))
+        let texts = ["upstream": "demo", "mode": "MERGE", "items": "a,\(name)", "fields": "f"]
+        let object = JSONObject(texts.map { JSONObject.Member(name: $0.key, value: .string($0.value)) })
+        #expect(check.faults(of: .object(object), by: try schema("JoinQuery")).isEmpty == isDescribed)
+    }
+
     private static let lists: Set = ["items", "fields", "commandSecondLevelFields"]
 
     private func schema(_ name: String) throws -> JSONValue {

@@ -12,7 +12,9 @@ enum UpstreamCodes {
 
     /// The meaning of a code, as a sentence; nil for an unknown code. Codes of Metadata Adapters are 0 or negative.
     static func meaning(of code: Int, kind: Kind) -> String? {
-        meanings[kind.rawValue]?[code <= 0 ? "0" : "\(code)"]
+        if let meaning = meanings[kind.rawValue]?[code <= 0 ? "0" : "\(code)"] { return meaning }
+        // The codes from 30 to 39 that have no meaning of their own share that of 30.
+        return kind == .session && (30...39).contains(code) ? meanings[kind.rawValue]?["30"] : nil
     }
 
     private static let meanings: [String: [String: String]] = {

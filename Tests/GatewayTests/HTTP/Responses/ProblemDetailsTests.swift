@@ -22,6 +22,27 @@ import Testing
         #expect(!code.title.hasSuffix("."))
     }
 
+    @Test(arguments: [
+        (2, UpstreamCodes.Kind.session, "adapter set"), (-5, .session, "Metadata Adapter"),
+        (17, .subscription, "data adapter"), (21, .subscription, "item group"), (23, .subscription, "field schema"),
+        (-5, .subscription, "Metadata Adapter"),
+    ])
+    func codesOfTheServerComeWithTheirMeaning(code: Int, kind: UpstreamCodes.Kind, word: String) throws {
+        let refusal = UpstreamRefusal(code: code, message: "verbatim")
+        let problem = ProblemDetails.problem(for: refusal, of: kind)
+        let detail = try #require(problem.detail)
+        #expect(detail.hasPrefix("The server responded with \(code): verbatim. "))
+        #expect(detail.lowercased().contains(word.lowercased()), "\(detail)")
+        #expect(problem.upstream == refusal)
+    }
+
+    @Test func codesOfTheClassReferenceHaveAMeaning() {
+        let sessions = [0, 1, 2, 7, 8, 9, 10, 11, 21, 60, 61, 62, 66, 68, 70, 71] + Array(30...39)
+        let subscriptions = [0, 14, 15, 16, 17, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 61, 66, 68]
+        #expect(sessions.filter { UpstreamCodes.meaning(of: $0, kind: .session) == nil } == [])
+        #expect(subscriptions.filter { UpstreamCodes.meaning(of: $0, kind: .subscription) == nil } == [])
+    }
+
     @Test func aDocumentHasTheMembersOfTheRFC() throws {
         var problem = Problem(refusing: [
             ProblemEntry(.body(JSONPointer(tokens: ["options", "a/b"])), .invalidValue, "No."),
