@@ -95,8 +95,8 @@ struct RowCommand: Sendable, Hashable {
         case delete = "DELETE"
     }
 
-    /// The key.
-    var key: String
+    /// The key; keys are equal if their bytes are.
+    var key: UpstreamName
     /// The command.
     var kind: Kind
 }

@@ -78,7 +78,7 @@ struct ManualFeed: Feed {
             let key = row.values[keyIndex], !key.isEmpty,
             let kind = row.values[commandIndex].flatMap(RowCommand.Kind.init(rawValue:))
         else { return nil }
-        return RowCommand(key: key, kind: kind)
+        return RowCommand(key: UpstreamName(key), kind: kind)
     }
 
     private mutating func remember(_ row: FeedRow, as item: String) {

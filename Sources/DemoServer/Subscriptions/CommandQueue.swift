@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import TLCP
 
 /// The pending events of one item in COMMAND mode: updates of a key are merged, additions and deletions are not lost.
 struct CommandQueue: Sendable {
@@ -11,11 +12,11 @@ struct CommandQueue: Sendable {
     /// Events that have left `entries` at its head.
     private var popped = 0
     /// Where the last row of a key waits: its index in `entries` plus `popped`.
-    private var positions: [String: Int] = [:]
+    private var positions: [UpstreamName: Int] = [:]
     /// Updates delayed by the frequency limit of their key.
-    private var held: [String: FeedRow] = [:]
-    private var holdUntil = DeadlineQueue<String>()
-    private var lastRowAt: [String: Duration] = [:]
+    private var held: [UpstreamName: FeedRow] = [:]
+    private var holdUntil = DeadlineQueue<UpstreamName>()
+    private var lastRowAt: [UpstreamName: Duration] = [:]
     private var lost = 0
 
     /// A queue without events.
@@ -118,7 +119,7 @@ struct CommandQueue: Sendable {
 
     /// Recomputes the deadlines of the delayed updates for the present frequency.
     private mutating func rescheduleHeld() {
-        var keys: [String] = []
+        var keys: [UpstreamName] = []
         while let key = holdUntil.popDue(by: .boundedSeconds(.infinity))?.key { keys.append(key) }
         for key in keys {
             holdUntil.set(

@@ -68,11 +68,11 @@ struct FeedTests {
             for event in feed.advance(to: .seconds(second)) {
                 guard case .row(_, let row) = event, let command = row.command else { continue }
                 switch command.kind {
-                case .add: #expect(table.updateValue(row.values[2], forKey: command.key) == nil)
-                case .update: #expect(table.updateValue(row.values[2], forKey: command.key) != nil)
-                case .delete: #expect(table.removeValue(forKey: command.key) != nil)
+                case .add: #expect(table.updateValue(row.values[2], forKey: command.key.text) == nil)
+                case .update: #expect(table.updateValue(row.values[2], forKey: command.key.text) != nil)
+                case .delete: #expect(table.removeValue(forKey: command.key.text) != nil)
                 }
-                #expect(command.kind.rawValue == row.values[1] && command.key == row.values[0])
+                #expect(command.kind.rawValue == row.values[1] && command.key.text == row.values[0])
             }
         }
         let rows = feed.snapshot(of: "portfolio1").rows

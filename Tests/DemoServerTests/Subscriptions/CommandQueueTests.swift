@@ -1,10 +1,11 @@
+internal import TLCP
 internal import Testing
 
 @testable internal import DemoServer
 
 struct CommandQueueTests {
     private func row(_ key: String, _ kind: RowCommand.Kind, _ value: String = "") -> FeedRow {
-        FeedRow(values: [value], command: RowCommand(key: key, kind: kind))
+        FeedRow(values: [value], command: RowCommand(key: UpstreamName(key), kind: kind))
     }
 
     private func drain(_ queue: inout CommandQueue, at now: Duration) -> [ItemEvent] {
@@ -28,6 +29,14 @@ struct CommandQueueTests {
                 .row(row("a", .add, "4")),
             ]
         )
+    }
+
+    @Test func keysWithOtherBytesDoNotMerge() {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 100, isUnfiltered: false, interval: nil))
+        queue.offer(row("\u{E9}", .update, "1"))
+        queue.offer(row("e\u{301}", .update, "2"))
+        let events = drain(&queue, at: .zero)
+        #expect(events.count == 2)
     }
 
     @Test func nothingMergesOverTheEndOfTheSnapshot() {
