@@ -31,7 +31,8 @@ public final class ConnectionDetails: Sendable, CustomStringConvertible {
     public func setPassword(_ password: String?) { core.updateDetails("password") { $0.password = password } }
 
     /// The accepted public keys of servers, as `sha256/…` or `sha1/…` with the digest of the subject public key info
-    /// in base64; empty: any. Checked in addition to the certificate, for every later connection.
+    /// in base64; empty: any. One certificate of the verified chain must have one of them, in addition to the usual
+    /// checks, for every later connection.
     public var certificatePins: [String] { core.state.withLock { $0.certificatePins } }
 
     /// Sets `certificatePins`. Throws `invalidValue` for a malformed pin.
