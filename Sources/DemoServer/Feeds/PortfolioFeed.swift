@@ -62,6 +62,9 @@ struct PortfolioFeed: Feed {
     }
 
     private func row(_ key: String, _ kind: RowCommand.Kind, _ quantity: Int?) -> FeedRow {
-        FeedRow(values: [key, kind.rawValue, quantity.map(String.init)], command: RowCommand(key: UpstreamName(key), kind: kind))
+        FeedRow(
+            values: [key, kind.rawValue, quantity.map(String.init)],
+            command: RowCommand(key: UpstreamName(key), kind: kind)
+        )
     }
 }
