@@ -44,12 +44,15 @@ extension SessionPool {
 
     /// Creates a dedicated client, not connected. `prepare` may set its options and details; if it throws, no client is
     /// created.
+    ///
+    /// - Parameter id: The id of the client; nil: a new one.
     package func createClient(
         _ order: ClientSpecification,
+        as id: ClientID? = nil,
         prepare: (LightstreamerClient) throws -> Void = { _ in }
     ) throws -> PooledClient {
         let (upstream, address) = try resolve(order.target)
-        let id = ClientID(RandomID.make(prefix: "c"))
+        let id = id ?? ClientID(RandomID.make(prefix: "c"))
         let core = try LightstreamerClient(
             serverAddress: address,
             adapterSet: order.adapterSet ?? upstream?.adapterSet,

@@ -13,9 +13,12 @@ extension SessionPool {
     }
 
     /// Creates an inactive resource. Throws for an unknown client or upstream and above the limit.
+    ///
+    /// - Parameter id: The id of the resource; nil: a new one.
     package func createResource(
         home: SubscriptionHome,
-        properties: SubscriptionProperties
+        properties: SubscriptionProperties,
+        as id: ResourceID? = nil
     ) throws(PoolError) -> SubscriptionResource {
         switch home {
         case .pooled(let key):
@@ -23,7 +26,7 @@ extension SessionPool {
         case .dedicated(let id):
             _ = try usedClient(id)
         }
-        return try addResource(home: home, properties: properties)
+        return try addResource(id, home: home, properties: properties)
     }
 
     /// Returns the implicit resource of these properties, created on first use, and adds a reader to it. Each call needs
@@ -173,11 +176,12 @@ extension SessionPool {
 
 extension SessionPool {
     private func addResource(
+        _ id: ResourceID?,
         home: SubscriptionHome,
         properties: SubscriptionProperties
     ) throws(PoolError) -> SubscriptionResource {
         try state.withLock { state throws(PoolError) in
-            try insert(nil, home: home, isImplicit: false, properties, into: &state)
+            try insert(id, home: home, isImplicit: false, properties, into: &state)
         }
     }
 
@@ -198,6 +202,8 @@ extension SessionPool {
             home: home,
             isImplicit: isImplicit,
             ordinal: state.nextResource,
+            // A resource with a given id may have had another process: its versions must not be taken for those of this one.
+            version: id == nil ? 0 : .random(in: 0..<1 << 48),
             properties: properties
         )
         state.nextResource += 1

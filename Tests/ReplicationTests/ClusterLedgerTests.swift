@@ -121,4 +121,43 @@ struct ClusterLedgerTests {
             _ = Heartbeat(bytes)
         }
     }
+
+    @Test
+    func specifiedResourcesGoToOneMemberWithTheirGroup() throws {
+        var ledger = try Self.ledger()
+        let properties = SimulatedNode.key("x").properties
+        func specification(_ group: String) -> ResourceSpecification {
+            ResourceSpecification(group: group, upstream: "demo", content: [])
+        }
+        func apply(_ frame: [UInt8]) -> [LedgerEffect] {
+            guard case .taken(let effects) = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: frame))
+            else { return [] }
+            return effects
+        }
+        let epoch = ledger.epoch
+        _ = apply(Self.frame(Self.a, 1, [Self.join("a")], epoch: epoch))
+        _ = apply(Self.frame(Self.b, 1, [Self.join("b")], epoch: epoch))
+        _ = apply(
+            Self.frame(
+                Self.a,
+                2,
+                [
+                    .change(.clientAdded("c1", .connecting), tenure: 0), .specify(id: "c1", specification("c1")),
+                    .change(.subscriptionAdded("s1", properties), tenure: 0), .specify(id: "s1", specification("c1")),
+                    .change(.subscriptionAdded("s2", properties), tenure: 0),
+                ],
+                epoch: epoch
+            )
+        )
+        let refused = apply(Self.frame(Self.b, 2, [.specify(id: "s1", specification("s1"))], epoch: epoch))
+        #expect(refused == [.refused("s1", by: Self.b)])
+        let effects = apply(Self.frame(Self.b, 3, [.remove(Self.a)], epoch: epoch))
+        // The client first; what was not specified is gone.
+        #expect(effects.suffix(2) == [.inherited("c1"), .inherited("s1")])
+        #expect(ledger.subscriptions["s2"] == nil && ledger.subscriptions["s1"] != nil)
+        let owners = ["c1", "s1"].map { ledger.specified[$0]?.owner }
+        #expect(owners[0] == owners[1] && owners[0] != Self.a && ledger.clients["c1"]?.owner == owners[0])
+        let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
+        #expect(try ClusterSnapshot(snapshot.bytes) == snapshot)
+    }
 }

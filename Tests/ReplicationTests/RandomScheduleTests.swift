@@ -72,6 +72,43 @@ struct RandomScheduleTests {
         }
     }
 
+    @Test(arguments: 0..<16 as Range<UInt64>)
+    func confirmedResourcesSurviveTheirOwner(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ 5000)
+        let cluster = SimulatedCluster(nodes: 3, seed: seed &+ 77, loss: Int.random(in: 0...60, using: &generator))
+        cluster.run(.seconds(4))
+        var made = 0
+        for _ in 0..<8 {
+            for _ in 0..<3 {
+                cluster.alive.randomElement(using: &generator)?.make("p\(made)")
+                made += 1
+            }
+            cluster.run(.milliseconds(Int.random(in: 10...2000, using: &generator)))
+            guard let node = cluster.alive.randomElement(using: &generator) else { continue }
+            switch Int.random(in: 0..<5, using: &generator) {
+            // What a member knew is lost where no other one is there that knows it.
+            case 0 where cluster.alive.count > 1:
+                cluster.kill(node)
+                _ = cluster.start()
+                cluster.run(.seconds(6))
+            case 1: node.isPaused = true
+            case 2: for node in cluster.nodes { node.isPaused = false }
+            case 3: cluster.disconnect(node)
+            default:
+                cluster.stopEngine()
+                cluster.run(.milliseconds(Int.random(in: 10...5000, using: &generator)))
+                cluster.startEngine()
+            }
+            cluster.check()
+        }
+        for node in cluster.nodes { node.isPaused = false }
+        cluster.run(.seconds(20))
+        cluster.checkSettled(topics: [])
+        let confirmed = cluster.nodes.reduce(into: Set<String>()) { $0.formUnion($1.confirmed) }
+        cluster.checkResources(confirmed)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+    }
+
     @Test
     func leavingMemberHandsOverAtOnce() throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 7, loss: 0)

@@ -68,4 +68,46 @@ struct RecordCodecTests {
             #expect(read == nil)
         }
     }
+
+    @Test
+    func specificationIsReadAsItWasWritten() throws {
+        var specification = ResourceSpecification(group: "c1", upstream: nil, content: [1, 2, 0])
+        for owner in [nil, "key:a"] {
+            specification.owner = owner
+            specification.upstream = owner.map { _ in "demo" }
+            let record = ClusterRecord.specify(id: "s1", specification)
+            let read = try ClusterRecord.read(record.body[...]) { _ in nil }
+            #expect(read == record)
+            for count in record.body.indices {
+                let shorter = try? ClusterRecord.read(record.body[..<count]) { _ in nil }
+                #expect(shorter == nil)
+            }
+        }
+    }
+
+    @Test
+    func forwardedRequestsAndResponsesAreReadAsTheyWereWritten() throws {
+        var caller = ForwardedRequest.Caller(identity: "key:a", operations: ["read"], upstreams: ["*"], items: ["i*"])
+        caller.maxItems = 7
+        let request = ForwardedRequest(
+            method: "PATCH",
+            path: "/v1/subscriptions/s%20",
+            query: "a=b",
+            headers: [("If-Match", "\"x\""), ("If-Match", "")],
+            body: [0, 255],
+            requestID: "r1",
+            peer: "::1",
+            caller: caller,
+            isListing: true
+        )
+        let requests = ForwardedRequest.encoded([request, request])
+        #expect(try ForwardedRequest.decoded(requests) == [request, request])
+        let response = ForwardedResponse(status: 404, problem: "not-found", headers: [("ETag", "x")], body: [1])
+        let responses = ForwardedResponse.encoded([response])
+        #expect(try ForwardedResponse.decoded(responses) == [response])
+        for count in requests.indices { #expect((try? ForwardedRequest.decoded(Array(requests[..<count]))) == nil) }
+        for count in responses.indices { #expect((try? ForwardedResponse.decoded(Array(responses[..<count]))) == nil) }
+        let wrong = ForwardedResponse.encoded([ForwardedResponse(status: 42)])
+        #expect((try? ForwardedResponse.decoded(wrong)) == nil)
+    }
 }

@@ -108,6 +108,7 @@ final class SimulatedCluster {
                 if !node.isConnected { connect(node) }
                 perform(node.machine.timePassed(at: now), node)
                 write(node)
+                node.confirm()
             }
         }
     }
@@ -185,7 +186,9 @@ final class SimulatedCluster {
                 problems += found.map { "\(now.nanoseconds / 1_000_000): node \(node.number): \($0)" }
             case .restart(let epoch, let position, _, let snapshot):
                 node.hub.restart(epoch: epoch, at: position, loading: snapshot)
-            case .openOutbox: node.outbox.open()
+            case .inherit(let id, let specification): node.inherit(id, specification)
+            case .surrender(let id): node.surrender(id)
+            case .openOutbox: node.open()
             case .closeOutbox: node.outbox.close()
             case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
             case .reactivate: break
@@ -240,6 +243,20 @@ final class SimulatedCluster {
         guard let left = left.machine.ledger, let right = right.machine.ledger else { return true }
         return left.epoch == right.epoch && left.members == right.members && left.topics == right.topics
             && left.subscriptions == right.subscriptions && left.clients == right.clients
+            && left.specified == right.specified
+    }
+
+    /// Each resource that a node has belongs to it and to no other, and none that was confirmed is missing.
+    func checkResources(_ confirmed: Set<String>) {
+        var holders: [String: [Int]] = [:]
+        for node in alive { for id in node.resources { holders[id, default: []].append(node.number) } }
+        for (id, nodes) in holders where nodes.count > 1 { problems.append("\(id) is on \(nodes)") }
+        for node in alive {
+            for id in node.resources where node.machine.holder(of: id) != .own {
+                problems.append("\(id) is on \(node.number), which is not its owner")
+            }
+        }
+        for id in confirmed.sorted() where holders[id] == nil { problems.append("\(id) is lost") }
     }
 
     /// The violations of the final state after a time without faults.

@@ -99,6 +99,11 @@ final class SimulatedNode {
     private var hasClient = false
     var clientID: String { "c\(number)" }
     var hasLeft = false
+    /// The resources that requests made here, or that the node inherited.
+    private(set) var resources: Set<String> = []
+    /// Those whose records were read from the log here.
+    private(set) var confirmed: Set<String> = []
+    private var unconfirmed: [(id: String, generation: Int, records: UInt64)] = []
 
     init(number: Int, seed: UInt64) {
         self.number = number
@@ -131,6 +136,40 @@ final class SimulatedNode {
             .subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil),
             of: id
         )
+    }
+
+    // MARK: - Resources
+
+    func make(_ id: String) {
+        resources.insert(id)
+        _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties))
+        _ = outbox.specify(id, ResourceSpecification(group: id, upstream: "demo", content: Array(id.utf8)))
+        if outbox.isOpen { unconfirmed.append((id, outbox.generation, outbox.recordsTaken)) }
+    }
+
+    func inherit(_ id: String, _ specification: ResourceSpecification) {
+        resources.insert(id)
+        outbox.inherit(id, specification)
+        _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties))
+    }
+
+    func surrender(_ id: String) {
+        resources.remove(id)
+        outbox.surrender(id)
+        _ = outbox.append(.subscriptionRemoved(id))
+    }
+
+    func open() {
+        outbox.open()
+        for id in resources.sorted() { _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties)) }
+        outbox.specifyAgain()
+    }
+
+    func confirm() {
+        guard !machine.isWriting else { return }
+        let landed = unconfirmed.filter { $0.generation == outbox.generation && $0.records <= outbox.recordsCut }
+        confirmed.formUnion(landed.map(\.id))
+        unconfirmed.removeAll { entry in landed.contains { $0.id == entry.id } }
     }
 
     func drop(_ id: String) {

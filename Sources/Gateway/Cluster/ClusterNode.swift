@@ -27,6 +27,12 @@ package final class ClusterNode: ChangeSink {
         case left
     }
 
+    /// Handles requests that another member forwarded, and returns their responses in the same order.
+    typealias RequestServer =
+        @Sendable (
+            _ requests: [ForwardedRequest], _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
+        ) -> Void
+
     /// Inputs that may wait. Frames beyond it are dropped, and fetched later.
     private static let inputLimit = 16_384
     private static let tick = Duration.milliseconds(25)
@@ -40,6 +46,12 @@ package final class ClusterNode: ChangeSink {
     let state: Mutex<State>
     let outbox: Mutex<Outbox>
     let gates = Mutex<[String: StreamGate]>([:])
+    let waiters = Mutex(ClusterWaiters())
+    /// Serves the requests that other members forward.
+    let server = Mutex<RequestServer?>(nil)
+    /// Makes the resources that this member inherits.
+    let resources = Mutex<ClusterResources?>(nil)
+    let seal: ClusterSeal
     private let inputs = Mutex<[Input]>([])
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
@@ -60,6 +72,7 @@ package final class ClusterNode: ChangeSink {
         self.logger = logger
         self.clock = clock
         ids = SharedTopicIDs(secret: configuration.secret ?? "")
+        seal = ClusterSeal(secret: configuration.secret ?? "")
         state = Mutex(State(machine: machine))
         outbox = Mutex(Outbox(limit: configuration.outboxBytes))
         worker = Mutex(ClusterWorker(hub: hub))
@@ -103,6 +116,9 @@ package final class ClusterNode: ChangeSink {
             }
             for await job in jobs.stream { group.addTask { await job() } }
         }
+        // They refer to this node.
+        server.withLock { $0 = nil }
+        resources.withLock { $0 = nil }
     }
 
     /// Hands over what this member owns; returns when that is done, or after the time.
@@ -140,6 +156,9 @@ package final class ClusterNode: ChangeSink {
 
     func wake() { wakeUps.continuation.yield() }
 
+    /// Runs a job beside the node's task, until it is done or the node is cancelled.
+    func addJob(_ job: @escaping @Sendable () async -> Void) { jobs.continuation.yield(job) }
+
     private func offer(_ input: Input) {
         inputs.withLock { inputs in
             if inputs.count >= Self.inputLimit, case .engine(.frame, _) = input { return }
@@ -157,6 +176,7 @@ package final class ClusterNode: ChangeSink {
         let now = clock()
         for input in inputs { perform(handle(input, at: now)) }
         perform(state.withLock { $0.machine.timePassed(at: now) })
+        settleWaiters(at: now)
         let (frame, connection) = state.withLock { state in
             let frame = outbox.withLock { state.machine.nextFrame(from: &$0, at: now) }
             return (frame, state.connection)
@@ -204,7 +224,7 @@ package final class ClusterNode: ChangeSink {
             let tables = worker.withLock { $0.tables(of: ledger) }
             let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)
             connection?.reply(snapshot.bytes, to: address)
-        case .call: break
+        case .call(let bytes, let address): answer(bytes, replyTo: address)
         case .closed:
             state.withLock { state in
                 state.connection = nil
@@ -228,9 +248,12 @@ package final class ClusterNode: ChangeSink {
             case .restart(let epoch, let position, let kept, let snapshot):
                 logger.notice("the cluster's epoch begins or is joined", metadata: ["position": "\(position)"])
                 worker.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
+            case .inherit(let id, let specification): inherit(id, specification)
+            case .surrender(let id): surrender(id)
             case .openOutbox:
                 outbox.withLock { $0.open() }
                 worker.withLock { $0.pool }?.reportAgain()
+                outbox.withLock { $0.specifyAgain() }
             case .closeOutbox: outbox.withLock { $0.close() }
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
             case .reactivate(let id):

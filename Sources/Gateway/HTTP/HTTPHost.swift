@@ -6,7 +6,7 @@ package import SessionPool
 /// Handles every HTTP request: routing, middleware, idempotency, errors, common headers, metrics and log.
 package final class HTTPHost: HTTPHandler {
     let services: Services
-    private let router: Router
+    let router: Router
     private let middlewares: [any Middleware]
     private let idempotency = IdempotencyStore()
     private let requests: RequestMetrics
@@ -67,6 +67,7 @@ package final class HTTPHost: HTTPHandler {
         self.requests = requests
         self.logger = logger
         router = Router(OperationTable.operations(services))
+        if let cluster = services.cluster { serveMembers(of: cluster) }
     }
 
     /// Runs the timers of waiting requests until cancelled; then all waiting requests get their responses.
@@ -179,7 +180,7 @@ package final class HTTPHost: HTTPHandler {
         call.respond = { [self] in later(finish($0, record)) }
         call.onAbandonment = onAbandonment
         do {
-            switch try idempotency.perform(call, operation, now: services.clock()) {
+            switch try perform(call, operation) {
             case .response(let response): return .respond(finish(response, record))
             case .deferred: return .wait
             case .stream(var head, let content):
@@ -190,6 +191,19 @@ package final class HTTPHost: HTTPHandler {
         } catch {
             return .respond(rejection(error, of: call))
         }
+    }
+
+    /// Performs a request where its resource is. One with an `Idempotency-Key` is performed once.
+    private func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        guard let cluster = services.cluster else {
+            return try idempotency.perform(call, operation, now: services.clock())
+        }
+        return try ClusterRouting(cluster: cluster, services: services, handle: performHere).perform(call, operation)
+    }
+
+    /// Performs a request on this member of the cluster.
+    @Sendable func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        try idempotency.perform(call, services.confirming(operation), now: services.clock())
     }
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {

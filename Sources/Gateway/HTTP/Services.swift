@@ -72,7 +72,7 @@ extension Services {
 extension Services {
     /// The permissions of the caller of a request.
     func permissions(_ call: Call) -> Permissions {
-        Permissions(caller: call.caller, owners: access.owners, pool: pool)
+        Permissions(caller: call.caller, owners: access.owners, pool: pool, cluster: cluster)
     }
 
     /// The upstream of the path. Throws `unknownUpstream`.
@@ -88,7 +88,7 @@ extension Services {
     func client(_ call: Call, id: String? = nil) throws(PoolError) -> PooledClient {
         let id = ClientID(id ?? call.parameter("id"))
         guard let client = pool.client(id), permissions(call).sees(client) else { throw .unknownClient(id.rawValue) }
-        return try pool.usedClient(id)
+        return call.isListing ? client : try pool.usedClient(id)
     }
 
     /// The client of the path, if the caller may change it. Throws `unknownClient`, and a 403 problem for a client of
@@ -117,7 +117,7 @@ extension Services {
         guard let resource = pool.resource(id), permissions(call).sees(resource) else {
             throw .unknownSubscription(id.rawValue)
         }
-        if case .dedicated(let client) = resource.home { _ = try? pool.usedClient(client) }
+        if case .dedicated(let client) = resource.home, !call.isListing { _ = try? pool.usedClient(client) }
         return resource
     }
 

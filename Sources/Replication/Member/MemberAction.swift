@@ -17,6 +17,10 @@ package enum MemberAction: Sendable, Equatable {
     /// Empty the hub but for the shared subscriptions with local readers, and go on from a position of an epoch, with
     /// the state of a snapshot if there is one.
     case restart(epoch: UInt64, at: UInt64, keeping: Set<String>, loading: ClusterSnapshot?)
+    /// Make a resource that another member had, and own it.
+    case inherit(String, ResourceSpecification)
+    /// Let go of a resource, which another member owns, without reports.
+    case surrender(String)
     /// The member's own reports are written from now on; all that its pool holds is to be reported.
     case openOutbox
     /// The member's own reports are not written any more.

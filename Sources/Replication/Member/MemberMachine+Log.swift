@@ -110,6 +110,10 @@ extension MemberMachine {
                 vacantSince[id] = nil
                 retiring.remove(id)
                 if carried.remove(id) != nil { actions.append(.drop(id)) }
+            case .inherited(let id):
+                guard let resource = ledger?.specified[id], resource.owner == member else { continue }
+                actions.append(.inherit(id, resource.specification))
+            case .refused(let id, let other): if other == member { actions.append(.surrender(id)) }
             }
         }
         return [.apply(changes, at: position)] + actions

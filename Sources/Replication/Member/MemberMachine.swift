@@ -61,7 +61,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     static let fetchLimit: UInt64 = 512
 
     let timings: ClusterTimings
-    let info: MemberInfo
+    private(set) var info: MemberInfo
     /// Names the process.
     package let process: UInt64
     let groups: Int
@@ -114,6 +114,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         self.configuration = configuration
         self.timings = timings
         process = Rendezvous.mixed(seed)
+        self.info.process = process
         member = Rendezvous.mixed(seed &+ 1)
         self.seed = seed &+ 2
         monitor = HeartbeatMonitor(timings: timings)
@@ -133,6 +134,17 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// Whether streams may be opened from what this member knows.
     package func isServing(at now: Moment) -> Bool { isFollowing && monitor.isInTouch(at: now) }
+
+    /// The member that has a client or subscription, as far as this one has read the log.
+    package func holder(of id: String) -> ResourceHolder {
+        guard let ledger, let owner = ledger.owner(of: id) else { return .unknown }
+        guard let owner else { return .none }
+        if owner == member { return .own }
+        return ledger.members[owner].map { .process($0.info.process) } ?? .none
+    }
+
+    /// Whether a frame of this member was appended and not seen in the log yet.
+    package var isWriting: Bool { flight != nil }
 
     var isFollowing: Bool { phase == .following && ledger != nil }
 

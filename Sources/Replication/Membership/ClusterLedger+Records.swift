@@ -8,6 +8,7 @@ extension ClusterLedger {
             // The member is known since its frame was looked at.
             effects.append(.joined(member))
             for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
+            bequeath(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
         case .remove(let gone):
             remove(gone, &effects)
         case .want(let id, let key):
@@ -24,10 +25,47 @@ extension ClusterLedger {
             guard isValid(change, tenure: tenure, by: member) else { return }
             note(change, by: member)
             effects.append(.hub(change))
+        case .specify(let id, let specification):
+            specify(id, specification, by: member, &effects)
         case .part:
             break
         }
     }
+
+    // MARK: - Specified resources
+
+    private mutating func specify(
+        _ id: String,
+        _ specification: ResourceSpecification,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
+        guard owner == member, topics[id] == nil else {
+            effects.append(.refused(id, by: member))
+            return
+        }
+        specified[id] = SpecifiedResource(specification: specification, owner: member)
+    }
+
+    /// Gives specified resources without an owner to the members that rank first, in the order of their making.
+    private mutating func bequeath(_ ids: [String], _ effects: inout [LedgerEffect]) {
+        for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
+            guard let specification = specified[id]?.specification else { continue }
+            let able = members.filter { member in
+                specification.upstream.map { member.value.info.upstreams.contains($0) } ?? true
+            }
+            let hash = Rendezvous.hash(specification.group)
+            guard let owner = Rendezvous.ranking(of: able.keys, for: hash).first else { continue }
+            specified[id]?.owner = owner
+            clients[id]?.owner = owner
+            subscriptions[id]?.owner = owner
+            effects.append(.inherited(id))
+        }
+    }
+
+    /// The position at which a client or subscription was added.
+    private func madeAt(_ id: String) -> UInt64 { clients[id]?.madeAt ?? subscriptions[id]?.madeAt ?? 0 }
 
     // MARK: - Shared subscriptions
 
@@ -40,7 +78,7 @@ extension ClusterLedger {
         if topics[id] == nil {
             guard subscriptions[id] == nil else { return }
             topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
-            var view = SubscriptionView(properties: key.properties, owner: nil)
+            var view = SubscriptionView(properties: key.properties, owner: nil, madeAt: position)
             view.isActive = true
             subscriptions[id] = view
             effects += [
@@ -90,19 +128,21 @@ extension ClusterLedger {
         guard members.removeValue(forKey: gone) != nil else { return }
         removed = (removed + [gone]).suffix(64)
         let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
+        let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
         var changes: [HubChange] = []
         for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.owner == gone {
             if client.status.isConnected { changes.append(.event(.status(.disconnectedWillRetry), .client(id))) }
         }
         for (id, view) in subscriptions.sorted(by: { $0.key < $1.key })
         where view.owner == gone || topics[id]?.owner == gone {
+            let isOver = view.owner != nil && specified[id] == nil
             if view.isSubscribed {
-                changes.append(.event(.subscription(.unsubscribed(isFinal: view.owner != nil)), .subscription(id)))
+                changes.append(.event(.subscription(.unsubscribed(isFinal: isOver)), .subscription(id)))
             }
             if view.carrier != nil { changes.append(.carried(subscription: id, by: nil)) }
-            if view.owner != nil { changes.append(.subscriptionRemoved(id)) }
+            if isOver { changes.append(.subscriptionRemoved(id)) }
         }
-        for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.owner == gone {
+        for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.owner == gone && specified[id] == nil {
             changes.append(.clientRemoved(id))
         }
         for change in changes {
@@ -114,6 +154,8 @@ extension ClusterLedger {
         ownedGroups = ownedGroups.filter { $0.value.owner != gone }
         effects.append(.removed(gone))
         for id in orphans { assign(id, &effects) }
+        for id in inheritance { specified[id]?.owner = nil }
+        bequeath(inheritance, &effects)
     }
 
     // MARK: - Changes of the hubs
@@ -139,11 +181,16 @@ extension ClusterLedger {
 
     private mutating func note(_ change: HubChange, by member: UInt64) {
         switch change {
-        case .clientAdded(let id, let status): clients[id] = ClientView(owner: member, status: status)
-        case .clientRemoved(let id): clients[id] = nil
+        case .clientAdded(let id, let status):
+            clients[id] = ClientView(owner: member, status: status, madeAt: position)
+        case .clientRemoved(let id):
+            clients[id] = nil
+            specified[id] = nil
         case .subscriptionAdded(let id, let properties):
-            subscriptions[id] = SubscriptionView(properties: properties, owner: member)
-        case .subscriptionRemoved(let id): subscriptions[id] = nil
+            subscriptions[id] = SubscriptionView(properties: properties, owner: member, madeAt: position)
+        case .subscriptionRemoved(let id):
+            subscriptions[id] = nil
+            specified[id] = nil
         case .propertiesChanged(let id, let properties): subscriptions[id]?.properties = properties
         case .carried(let id, let client):
             subscriptions[id]?.carrier = client

@@ -32,7 +32,9 @@ package struct ClusterLedger: Sendable, Equatable {
     package struct SubscriptionView: Sendable, Equatable {
         package var properties: SubscriptionProperties
         /// The member that it belongs to; nil for a shared one.
-        package let owner: UInt64?
+        package internal(set) var owner: UInt64?
+        /// The position at which it was added.
+        package internal(set) var madeAt: UInt64 = 0
         package var isActive = false
         package var isSubscribed = false
         package var carrier: String?
@@ -48,8 +50,18 @@ package struct ClusterLedger: Sendable, Equatable {
 
     /// A client of a member.
     package struct ClientView: Sendable, Equatable {
-        package let owner: UInt64
+        package internal(set) var owner: UInt64
         package var status: ClientStatus
+        /// The position at which it was added.
+        package internal(set) var madeAt: UInt64 = 0
+    }
+
+    /// A resource that a request made and that outlives its owner.
+    package struct SpecifiedResource: Sendable, Equatable {
+        /// How it is made.
+        package internal(set) var specification: ResourceSpecification
+        /// The member that has it; nil while no member can.
+        package internal(set) var owner: UInt64?
     }
 
     /// The number of groups that the subscriptions of one upstream are divided into: one member owns a whole group.
@@ -67,6 +79,7 @@ package struct ClusterLedger: Sendable, Equatable {
     var ownedGroups: [UInt64: OwnedGroup] = [:]
     package internal(set) var subscriptions: [String: SubscriptionView] = [:]
     package internal(set) var clients: [String: ClientView] = [:]
+    package internal(set) var specified: [String: SpecifiedResource] = [:]
     /// Members that were removed, newest last: a late repetition of their first frame does not bring them back.
     var removed: [UInt64] = []
 
@@ -186,4 +199,8 @@ package enum LedgerEffect: Sendable, Equatable {
     case unwanted(String)
     /// A shared subscription ended; it belonged to this member.
     case retired(String, owner: UInt64)
+    /// A specified resource has the owner that the ledger names, from now on.
+    case inherited(String)
+    /// A member specified a resource that another member owns.
+    case refused(String, by: UInt64)
 }

@@ -30,12 +30,34 @@ package struct MemberInfo: Sendable, Equatable {
     package var version: String
     /// The upstreams that it can connect to.
     package var upstreams: [String]
+    /// The process, for calls to it; set by its machine.
+    package internal(set) var process: UInt64 = 0
 
     /// A member's own words about itself.
     package init(name: String, version: String, upstreams: [String]) {
         self.name = name
         self.version = version
         self.upstreams = upstreams
+    }
+}
+
+/// What another member needs to make a resource anew that a request made, when its owner is gone.
+package struct ResourceSpecification: Sendable, Equatable {
+    /// Resources with equal groups go to the same member.
+    package var group: String
+    /// The upstream that its owner has to know; nil: any member can own it.
+    package var upstream: String?
+    /// The identity of the caller that made the resource; nil: none.
+    package var owner: String?
+    /// All else, in the form of the gateway.
+    package var content: [UInt8]
+
+    /// A specification.
+    package init(group: String, upstream: String?, owner: String? = nil, content: [UInt8]) {
+        self.group = group
+        self.upstream = upstream
+        self.owner = owner
+        self.content = content
     }
 }
 
@@ -54,6 +76,9 @@ package enum ClusterRecord: Sendable, Equatable {
     case retire(id: String, tenure: UInt64)
     /// A change of what the hubs know. Of a shared subscription it is valid in the owner's present tenure only.
     case change(HubChange, tenure: UInt64)
+    /// The specification of a subscription or client of the writer, which may replace an earlier one. Refused if another
+    /// member owns the resource.
+    case specify(id: String, ResourceSpecification)
     /// A piece of a record that is too large for one frame; it is complete with the last one.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
@@ -67,6 +92,7 @@ enum RecordTag {
     static let retire: UInt8 = 5
     static let change: UInt8 = 6
     static let part: UInt8 = 7
+    static let specify: UInt8 = 8
 }
 
 extension ClusterRecord {
@@ -95,6 +121,10 @@ extension ClusterRecord {
             writer.byte(RecordTag.change)
             writer.varint(tenure)
             writer.change(change)
+        case .specify(let id, let specification):
+            writer.byte(RecordTag.specify)
+            writer.string(id)
+            writer.specification(specification)
         case .part(let bytes, let isLast):
             writer.byte(RecordTag.part)
             writer.bool(isLast)
@@ -129,6 +159,7 @@ extension ClusterRecord {
         case RecordTag.change:
             let tenure = try reader.varint()
             record = .change(try reader.change(layout: layout), tenure: tenure)
+        case RecordTag.specify: record = .specify(id: try reader.string(), try reader.specification())
         case RecordTag.part:
             let isLast = try reader.bool()
             record = .part(try reader.blob(), isLast: isLast)
@@ -144,6 +175,14 @@ extension ByteWriter {
         string(info.name)
         string(info.version)
         list(info.upstreams) { $0.string($1) }
+        fixed64(info.process)
+    }
+
+    mutating func specification(_ specification: ResourceSpecification) {
+        string(specification.group)
+        optional(specification.upstream) { $0.string($1) }
+        optional(specification.owner) { $0.string($1) }
+        blob(specification.content)
     }
 
     mutating func key(_ key: SharedTopicKey) {
@@ -154,10 +193,21 @@ extension ByteWriter {
 
 extension ByteReader {
     mutating func info() throws(CodingError) -> MemberInfo {
-        MemberInfo(
+        var info = MemberInfo(
             name: try string(),
             version: try string(),
             upstreams: try list { reader throws(CodingError) in try reader.string() }
+        )
+        info.process = try fixed64()
+        return info
+    }
+
+    mutating func specification() throws(CodingError) -> ResourceSpecification {
+        ResourceSpecification(
+            group: try string(),
+            upstream: try optional { reader throws(CodingError) in try reader.string() },
+            owner: try optional { reader throws(CodingError) in try reader.string() },
+            content: Array(try blob())
         )
     }
 

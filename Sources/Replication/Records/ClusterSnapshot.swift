@@ -79,6 +79,7 @@ extension ByteWriter {
             writer.string(client.key)
             writer.fixed64(client.value.owner)
             writer.string(client.value.status.rawValue)
+            writer.varint(client.value.madeAt)
         }
         list(ledger.subscriptions.sorted { $0.key < $1.key }) { $0.subscription($1.key, $1.value) }
         list(ledger.topics.sorted { $0.key < $1.key }) { writer, topic in
@@ -88,12 +89,18 @@ extension ByteWriter {
             writer.varint(topic.value.tenure)
             writer.list(topic.value.wanters.sorted()) { $0.fixed64($1) }
         }
+        list(ledger.specified.sorted { $0.key < $1.key }) { writer, resource in
+            writer.string(resource.key)
+            writer.specification(resource.value.specification)
+            writer.optional(resource.value.owner) { $0.fixed64($1) }
+        }
     }
 
     private mutating func subscription(_ id: String, _ view: ClusterLedger.SubscriptionView) {
         string(id)
         properties(view.properties)
         optional(view.owner) { $0.fixed64($1) }
+        varint(view.madeAt)
         bool(view.isActive)
         optional(view.carrier) { $0.string($1) }
         optional(view.isSubscribed ? view.layout : nil) { writer, layout in
@@ -122,20 +129,28 @@ extension ByteReader {
             let id = try string()
             let owner = try fixed64()
             guard let status = ClientStatus(rawValue: try string()) else { throw .malformed }
-            ledger.clients[id] = ClusterLedger.ClientView(owner: owner, status: status)
+            ledger.clients[id] = ClusterLedger.ClientView(owner: owner, status: status, madeAt: try varint())
         }
         for _ in 0..<(try varint()) {
             let id = try string()
             ledger.subscriptions[id] = try subscription()
         }
         for _ in 0..<(try varint()) { try topic(into: &ledger) }
+        for _ in 0..<(try varint()) {
+            let id = try string()
+            ledger.specified[id] = ClusterLedger.SpecifiedResource(
+                specification: try specification(),
+                owner: try optional { reader throws(CodingError) in try reader.fixed64() }
+            )
+        }
         return ledger
     }
 
     private mutating func subscription() throws(CodingError) -> ClusterLedger.SubscriptionView {
         var view = ClusterLedger.SubscriptionView(
             properties: try properties(),
-            owner: try optional { reader throws(CodingError) in try reader.fixed64() }
+            owner: try optional { reader throws(CodingError) in try reader.fixed64() },
+            madeAt: try varint()
         )
         view.isActive = try bool()
         view.carrier = try optional { reader throws(CodingError) in try reader.string() }

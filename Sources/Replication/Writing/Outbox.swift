@@ -20,8 +20,17 @@ package struct Outbox: Sendable {
     /// The shared subscriptions that the pool still reports on.
     private var sharedIDs: Set<String> = []
     private var clients: [String: ClientStatus] = [:]
+    /// The specifications of the member's own resources.
+    private var specifications: [String: ResourceSpecification] = [:]
+    /// Resources that the pool still reports on, and that another member owns.
+    private var surrendered: Set<String> = []
+    /// The number of records that were taken in, and of those that were put into frames.
+    package private(set) var recordsTaken: UInt64 = 0
+    package private(set) var recordsCut: UInt64 = 0
+    /// Counts the times that what waited became void.
+    package private(set) var generation = 0
     /// Whether the member belongs to the cluster.
-    private(set) var isOpen = false
+    package private(set) var isOpen = false
     /// Whether more was reported than may wait: what waits was dropped.
     package private(set) var hasOverflowed = false
 
@@ -48,7 +57,7 @@ package struct Outbox: Sendable {
     /// The member does not belong to the cluster any more: what waits is void, and it owns nothing.
     package mutating func close() {
         isOpen = false
-        drop()
+        void()
         tenures = [:]
     }
 
@@ -61,6 +70,40 @@ package struct Outbox: Sendable {
     /// The member does not own a shared subscription any more.
     package mutating func end(_ id: String) { tenures[id] = nil }
 
+    // MARK: - Specifications
+
+    /// The member specifies a resource of its own, or specifies it anew. True if the record is the first that waits.
+    package mutating func specify(_ id: String, _ specification: ResourceSpecification) -> Bool {
+        guard specifications.updateValue(specification, forKey: id) != specification, isOpen else { return false }
+        let wasEmpty = isEmpty
+        append(.specify(id: id, specification))
+        return wasEmpty && !isEmpty
+    }
+
+    /// The specification of a resource of the member.
+    package func specification(of id: String) -> ResourceSpecification? { specifications[id] }
+
+    /// Specifies all resources again, behind the reports on them: the member has joined under another number.
+    package mutating func specifyAgain() {
+        guard isOpen else { return }
+        for (id, specification) in specifications.sorted(by: { $0.key < $1.key }) {
+            append(.specify(id: id, specification))
+        }
+    }
+
+    /// The member owns a resource that another one had; the log has its specification.
+    package mutating func inherit(_ id: String, _ specification: ResourceSpecification) {
+        specifications[id] = specification
+        surrendered.remove(id)
+    }
+
+    /// Another member owns a resource: what the pool reports of it until it is gone is not written.
+    package mutating func surrender(_ id: String) {
+        specifications[id] = nil
+        clients[id] = nil
+        surrendered.insert(id)
+    }
+
     // MARK: - Changes
 
     /// Whether the own hub has to apply a change at once: a resource of this member alone is made, or goes while no
@@ -69,8 +112,8 @@ package struct Outbox: Sendable {
         switch change {
         case .clientAdded: true
         case .subscriptionAdded(let id, _): !sharedIDs.contains(id)
-        case .clientRemoved: !isOpen
-        case .subscriptionRemoved(let id): !isOpen && !sharedIDs.contains(id)
+        case .clientRemoved(let id): !isOpen && !surrendered.contains(id)
+        case .subscriptionRemoved(let id): !isOpen && !sharedIDs.contains(id) && !surrendered.contains(id)
         case .propertiesChanged, .carried, .activity, .event: false
         }
     }
@@ -85,6 +128,15 @@ package struct Outbox: Sendable {
 
     /// The tenure that a change is written under, 0 for what is the member's own; nil if it is not to be written.
     private mutating func tenure(of change: HubChange) -> UInt64? {
+        switch change {
+        case .clientRemoved(let id), .subscriptionRemoved(let id):
+            specifications[id] = nil
+            if surrendered.remove(id) != nil { return nil }
+        case .event(_, .client(let id)), .event(_, .subscription(let id)), .propertiesChanged(let id, _),
+            .carried(let id, _), .activity(let id, _):
+            if surrendered.contains(id) { return nil }
+        case .clientAdded, .subscriptionAdded: break
+        }
         switch change {
         case .clientAdded(let id, let status):
             clients[id] = status
@@ -109,7 +161,7 @@ package struct Outbox: Sendable {
     private mutating func append(_ record: ClusterRecord) {
         let body = record.body
         guard count + body.count <= limit else {
-            drop()
+            void()
             hasOverflowed = true
             return
         }
@@ -123,6 +175,13 @@ package struct Outbox: Sendable {
     private mutating func append(framed bytes: [UInt8]) {
         pending += bytes
         ends.append(pending.count)
+        recordsTaken += 1
+    }
+
+    private mutating func void() {
+        drop()
+        generation += 1
+        recordsCut = recordsTaken
     }
 
     private mutating func drop() {
@@ -142,6 +201,7 @@ package struct Outbox: Sendable {
             next += 1
         }
         let frame = pending[taken..<ends[next - 1]]
+        recordsCut += UInt64(next - takenRecords)
         taken = ends[next - 1]
         takenRecords = next
         let copy = Array(frame)[...]

@@ -46,13 +46,16 @@ package final class SubscriptionResource: Sendable {
         home: SubscriptionHome,
         isImplicit: Bool,
         ordinal: UInt64,
+        version: UInt64 = 0,
         properties: SubscriptionProperties
     ) {
         self.id = id
         self.home = home
         self.isImplicit = isImplicit
         self.ordinal = ordinal
-        state = Mutex(State(properties: properties))
+        var status = SubscriptionStatus()
+        status.version = version
+        state = Mutex(State(properties: properties, status: status))
     }
 
     /// The properties as they are now.

@@ -39,7 +39,7 @@ struct ClientsResource: Sendable {
         case .upstream(let name): try services.permissions(call).check(upstream: name)
         case .address: try services.permissions(call).checkAddress()
         }
-        let client = try services.pool.createClient(specification) { core in
+        let client = try services.pool.createClient(specification, as: call.inheritedID) { core in
             try options?.apply(to: core.connectionOptions)
         }
         services.access.owners.note(client.id, madeBy: call.caller)

@@ -18,6 +18,8 @@ struct Permissions: Sendable {
     let owners: ResourceOwners
     /// The pool with the clients and subscriptions.
     let pool: SessionPool
+    /// The cluster, whose other members have further resources; nil: there is none.
+    var cluster: ClusterNode?
 
     private var rights: Rights { caller.rights }
 
@@ -87,6 +89,9 @@ struct Permissions: Sendable {
             try check(.subscribe)
             try check(upstream: upstream)
             try check(properties)
+        case .existing(let source) where isElsewhere(source):
+            try check(.read)
+            if let cluster { try check(source, in: cluster) }
         case .existing(.subscription(let id)):
             try check(.read)
             guard let resource = pool.resource(ResourceID(id)), sees(resource) else {
@@ -111,7 +116,15 @@ struct Permissions: Sendable {
 
     private func owns(_ resource: SubscriptionResource) -> Bool { isOwn(owners.owner(of: resource.id)) }
 
-    private func isOwn(_ owner: String?) -> Bool {
+    private func isElsewhere(_ source: StreamSource) -> Bool {
+        guard cluster != nil else { return false }
+        switch source {
+        case .subscription(let id): return pool.resource(ResourceID(id)) == nil
+        case .client(let id, _): return pool.client(ClientID(id)) == nil
+        }
+    }
+
+    func isOwn(_ owner: String?) -> Bool {
         guard let owner, let identity = caller.identity else { return false }
         return owner.hasSameBytes(as: identity)
     }

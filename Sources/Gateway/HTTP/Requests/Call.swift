@@ -1,5 +1,6 @@
 internal import MicroHTTPD
 internal import SessionCore
+internal import SessionPool
 internal import StreamIO
 internal import Synchronization
 
@@ -18,6 +19,10 @@ struct Call: Sendable {
     var query = Query()
     /// The caller.
     var caller = Caller()
+    /// The id of the client that the request makes anew, for one that another member had; nil: a new id.
+    var inheritedID: ClientID?
+    /// Whether the resource is shown in a list, which is not a use of it.
+    var isListing = false
     /// Sends a deferred response.
     var respond: PendingResponse.Send
     /// Reports that the client left before a deferred response.

@@ -5,19 +5,19 @@ internal import MicroHTTPD
 ///
 /// A cursor holds the index of the last entry shown and the hash of its id. The next page starts after that id or, if the
 /// entry was deleted, after the index: deletions between two pages neither end the list early nor repeat entries.
-struct Page<Element> {
+struct Page<Element: Sendable>: Sendable {
     /// From this size of its JSON on, in bytes, a page ends early.
     static var largestSize: Int { 1 << 20 }
 
     /// The entries.
     let entries: ArraySlice<Element>
     private let list: [Element]
-    private let id: (Element) -> String
+    private let id: @Sendable (Element) -> String
     private let path: String
     private let limit: Int
 
     /// Selects a page. Throws a 422 problem for a bad `limit` or `cursor`.
-    init(of list: [Element], for call: Call, id: @escaping (Element) -> String) throws(Problem) {
+    init(of list: [Element], for call: Call, id: @escaping @Sendable (Element) -> String) throws(Problem) {
         var reader = QueryReader(call.query)
         let limit = reader.integer("limit", in: 1...1000) ?? 100
         var start = 0

@@ -53,7 +53,7 @@ final class Operation: Sendable {
     /// The media types of successful responses.
     let mediaTypes: MediaTypes
     /// The handler.
-    let handler: Handler
+    var handler: Handler
 
     private let ownStatuses: Set<Int>
 

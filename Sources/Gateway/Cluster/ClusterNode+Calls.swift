@@ -1,0 +1,154 @@
+internal import Crypto
+internal import Foundation
+internal import Replication
+internal import StreamIO
+
+/// What requests of this member wait for, by callbacks: see the decision record *WaitingByCallbacks*.
+struct ClusterWaiters: Sendable {
+    /// A request whose change is on its way to the log.
+    struct Confirmation: Sendable {
+        let generation: Int
+        let records: UInt64
+        let done: @Sendable (Bool) -> Void
+    }
+
+    /// A request that needs the log up to a position.
+    struct Catching: Sendable {
+        let position: UInt64
+        let deadline: Moment
+        let done: @Sendable (Bool) -> Void
+    }
+
+    var confirmations: [Confirmation] = []
+    var catching: [Catching] = []
+
+    /// The records that were read back, or became void with their generation.
+    mutating func settled(generation: Int, records: UInt64) -> [@Sendable () -> Void] {
+        let due = confirmations.filter { $0.generation != generation || $0.records <= records }
+        confirmations.removeAll { $0.generation != generation || $0.records <= records }
+        return due.map { entry in { entry.done(entry.generation == generation) } }
+    }
+
+    /// The log is applied up to a position.
+    mutating func reached(_ position: UInt64, at now: Moment) -> [@Sendable () -> Void] {
+        let due = catching.filter { $0.position <= position || $0.deadline <= now }
+        catching.removeAll { $0.position <= position || $0.deadline <= now }
+        return due.map { entry in { entry.done(entry.position <= position) } }
+    }
+}
+
+/// Calls between members, and waiting for the log.
+extension ClusterNode {
+    /// How long a request waits for a member that is to have its resource, or for the log.
+    static let patience = Duration.seconds(2)
+    /// NATS limits a message to 1 MiB.
+    private static let callLimit = 1_000_000
+
+    /// The member that has a client or subscription.
+    func holder(of id: String) -> ResourceHolder { state.withLock { $0.machine.holder(of: id) } }
+
+    /// Calls back once all changes that were reported so far were read from the log: true; or when they became void, since
+    /// this member was removed: false.
+    func confirm(_ done: @escaping @Sendable (Bool) -> Void) {
+        let entry: ClusterWaiters.Confirmation? = state.withLock { state in
+            outbox.withLock { outbox in
+                guard outbox.isOpen else { return nil }
+                return ClusterWaiters.Confirmation(
+                    generation: outbox.generation,
+                    records: outbox.recordsTaken,
+                    done: done
+                )
+            }
+        }
+        guard let entry else { return done(false) }
+        waiters.withLock { $0.confirmations.append(entry) }
+        wake()
+    }
+
+    /// Whether the log was applied up to where it reached when this was called.
+    func caughtUp() async -> Bool {
+        guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
+        else { return false }
+        let deadline = clock() + Self.patience
+        return await withCheckedContinuation { continuation in
+            waiters.withLock {
+                $0.catching.append(
+                    ClusterWaiters.Catching(position: last, deadline: deadline) { continuation.resume(returning: $0) }
+                )
+            }
+            wake()
+        }
+    }
+
+    /// Tells the requests that wait what was read from the log. Called by the node's task, before a frame is cut.
+    func settleWaiters(at now: Moment) {
+        let (isWriting, position) = state.withLock { ($0.machine.isWriting, $0.machine.position) }
+        let (generation, cut) = outbox.withLock { ($0.generation, $0.recordsCut) }
+        let due = waiters.withLock { waiters in
+            let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : cut)
+            return confirmed + waiters.reached(position, at: now)
+        }
+        for action in due { action() }
+    }
+
+    // MARK: - Calls
+
+    /// Sends requests to a member and returns its responses, in the same order.
+    func call(
+        _ process: UInt64,
+        _ requests: [ForwardedRequest],
+        within time: Duration
+    ) async throws -> [ForwardedResponse] {
+        let bytes = seal.close(ForwardedRequest.encoded(requests))
+        guard bytes.count <= Self.callLimit else {
+            throw EngineError.refused("the request is too large to be forwarded")
+        }
+        guard let connection = state.withLock({ $0.connection }) else { throw EngineError.notConnected("offline") }
+        let reply = try await connection.call(process, bytes, within: time)
+        guard let opened = seal.open(reply), let responses = try? ForwardedResponse.decoded(opened),
+            responses.count == requests.count
+        else { throw EngineError.refused("a reply cannot be read") }
+        return responses
+    }
+
+    /// Handles a call of another member.
+    func answer(_ bytes: [UInt8], replyTo address: String) {
+        guard let connection = state.withLock({ $0.connection }), let opened = seal.open(bytes),
+            let requests = try? ForwardedRequest.decoded(opened), let serve = server.withLock({ $0 })
+        else { return }
+        let seal = seal
+        guard isServing else {
+            // Not in touch: another member may have been made the owner meanwhile.
+            let refusals = requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) }
+            return connection.reply(seal.close(ForwardedResponse.encoded(refusals)), to: address)
+        }
+        serve(requests) { connection.reply(seal.close(ForwardedResponse.encoded($0)), to: address) }
+    }
+}
+
+/// Encrypts what members send to each other with a key from the cluster's secret: requests carry credentials.
+struct ClusterSeal: Sendable {
+    private let key: SymmetricKey
+
+    init(secret: String) {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array("calls".utf8),
+            using: SymmetricKey(data: Array(secret.utf8))
+        )
+        key = SymmetricKey(data: Array(code))
+    }
+
+    /// The sealed bytes.
+    func close(_ bytes: [UInt8]) -> [UInt8] {
+        // Sealing fails for a nonce or key of another size only.
+        guard let box = try? AES.GCM.seal(bytes, using: key).combined else { return [] }
+        return Array(box)
+    }
+
+    /// What was sealed; nil if it was sealed by another key, or changed.
+    func open(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let box = try? AES.GCM.SealedBox(combined: bytes), let opened = try? AES.GCM.open(box, using: key)
+        else { return nil }
+        return Array(opened)
+    }
+}

@@ -1,0 +1,245 @@
+internal import JSONText
+internal import LightstreamerClient
+internal import MicroHTTPD
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// The clients and subscriptions that requests make: the log has their specifications, so that another member makes them
+/// anew when this one is gone.
+///
+///     subscription: {"client": id or null}
+///     client:       {"create": body, "changes": {operation: body}}
+struct ClusterResources: Sendable {
+    let cluster: ClusterNode
+    let services: Services
+
+    /// Performs a handler that changes resources. Its response is sent once the log has what it changed.
+    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        var noted = call
+        noted.respond = { response in confirm(response, call, operation) }
+        if case .response(let response) = try operation.handler(noted) { noted.respond(response) }
+        return .deferred
+    }
+
+    private func confirm(_ response: Response, _ call: Call, _ operation: Operation) {
+        guard (200..<300).contains(response.status) else { return call.respond(response) }
+        let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
+        if let id = made ?? call.parameters["id"] { specify(id, call, operation) }
+        cluster.confirm { isConfirmed in
+            if isConfirmed { return call.respond(response) }
+            let problem = Problem(
+                .unavailable,
+                detail:
+                    "This member was replaced while it performed the request. Read the resource before you repeat it."
+            )
+            call.respond(ProblemDetails.response(problem, requestID: call.requestID))
+        }
+    }
+
+    // MARK: - Out
+
+    private func specify(_ id: String, _ call: Call, _ operation: Operation) {
+        if let resource = services.pool.resource(ResourceID(id)), !resource.isImplicit {
+            cluster.specify(id, specification(of: resource))
+        } else if let client = services.pool.client(ClientID(id)), client.isDedicated {
+            guard let content = content(of: client, call, operation) else { return }
+            let specification = ResourceSpecification(
+                group: id,
+                upstream: client.upstream,
+                owner: services.access.owners.owner(of: client.id),
+                content: Array(JSONValue.object(content).text.utf8)
+            )
+            cluster.specify(id, specification)
+        }
+    }
+
+    private func specification(of resource: SubscriptionResource) -> ResourceSpecification {
+        var content = JSONObject()
+        let upstream: String?
+        var group = resource.id.rawValue
+        switch resource.home {
+        case .pooled(let session): upstream = session.upstream
+        case .dedicated(let client):
+            upstream = services.pool.client(client)?.upstream
+            group = client.rawValue
+            content["client"] = .string(group)
+        }
+        return ResourceSpecification(
+            group: group,
+            upstream: upstream,
+            owner: services.access.owners.owner(of: resource.id),
+            content: Array(JSONValue.object(content).text.utf8)
+        )
+    }
+
+    /// The content with what a request changed; nil if it changed nothing that outlives the client.
+    private func content(of client: PooledClient, _ call: Call, _ operation: Operation) -> JSONObject? {
+        let body = (try? JSONValue(parsing: call.body))?.object ?? JSONObject()
+        if operation.name == "createClient" {
+            var content = JSONObject()
+            content["create"] = .object(body)
+            content["changes"] = .object(JSONObject())
+            return content
+        }
+        guard Self.repeatable.contains(operation.name), var content = cluster.content(of: client.id.rawValue),
+            var changes = content["changes"]?.object
+        else { return nil }
+        changes[operation.name] = .object(Self.merged(changes[operation.name]?.object ?? JSONObject(), body))
+        content["changes"] = .object(changes)
+        return content
+    }
+
+    /// The operations on a client whose bodies are applied again to the one that replaces it.
+    private static let repeatable: Set<String> = ["patchClientOptions", "patchClientDetails"]
+
+    /// A merge patch that does what two do one after the other: `null` stays, for it restores a default.
+    private static func merged(_ patch: JSONObject, _ newer: JSONObject) -> JSONObject {
+        var merged = patch
+        for member in newer {
+            if let inner = member.value.object, let present = merged[member.name]?.object {
+                merged[member.name] = .object(Self.merged(present, inner))
+            } else {
+                merged[member.name] = member.value
+            }
+        }
+        return merged
+    }
+
+    // MARK: - In
+
+    /// Makes a resource that another member had.
+    func inherit(_ resource: InheritedResource) throws {
+        guard let content = try JSONValue(parsing: resource.specification.content).object else {
+            throw Problem(.internal)
+        }
+        var caller = Caller()
+        caller.identity = resource.specification.owner
+        if let create = content["create"]?.object {
+            try makeClient(resource, create, content["changes"]?.object ?? JSONObject(), caller)
+        } else if let view = resource.subscription {
+            let home: SubscriptionHome =
+                if let client = content["client"]?.string {
+                    .dedicated(ClientID(client))
+                } else {
+                    .pooled(try services.sessionKey(upstream: resource.specification.upstream ?? ""))
+                }
+            let id = ResourceID(resource.id)
+            let made = try services.pool.createResource(home: home, properties: view.properties, as: id)
+            try services.access.owners.note(made, madeBy: caller)
+            if view.isActive { try services.pool.activate(made) }
+        }
+    }
+
+    private func makeClient(
+        _ resource: InheritedResource,
+        _ create: JSONObject,
+        _ changes: JSONObject,
+        _ caller: Caller
+    ) throws {
+        var create = create
+        create["connect"] = .bool(false)
+        var creation = call(create, of: resource.id, caller)
+        creation.inheritedID = ClientID(resource.id)
+        _ = try ClientsResource(services: services).create(creation)
+        for change in changes {
+            let changing = call(change.value.object ?? JSONObject(), of: resource.id, caller)
+            switch change.name {
+            case "patchClientOptions": _ = try ClientOptionsResource(services: services).patch(changing)
+            case "patchClientDetails": _ = try ClientDetailsResource(services: services).patch(changing)
+            default: break
+            }
+        }
+        if resource.client?.status != .disconnected { try services.pool.client(ClientID(resource.id))?.connect() }
+    }
+
+    /// A request of the owner of a client, as it was when the client was made or changed.
+    private func call(_ body: JSONObject, of id: String, _ caller: Caller) -> Call {
+        let request = HTTPRequest(method: "POST", rawPath: "")
+        var call = Call(
+            record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock()),
+            parameters: PathParameters(names: ["id"], values: [id]),
+            respond: { _ in }
+        )
+        call.body = Array(JSONValue.object(body).text.utf8)
+        call.caller = caller
+        return call
+    }
+
+    /// Lets go of a resource that another member owns.
+    func surrender(_ id: String) {
+        try? services.pool.delete(ResourceID(id))
+        try? services.pool.deleteClient(ClientID(id))
+    }
+}
+
+/// A resource that this member is to make, with what the log says of it.
+struct InheritedResource: Sendable {
+    let id: String
+    /// The specification with its content opened.
+    let specification: ResourceSpecification
+    let subscription: ClusterLedger.SubscriptionView?
+    let client: ClusterLedger.ClientView?
+}
+
+extension Services {
+    /// The operation with a handler that responds once the log has what it changed.
+    func confirming(_ operation: Operation) -> Operation {
+        guard let cluster, operation.changesResources else { return operation }
+        var confirming = operation
+        confirming.handler = { call in
+            try ClusterResources(cluster: cluster, services: self).perform(call, operation)
+        }
+        return confirming
+    }
+
+    /// Whether this process has a client or subscription.
+    func has(_ id: String) -> Bool {
+        pool.resource(ResourceID(id)) != nil || pool.client(ClientID(id)) != nil
+    }
+}
+
+extension ClusterNode {
+    /// Writes the specification of a resource of this member, sealed: it may hold credentials.
+    func specify(_ id: String, _ specification: ResourceSpecification) {
+        var sealed = specification
+        sealed.content = seal.close(specification.content)
+        if outbox.withLock({ $0.specify(id, sealed) }) { wake() }
+    }
+
+    /// The content of the specification of a resource of this member.
+    func content(of id: String) -> JSONObject? {
+        guard let sealed = outbox.withLock({ $0.specification(of: id) }), let content = seal.open(sealed.content)
+        else { return nil }
+        return (try? JSONValue(parsing: content))?.object
+    }
+
+    /// Makes a resource that another member had. What cannot be made is gone.
+    func inherit(_ id: String, _ specification: ResourceSpecification) {
+        outbox.withLock { $0.inherit(id, specification) }
+        let (subscription, client) = state.withLock { state in
+            (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
+        }
+        do {
+            guard let content = seal.open(specification.content) else { throw EngineError.refused("another secret") }
+            var opened = specification
+            opened.content = content
+            let resource = InheritedResource(
+                id: id,
+                specification: opened,
+                subscription: subscription,
+                client: client
+            )
+            try resources.withLock { $0 }?.inherit(resource)
+        } catch {
+            logger.warning("a resource of another member cannot be made", metadata: ["error": "\(error)"])
+            if client != nil { take(.clientRemoved(id)) } else { take(.subscriptionRemoved(id)) }
+        }
+    }
+
+    /// Lets go of a resource that another member owns.
+    func surrender(_ id: String) {
+        outbox.withLock { $0.surrender(id) }
+        resources.withLock { $0 }?.surrender(id)
+    }
+}

@@ -1,0 +1,248 @@
+internal import JSONText
+internal import MicroHTTPD
+internal import Replication
+internal import StreamIO
+
+/// Decides where a request is handled: by this member, or by the one that has the resource of the request.
+struct ClusterRouting: Sendable {
+    /// Handles a request here.
+    typealias Handler = @Sendable (Call, Operation) throws -> OperationResult
+
+    /// How long a member may take to respond, beyond the time that the caller is ready to wait.
+    private static let callTime = Duration.seconds(5)
+    /// The time between two looks for a member that has the resource.
+    private static let retryInterval = Duration.milliseconds(50)
+    /// The headers that handlers read.
+    private static let headers = [
+        "Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer", "Idempotency-Key", "traceparent",
+    ]
+
+    let cluster: ClusterNode
+    let services: Services
+    let handle: Handler
+
+    /// Handles a request, or leaves it to the member that has its resource.
+    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        if operation.listsResources { return try list(call, operation) }
+        guard let id = operation.resource(of: call) else { return try handle(call, operation) }
+        try checkServing()
+        if services.has(id) { return try handle(call, operation) }
+        cluster.addJob { await self.route(id, call, operation) }
+        return .deferred
+    }
+
+    private func checkServing() throws(Problem) {
+        guard cluster.isServing else {
+            throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+        }
+    }
+
+    // MARK: - Forwarding
+
+    /// Finds the member that has a resource, which may change meanwhile, and lets it respond.
+    private func route(_ id: String, _ call: Call, _ operation: Operation) async {
+        let deadline = cluster.clock() + ClusterNode.patience
+        var isCaughtUp = false
+        while !services.has(id) {
+            switch cluster.holder(of: id) {
+            case .process(let process):
+                if let response = await response(of: process, to: call) { return call.respond(response) }
+            case .unknown:
+                // It may have been made on another member just now.
+                if isCaughtUp { return performHere(call, operation) }
+                isCaughtUp = await cluster.caughtUp()
+            case .own, .none: break
+            }
+            guard cluster.clock() < deadline else {
+                let problem = Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
+                return call.respond(ProblemDetails.response(problem, requestID: call.requestID))
+            }
+            try? await Task.sleep(for: Self.retryInterval)
+        }
+        performHere(call, operation)
+    }
+
+    private func performHere(_ call: Call, _ operation: Operation) {
+        do {
+            if case .response(let response) = try handle(call, operation) { call.respond(response) }
+        } catch {
+            call.respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: call.requestID))
+        }
+    }
+
+    /// The response of a member; nil if it does not have the resource, or is gone.
+    private func response(of process: UInt64, to call: Call) async -> Response? {
+        let wait = PreferHeader(call.header("Prefer")).wait ?? 0
+        do {
+            let responses = try await cluster.call(process, [forwarded(call)], within: Self.callTime + .seconds(wait))
+            guard let response = responses.first, response.status != ForwardedResponse.misdirected else { return nil }
+            return Response(response)
+        } catch EngineError.noResponder {
+            return nil
+        } catch EngineError.refused(let reason) {
+            let problem = Problem(.unavailable, detail: "The member that has the resource cannot be asked: \(reason).")
+            return ProblemDetails.response(problem, requestID: call.requestID)
+        } catch {
+            let problem = Problem(
+                .unavailable,
+                detail: "The member that has the resource did not respond. It may have performed the request."
+            )
+            return ProblemDetails.response(problem, requestID: call.requestID)
+        }
+    }
+
+    private func forwarded(_ call: Call, path: String? = nil) -> ForwardedRequest {
+        let rights = call.caller.rights
+        var caller = ForwardedRequest.Caller(
+            identity: call.caller.identity,
+            operations: rights.operations.map(\.rawValue).sorted(),
+            upstreams: rights.upstreams.map(\.description),
+            items: rights.items.map(\.description)
+        )
+        caller.maxSubscriptions = rights.maxSubscriptions
+        caller.maxItems = rights.maxItems
+        let request = call.request
+        return ForwardedRequest(
+            method: path == nil ? request.method : "GET",
+            path: path ?? request.rawPath,
+            query: path == nil ? request.rawQuery : nil,
+            headers: path == nil
+                ? Self.headers.flatMap { name in request.headers.values(of: name).map { (name, $0) } } : [],
+            body: path == nil ? call.body : [],
+            requestID: call.requestID,
+            peer: request.peer.host,
+            caller: caller,
+            isListing: path != nil
+        )
+    }
+
+    // MARK: - Lists
+
+    /// Responds with a page of the clients or subscriptions of all members, in the order of the log.
+    private func list(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        try checkServing()
+        cluster.addJob {
+            do {
+                call.respond(try await self.page(call, operation))
+            } catch {
+                call.respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: call.requestID))
+            }
+        }
+        return .deferred
+    }
+
+    private func page(_ call: Call, _ operation: Operation) async throws -> Response {
+        let deadline = cluster.clock() + ClusterNode.patience
+        let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
+        // What was made on another member just now belongs to the list.
+        guard await cluster.caughtUp() else { throw refusal }
+        let permissions = services.permissions(call)
+        let isClients = operation.pattern.description == "/v1/clients"
+        let ids = isClients ? cluster.clientIDs(permissions.sees) : cluster.subscriptionIDs(permissions.sees)
+        let page = try Page(of: ids, for: call) { $0 }
+        var views: [String: [UInt8]?] = [:]
+        var missing = Array(page.entries)
+        while !missing.isEmpty {
+            await read(missing, operation, call, into: &views)
+            // Resources that are on no member at the moment are read when another one has them.
+            missing.removeAll { views[$0] != nil || cluster.indexed($0) == nil }
+            guard !missing.isEmpty else { break }
+            guard cluster.clock() < deadline else { throw refusal }
+            try await Task.sleep(for: Self.retryInterval)
+        }
+        return page.response(isClients ? "clients" : "subscriptions") { json, id in
+            if let view = views[id] ?? nil { json.raw(view) }
+        }
+    }
+
+    /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see.
+    private func read(
+        _ ids: [String],
+        _ operation: Operation,
+        _ call: Call,
+        into views: inout [String: [UInt8]?]
+    ) async {
+        var groups: [UInt64: [String]] = [:]
+        var own: [String] = []
+        for id in ids {
+            if services.has(id) {
+                own.append(id)
+            } else if case .process(let process) = cluster.holder(of: id) {
+                groups[process, default: []].append(id)
+            }
+        }
+        func requests(_ ids: [String]) -> [ForwardedRequest] {
+            ids.map { forwarded(call, path: "\(operation.pattern.description)/\($0)") }
+        }
+        func add(_ responses: [ForwardedResponse], _ ids: [String]) {
+            for (id, response) in zip(ids, responses) {
+                switch response.status {
+                case 200: views[id] = .some(response.body)
+                case 404: views[id] = .some(nil)
+                default: break
+                }
+            }
+        }
+        if let serve = cluster.server.withLock({ $0 }), !own.isEmpty {
+            let requests = requests(own)
+            let responses = await withCheckedContinuation { continuation in
+                serve(requests) { continuation.resume(returning: $0) }
+            }
+            add(responses, own)
+        }
+        for (process, ids) in groups {
+            if let responses = try? await cluster.call(process, requests(ids), within: Self.callTime) {
+                add(responses, ids)
+            }
+        }
+    }
+}
+
+extension Operation {
+    /// Whether it lists the clients or subscriptions of all members.
+    fileprivate var listsResources: Bool { name == "listClients" || name == "listSubscriptions" }
+
+    /// Whether it can make, change or remove a client or subscription.
+    var changesResources: Bool {
+        method != .get && ["/v1/clients", "/v1/subscriptions"].contains { pattern.description.hasPrefix($0) }
+    }
+
+    /// The id of the client or subscription that has to be on the member which handles the request; nil: any member does.
+    fileprivate func resource(of call: Call) -> String? {
+        let path = pattern.description
+        if name == "createSubscription" {
+            // The body is checked by the handler.
+            return (try? JSONValue(parsing: call.body))?.object?["client"]?.string
+        }
+        guard !path.hasSuffix("/events"),
+            path.hasPrefix("/v1/clients/{id}") || path.hasPrefix("/v1/subscriptions/{id}")
+        else { return nil }
+        return call.parameter("id")
+    }
+}
+
+extension Response {
+    /// The response of another member.
+    init(_ response: ForwardedResponse) {
+        self.init(status: response.status)
+        headers = HTTPFields(response.headers.map { HTTPField($0.name, $0.value) })
+        if !response.body.isEmpty { body = .bytes(response.body) }
+        problem = response.problem.flatMap(ProblemCode.init(rawValue:))
+    }
+
+    /// The response for another member.
+    var forwarded: ForwardedResponse {
+        let bytes: [UInt8] =
+            switch body {
+            case .empty: []
+            case .bytes(let bytes): bytes
+            case .shared(let bytes): Array(bytes.bytes)
+            }
+        return ForwardedResponse(
+            status: status,
+            problem: problem?.rawValue,
+            headers: headers.lines.map { ($0.name, $0.value) },
+            body: bytes
+        )
+    }
+}

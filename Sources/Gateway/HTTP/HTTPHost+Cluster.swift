@@ -1,0 +1,95 @@
+internal import MicroHTTPD
+internal import Replication
+internal import Synchronization
+
+/// Requests that other members of the cluster forward: their callers were authenticated and counted there.
+extension HTTPHost {
+    /// Serves the requests of other members, and makes the resources that this one inherits from them.
+    func serveMembers(of cluster: ClusterNode) {
+        cluster.resources.withLock { $0 = ClusterResources(cluster: cluster, services: services) }
+        let server: ClusterNode.RequestServer = { [weak self] in self?.serve($0, $1) }
+        cluster.server.withLock { $0 = server }
+    }
+
+    /// Handles requests, and responds once all of them have a response.
+    func serve(_ requests: [ForwardedRequest], _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void) {
+        let responses = ForwardedResponses(count: requests.count, respond)
+        for (index, request) in requests.enumerated() {
+            serve(request) { responses.set($0.forwarded, at: index) }
+        }
+    }
+
+    private func serve(_ request: ForwardedRequest, _ respond: @escaping PendingResponse.Send) {
+        let record = CallRecord(HTTPRequest(request), requestID: request.requestID, since: services.clock())
+        var call = Call(record: record, respond: respond)
+        call.body = request.body
+        call.caller = Caller(request.caller)
+        call.isListing = request.isListing
+        do {
+            let path = try RequestPath(raw: request.path)
+            guard case .operation(let operation, let parameters) = router.find(method: request.method, path: path)
+            else { throw Problem(.notFound) }
+            call.parameters = parameters
+            if operation.query != nil { call.query = try Query(raw: request.query) }
+            guard isHere(call) else { return respond(Response(status: ForwardedResponse.misdirected)) }
+            if case .response(let response) = try performHere(call, operation) { respond(response) }
+        } catch {
+            respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: call.requestID))
+        }
+    }
+
+    /// Whether this member is the one to handle the request: it has the resource, or no member does.
+    private func isHere(_ call: Call) -> Bool {
+        guard let id = call.parameters["id"], let cluster = services.cluster, !services.has(id) else { return true }
+        return cluster.holder(of: id) == .unknown
+    }
+}
+
+/// The responses to the requests of one call, in their order.
+private final class ForwardedResponses: Sendable {
+    private let responses: Mutex<[ForwardedResponse?]>
+    private let respond: @Sendable ([ForwardedResponse]) -> Void
+
+    init(count: Int, _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void) {
+        responses = Mutex(Array(repeating: nil, count: count))
+        self.respond = respond
+        if count == 0 { respond([]) }
+    }
+
+    func set(_ response: ForwardedResponse, at index: Int) {
+        let all: [ForwardedResponse]? = responses.withLock { responses in
+            guard responses[index] == nil else { return nil }
+            responses[index] = response
+            let complete = responses.compactMap { $0 }
+            return complete.count == responses.count ? complete : nil
+        }
+        if let all { respond(all) }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate init(_ request: ForwardedRequest) {
+        self.init(
+            method: request.method,
+            rawPath: request.path,
+            rawQuery: request.query,
+            headers: HTTPFields(request.headers.map { HTTPField($0.name, $0.value) }),
+            peer: PeerAddress(host: request.peer, port: 0)
+        )
+    }
+}
+
+extension Caller {
+    fileprivate init(_ caller: ForwardedRequest.Caller) {
+        self.init(
+            identity: caller.identity,
+            rights: Rights(
+                operations: Set(caller.operations.compactMap(Right.init(rawValue:))),
+                upstreams: caller.upstreams.map { WildcardPattern($0) },
+                items: caller.items.map { WildcardPattern($0) },
+                maxSubscriptions: caller.maxSubscriptions,
+                maxItems: caller.maxItems
+            )
+        )
+    }
+}

@@ -1,0 +1,201 @@
+/// A request that one member sends to another one, which has the resource: everything that its handler needs.
+package struct ForwardedRequest: Sendable, Equatable {
+    /// The caller, who was authenticated by the member that the request came to.
+    package struct Caller: Sendable, Equatable {
+        /// The identity; nil without authentication.
+        package var identity: String?
+        /// The permitted operations, and the patterns of upstreams and items.
+        package var operations: [String]
+        package var upstreams: [String]
+        package var items: [String]
+        /// The quotas; nil: none.
+        package var maxSubscriptions: Int?
+        package var maxItems: Int?
+
+        /// A caller.
+        package init(identity: String?, operations: [String], upstreams: [String], items: [String]) {
+            self.identity = identity
+            self.operations = operations
+            self.upstreams = upstreams
+            self.items = items
+        }
+    }
+
+    /// The method, the path and the query as they were sent.
+    package var method: String
+    package var path: String
+    package var query: String?
+    /// The headers that handlers read, in order.
+    package var headers: [(name: String, value: String)]
+    /// The body.
+    package var body: [UInt8]
+    /// The id of the request, and the address of the peer.
+    package var requestID: String
+    package var peer: String
+    package var caller: Caller
+    /// Whether the resource is read for a list.
+    package var isListing: Bool
+
+    /// A request.
+    package init(
+        method: String,
+        path: String,
+        query: String? = nil,
+        headers: [(name: String, value: String)] = [],
+        body: [UInt8] = [],
+        requestID: String,
+        peer: String,
+        caller: Caller,
+        isListing: Bool = false
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.requestID = requestID
+        self.peer = peer
+        self.caller = caller
+        self.isListing = isListing
+    }
+
+    package static func == (left: ForwardedRequest, right: ForwardedRequest) -> Bool {
+        encoded([left]) == encoded([right])
+    }
+}
+
+/// The response to a forwarded request.
+package struct ForwardedResponse: Sendable, Equatable {
+    /// The status; 421: the member does not have the resource.
+    package var status: Int
+    /// The code of the problem that it reports; nil: none.
+    package var problem: String?
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+
+    /// The status of a member that does not have the resource (RFC 9110 section 15.5.20).
+    package static let misdirected = 421
+
+    /// A response.
+    package init(
+        status: Int,
+        problem: String? = nil,
+        headers: [(name: String, value: String)] = [],
+        body: [UInt8] = []
+    ) {
+        self.status = status
+        self.problem = problem
+        self.headers = headers
+        self.body = body
+    }
+
+    package static func == (left: ForwardedResponse, right: ForwardedResponse) -> Bool {
+        encoded([left]) == encoded([right])
+    }
+}
+
+extension ForwardedRequest {
+    /// The bytes of one message with some requests.
+    package static func encoded(_ requests: [ForwardedRequest]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(ClusterFrame.version)
+        writer.list(requests) { writer, request in
+            writer.string(request.method)
+            writer.string(request.path)
+            writer.optional(request.query) { $0.string($1) }
+            writer.headers(request.headers)
+            writer.blob(request.body)
+            writer.string(request.requestID)
+            writer.string(request.peer)
+            writer.optional(request.caller.identity) { $0.string($1) }
+            for words in [request.caller.operations, request.caller.upstreams, request.caller.items] {
+                writer.list(words) { $0.string($1) }
+            }
+            writer.optional(request.caller.maxSubscriptions) { $0.signed($1) }
+            writer.optional(request.caller.maxItems) { $0.signed($1) }
+            writer.bool(request.isListing)
+        }
+        return writer.bytes
+    }
+
+    /// Reads a message with requests.
+    package static func decoded(_ bytes: [UInt8]) throws(CodingError) -> [ForwardedRequest] {
+        var reader = ByteReader(bytes[...])
+        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        let requests = try reader.list { reader throws(CodingError) in try reader.forwardedRequest() }
+        try reader.finish()
+        return requests
+    }
+}
+
+extension ForwardedResponse {
+    /// The bytes of one message with some responses.
+    package static func encoded(_ responses: [ForwardedResponse]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(ClusterFrame.version)
+        writer.list(responses) { writer, response in
+            writer.signed(response.status)
+            writer.optional(response.problem) { $0.string($1) }
+            writer.headers(response.headers)
+            writer.blob(response.body)
+        }
+        return writer.bytes
+    }
+
+    /// Reads a message with responses.
+    package static func decoded(_ bytes: [UInt8]) throws(CodingError) -> [ForwardedResponse] {
+        var reader = ByteReader(bytes[...])
+        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        let responses = try reader.list { reader throws(CodingError) in
+            var response = ForwardedResponse(status: try reader.signed())
+            response.problem = try reader.optional { reader throws(CodingError) in try reader.string() }
+            response.headers = try reader.headers()
+            response.body = Array(try reader.blob())
+            guard (200...599).contains(response.status) else { throw CodingError.malformed }
+            return response
+        }
+        try reader.finish()
+        return responses
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func headers(_ headers: [(name: String, value: String)]) {
+        list(headers) { writer, header in
+            writer.string(header.name)
+            writer.string(header.value)
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func headers() throws(CodingError) -> [(name: String, value: String)] {
+        try list { reader throws(CodingError) in (try reader.string(), try reader.string()) }
+    }
+
+    fileprivate mutating func words() throws(CodingError) -> [String] {
+        try list { reader throws(CodingError) in try reader.string() }
+    }
+
+    fileprivate mutating func forwardedRequest() throws(CodingError) -> ForwardedRequest {
+        var request = ForwardedRequest(
+            method: try string(),
+            path: try string(),
+            query: try optional { reader throws(CodingError) in try reader.string() },
+            headers: try headers(),
+            body: Array(try blob()),
+            requestID: try string(),
+            peer: try string(),
+            caller: ForwardedRequest.Caller(
+                identity: try optional { reader throws(CodingError) in try reader.string() },
+                operations: try words(),
+                upstreams: try words(),
+                items: try words()
+            )
+        )
+        request.caller.maxSubscriptions = try optional { reader throws(CodingError) in try reader.signed() }
+        request.caller.maxItems = try optional { reader throws(CodingError) in try reader.signed() }
+        request.isListing = try bool()
+        return request
+    }
+}
