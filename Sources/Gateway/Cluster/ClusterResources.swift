@@ -183,14 +183,10 @@ struct InheritedResource: Sendable {
 }
 
 extension Services {
-    /// The operation with a handler that responds once the log has what it changed.
-    func confirming(_ operation: Operation) -> Operation {
-        guard let cluster, operation.changesResources else { return operation }
-        var confirming = operation
-        confirming.handler = { call in
-            try ClusterResources(cluster: cluster, services: self).perform(call, operation)
-        }
-        return confirming
+    /// The handler of an operation; in a cluster it responds once the log has what it changed.
+    func confirming(_ operation: Operation) -> Operation.Handler {
+        guard let cluster, operation.changesResources else { return operation.handler }
+        return { call in try ClusterResources(cluster: cluster, services: self).perform(call, operation) }
     }
 
     /// Whether this process has a client or subscription.

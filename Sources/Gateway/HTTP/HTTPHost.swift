@@ -203,7 +203,7 @@ package final class HTTPHost: HTTPHandler {
 
     /// Performs a request on this member of the cluster.
     @Sendable func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        try idempotency.perform(call, services.confirming(operation), now: services.clock())
+        try idempotency.perform(call, operation.method, now: services.clock(), services.confirming(operation))
     }
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {

@@ -99,15 +99,23 @@ final class IdempotencyStore: Sendable {
 extension IdempotencyStore {
     /// Calls the handler. A POST with an `Idempotency-Key` is performed once.
     func perform(_ call: Call, _ operation: Operation, now: Moment) throws -> OperationResult {
-        guard operation.method == .post, let header = call.header("Idempotency-Key") else {
-            return try operation.handler(call)
-        }
+        try perform(call, operation.method, now: now, operation.handler)
+    }
+
+    /// Calls a handler, which stands for that of an operation with this method.
+    func perform(
+        _ call: Call,
+        _ method: Operation.Method,
+        now: Moment,
+        _ handler: Operation.Handler
+    ) throws -> OperationResult {
+        guard method == .post, let header = call.header("Idempotency-Key") else { return try handler(call) }
         guard (1...255).contains(header.utf8.count) else {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
         let key = Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
         switch begin(key, body: call.body, now: now) {
-        case .perform: return try first(call, operation, key)
+        case .perform: return try first(call, key, handler)
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
         case .inProgress:
             throw Problem(.idempotencyConflict, detail: "The first request with this key is still being processed.")
@@ -116,7 +124,7 @@ extension IdempotencyStore {
         }
     }
 
-    private func first(_ call: Call, _ operation: Operation, _ key: Key) throws -> OperationResult {
+    private func first(_ call: Call, _ key: Key, _ handler: Operation.Handler) throws -> OperationResult {
         var noted = call
         noted.respond = { [self] response in
             finished(key, with: response)
@@ -125,7 +133,7 @@ extension IdempotencyStore {
         // The client may leave and repeat the request for its response.
         noted.onAbandonment = { _ in }
         do {
-            let reply = try operation.handler(noted)
+            let reply = try handler(noted)
             if case .response(let response) = reply { finished(key, with: response) }
             return reply
         } catch {

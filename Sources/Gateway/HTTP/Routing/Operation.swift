@@ -53,7 +53,7 @@ final class Operation: Sendable {
     /// The media types of successful responses.
     let mediaTypes: MediaTypes
     /// The handler.
-    var handler: Handler
+    let handler: Handler
 
     private let ownStatuses: Set<Int>
 
