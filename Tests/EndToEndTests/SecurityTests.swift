@@ -58,9 +58,9 @@ internal import Testing
 
     @Test func keysOpenWhatTheyAreForAndNothingElse() async throws {
         try await Self.withGateway { _, url, _, _ in
-            let nobody = try await call("GET", url + "/v1/upstreams")
-            #expect(nobody.status == 401)
-            #expect(nobody.header("WWW-Authenticate")?.hasPrefix("Bearer ") == true)
+            let anonymous = try await call("GET", url + "/v1/upstreams")
+            #expect(anonymous.status == 401)
+            #expect(anonymous.header("WWW-Authenticate")?.hasPrefix("Bearer ") == true)
             #expect(try await call("GET", url + "/health/live").status == 200)
             #expect(try await call("GET", url + "/v1/upstreams", headers: Self.bearer("lsg_x")).status == 401)
             #expect(try await call("GET", url + "/v1/upstreams", headers: Self.bearer(Self.reader)).status == 200)

@@ -41,7 +41,7 @@ def run(options):
 
 
 def row(name, contender, runs, bare):
-    """The figures of a contender: ratios to `bare`, but where a unit is told."""
+    """The figures of a contender: ratios to `bare`, unless a unit is given."""
     return [
         name,
         contender,

@@ -38,7 +38,7 @@ final class ServerBench {
         return configuration
     }
 
-    // MARK: What clients do
+    // MARK: Requests of clients
 
     func openWebSocket(subprotocol: String? = "TLCP-2.5.0.lightstreamer.com") -> LinkID {
         let link = nextLink()
@@ -77,7 +77,7 @@ final class ServerBench {
         perform(machine.writabilityChanged(of: link, to: isWritable, at: now))
     }
 
-    // MARK: What else happens
+    // MARK: Other events
 
     func publish(_ item: String, _ values: [String?], to adapter: String) {
         perform(machine.published(.publish(item: item, values: values), to: adapter, at: now))
@@ -105,7 +105,7 @@ final class ServerBench {
         now = end
     }
 
-    // MARK: What came out
+    // MARK: Written lines
 
     /// The lines written on a connection since the last call; an incomplete line is kept.
     func lines(_ link: LinkID) -> [String] {

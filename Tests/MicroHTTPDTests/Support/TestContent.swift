@@ -84,7 +84,7 @@ final class TestContent: StreamContent, Sendable {
     /// The content of an admitted stream, opened.
     static func opened(_ opening: StreamOpening, by feed: TestFeed) -> TestContent {
         guard let content = admitted.withLock({ $0[opening.stream] }) else {
-            preconditionFailure("a stream was opened that nobody admitted")
+            preconditionFailure("a stream was opened that was not admitted")
         }
         content.state.withLock { state in
             state.stream = (opening.id, feed)
