@@ -48,7 +48,7 @@ extension GatewayConfiguration {
         let (proxies, countsLoopback) = (
             TrustedProxies(networks: access.trustedProxies), access.limits.countsLoopback
         )
-        daemon.reservedDescriptors += pool.mostDescriptors
+        daemon.expectedDescriptors = pool.mostDescriptors
         daemon.addressGroup = { host in
             if proxies.contains(host) || (!countsLoopback && ListeningAddress.isLoopback(host)) { return nil }
             return IPNetwork.subscriber(of: host)

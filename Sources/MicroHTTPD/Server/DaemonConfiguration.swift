@@ -24,13 +24,16 @@ package struct DaemonConfiguration: Sendable {
     /// TLS, if given.
     package var certificate: Certificate?
 
-    /// Connections at a time, all shards together; the system's limit of descriptors, less `reservedDescriptors`, may
-    /// be lower. Default 20,000.
+    /// Connections at a time, all shards together; the system's limit of descriptors, less the reserved ones, may be
+    /// lower. Default 20,000.
     package var connectionLimit = 20_000
     /// Connections beyond that limit, for the requests that `HTTPHandler.isOperational` names. Default 16.
     package var connectionReserve = 16
     /// Descriptors of the process besides connections. Default 128.
     package var reservedDescriptors = 128
+    /// Descriptors that other parts of the process may take besides, at the most. Where the system's limit is low, half
+    /// of what it leaves is kept for them. Default 0.
+    package var expectedDescriptors = 0
     /// Connections at a time from one address; 0 for no limit. Default 0.
     package var connectionLimitPerAddress = 0
     /// The group that the connections of an address count in; nil: the address is not limited. Called with a numeric
@@ -81,6 +84,7 @@ package struct DaemonConfiguration: Sendable {
         corrected.connectionLimit = max(1, connectionLimit)
         corrected.connectionReserve = min(max(0, connectionReserve), 1024)
         corrected.reservedDescriptors = max(0, reservedDescriptors)
+        corrected.expectedDescriptors = max(0, expectedDescriptors)
         corrected.connectionLimitPerAddress = max(0, connectionLimitPerAddress)
         corrected.targetLimit = min(max(1, targetLimit), 1024 * 1024)
         corrected.headerLimit = min(max(1, headerLimit), 1024 * 1024)
@@ -111,6 +115,7 @@ extension DaemonConfiguration {
         let reserved = reservedDescriptors + connectionReserve
         let needed = reserved + min(Self.leastConnections, connectionLimit)
         guard descriptors >= needed else { throw .tooFewDescriptors(limit: descriptors, needed: needed) }
-        return descriptors - reserved
+        let free = descriptors - reserved
+        return free - min(expectedDescriptors, (free - min(Self.leastConnections, connectionLimit)) / 2)
     }
 }

@@ -58,6 +58,13 @@ internal import Testing
         }
     }
 
+    @Test func descriptorsThatOthersMayTakeNeverPreventTheStart() throws {
+        let sharing = configuration { $0.expectedDescriptors = 2_000 }
+        #expect(try sharing.connectionLimit(descriptors: 10_000) == 7_856)
+        #expect(try sharing.connectionLimit(descriptors: 1_024) == 472)
+        #expect(try sharing.connectionLimit(descriptors: 208) == 64)
+    }
+
     @Test func longTargetIsRefused() throws {
         let server = try TestServer(configuration { $0.targetLimit = 100 })
         let good = "/" + String(repeating: "a", count: 99)
