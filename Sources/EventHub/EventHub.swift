@@ -45,13 +45,6 @@ package final class EventHub: ChangeSink {
 
     // MARK: - Changes of this process
 
-    /// Publishes an event to all streams that carry a topic. Calls for one topic must come in the order of its events.
-    /// No effect if the topic is unknown.
-    package func publish(_ event: HubEvent, to topic: TopicID) {
-        let now = clock()
-        locked { $0.publish(event, to: topic, now: now) }
-    }
-
     /// Applies one change.
     package func take(_ change: HubChange) {
         let now = clock()
@@ -94,34 +87,8 @@ package final class EventHub: ChangeSink {
         locked { $0.adopt(topic, changes, now: now) }
     }
 
-    /// Removes a topic that no stream reads; false if one does.
-    package func forget(_ topic: TopicID) -> Bool {
-        locked { $0.forget(topic) }
-    }
-
-    /// Extends the window of a topic back to a sequence, so that streams can resume from there.
-    ///
-    /// - Parameters:
-    ///   - changes: The changes of the topic from after `start` up to where its window begins, with their sequences.
-    ///     Later ones are ignored.
-    ///   - topic: The topic; no effect if it is unknown, or its window reaches back to `start` already.
-    ///   - carrier: The client that carried the subscription at `start`.
-    ///   - start: The sequence.
-    package func prepend(
-        _ changes: [(sequence: UInt64, change: HubChange)],
-        to topic: TopicID,
-        carriedBy carrier: String?,
-        after start: UInt64
-    ) {
-        let now = clock()
-        locked { $0.prepend(changes, to: topic, carriedBy: carrier, after: start, now: now) }
-    }
-
-    /// The sequence after which the window of a topic begins: streams resume from there or from later; nil for an
-    /// unknown topic.
-    package func windowStart(of topic: TopicID) -> UInt64? {
-        locked { $0.windowStart(of: topic) }
-    }
+    /// Whether a topic is known.
+    package func knows(_ topic: TopicID) -> Bool { locked { $0.knows(topic) } }
 
     /// Begins another epoch after a position, for hubs with given numbers: drops the windows of all topics and
     /// restarts every stream, with a `stream` event of outcome `gap` and a fresh snapshot.

@@ -42,41 +42,6 @@ final class LogSegment: @unchecked Sendable {
         buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
     }
 
-    /// A full segment of past events with one context, to be put before another segment.
-    ///
-    /// - Parameters:
-    ///   - weight: The weight of all events of the topic up to the beginning of `next`.
-    ///   - variants: The variants to encode the events in, by index.
-    convenience init(
-        _ events: ArraySlice<PastEvent>,
-        before next: LogSegment,
-        weight: Int,
-        variants: [Bool],
-        now: Moment,
-        encoder: inout EventEncoder
-    ) {
-        guard let context = events.first?.context else { preconditionFailure("a segment of past events holds some") }
-        let encoded = EventVariant.all.filter { variants[$0.index] }.map { variant in
-            (variant, events.map { encoder.encoded($0.event, sequence: $0.sequence, of: context, as: variant) })
-        }
-        let largest = encoded.map { $0.1.reduce(0) { $0 + $1.count + ChunkFraming.overhead } }.max() ?? 0
-        self.init(
-            number: next.number - 1,
-            firstOrdinal: next.firstOrdinal - events.count,
-            context: context,
-            variants: variants,
-            capacity: events.count,
-            byteCapacity: largest + ChunkFraming.overhead
-        )
-        self.next = next
-        var offset = weight - events.reduce(0) { $0 + $1.event.weight }
-        for (index, past) in events.enumerated() {
-            for (variant, payloads) in encoded { buffer(variant)?.append(payloads[index], at: index) }
-            append(LogRecord(sequence: past.sequence, published: now, offset: offset, event: past.event))
-            offset += past.event.weight
-        }
-    }
-
     deinit {
         records.deinitialize(count: count)
         records.deallocate()

@@ -122,29 +122,6 @@ struct TopicLog {
         self.createdAt = createdAt
     }
 
-    /// Puts past events, encoded for the variants that are read now, in front of all others. The log reaches back to
-    /// `start` then.
-    mutating func prepend(_ events: [PastEvent], after start: UInt64, now: Moment, encoder: inout EventEncoder) {
-        guard start < forgottenThrough else { return }
-        let events = events.filter { $0.sequence > start && $0.sequence <= forgottenThrough }
-        var rest = events[...]
-        while let last = rest.last {
-            // From the end, because each segment refers to the next one.
-            let segmentStart = rest.lastIndex { $0.context !== last.context }.map { $0 + 1 } ?? rest.startIndex
-            let part = rest[max(segmentStart, rest.endIndex - Size.mostEvents)...]
-            head = LogSegment(
-                part,
-                before: head,
-                weight: head.count > 0 ? head.offset(at: 0) : weight,
-                variants: readers.map { $0 > 0 },
-                now: now,
-                encoder: &encoder
-            )
-            rest = rest[..<part.startIndex]
-        }
-        forgottenThrough = start
-    }
-
     // MARK: - Segments
 
     private mutating func grow(for payload: Int) {
@@ -183,16 +160,6 @@ struct TopicLog {
             head = next
         }
     }
-}
-
-/// An event that is put in front of a log.
-struct PastEvent {
-    /// Its sequence.
-    let sequence: UInt64
-    /// The event.
-    let event: HubEvent
-    /// The context of its topic at that time.
-    let context: TopicContext
 }
 
 /// A position in a log: the next event to read.

@@ -26,9 +26,6 @@ final class Channel: @unchecked Sendable {
         log = TopicLog(context: context, createdAt: createdAt)
     }
 
-    /// Whether any stream reads it.
-    var isRead: Bool { interests.contains { ($0?.readers ?? 0) > 0 } }
-
     /// A stream of a shard starts to read.
     func addReader(shard: Int, variant: EventVariant) -> ShardChannel {
         log.addReader(variant)

@@ -46,16 +46,12 @@ extension HubState {
         }
     }
 
-    /// Removes a topic that no stream reads; false if one does.
-    mutating func forget(_ topic: TopicID) -> Bool {
-        guard channels(of: topic).allSatisfy({ !$0.isRead }) else { return false }
+    /// Whether a topic is known.
+    func knows(_ topic: TopicID) -> Bool {
         switch topic {
-        case .client(let id): clients[id] = nil
-        case .subscription(let id):
-            guard let record = subscriptions.removeValue(forKey: id) else { return true }
-            if let client = record.client { clients[client]?.remove(id, record.channel) }
+        case .client(let id): clients[id] != nil
+        case .subscription(let id): subscriptions[id] != nil
         }
-        return true
     }
 
     private func channels(of topic: TopicID) -> [Channel] {
@@ -63,54 +59,6 @@ extension HubState {
         case .client(let id): clients[id]?.channels ?? []
         case .subscription(let id): subscriptions[id].map { [$0.channel] } ?? []
         }
-    }
-
-    // MARK: - Windows
-
-    /// Prepends events to a topic's log, so that streams can resume from after a sequence.
-    ///
-    /// - Parameters:
-    ///   - changes: The changes of the topic behind `start` and up to the log's beginning, with their sequences.
-    ///   - carrier: The client that carried the subscription at `start`.
-    mutating func prepend(
-        _ changes: [(sequence: UInt64, change: HubChange)],
-        to topic: TopicID,
-        carriedBy carrier: String?,
-        after start: UInt64,
-        now: Moment
-    ) {
-        switch topic {
-        case .subscription(let id):
-            guard let record = subscriptions[id] else { return }
-            var context = TopicContext(subscription: id, client: carrier, properties: record.properties)
-            var events: [PastEvent] = []
-            for (sequence, change) in changes {
-                switch change {
-                case .carried(id, by: let client?):
-                    context = TopicContext(subscription: id, client: client, properties: record.properties)
-                case .event(let event, topic):
-                    events.append(PastEvent(sequence: sequence, event: event, context: context))
-                default: break
-                }
-            }
-            record.channel.log.prepend(events, after: start, now: now, encoder: &encoder)
-        case .client(let id):
-            guard let record = clients[id] else { return }
-            for channel in record.channels {
-                let events = changes.compactMap { sequence, change -> PastEvent? in
-                    guard case .event(let event, topic) = change, record.channel(of: event) === channel else {
-                        return nil
-                    }
-                    return PastEvent(sequence: sequence, event: event, context: channel.log.context)
-                }
-                channel.log.prepend(events, after: start, now: now, encoder: &encoder)
-            }
-        }
-    }
-
-    /// The sequence after which the window of a topic begins; nil for an unknown topic.
-    func windowStart(of topic: TopicID) -> UInt64? {
-        channels(of: topic).map(\.log.forgottenThrough).max()
     }
 
     // MARK: - Epochs

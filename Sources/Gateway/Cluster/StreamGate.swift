@@ -22,7 +22,7 @@ extension ClusterNode {
     func hold(_ key: SharedTopicKey) -> String {
         let id = ids.id(of: key)
         state.withLock { $0.machine.hold(id, key) }
-        if hub.windowStart(of: .subscription(id)) == nil {
+        if !hub.knows(.subscription(id)) {
             hub.take([.subscriptionAdded(id, key.properties), .activity(subscription: id, isActive: true)])
         }
         wake()

@@ -1,4 +1,4 @@
-package import EventHub
+internal import EventHub
 package import SessionCore
 
 /// What a newcomer needs to go on from a position: the ledger, and the values of all subscriptions.
@@ -15,18 +15,6 @@ package struct ClusterSnapshot: Sendable, Equatable {
         self.created = created
         self.ledger = ledger
         self.tables = tables
-    }
-
-    /// The changes that bring an empty hub to the ledger's state, without the tables.
-    package var changes: [HubChange] {
-        let clients = ledger.clients.sorted { $0.key < $1.key }.map { HubChange.clientAdded($0.key, $0.value.status) }
-        let subscriptions = ledger.subscriptions.sorted { $0.key < $1.key }.flatMap { id, view in
-            [
-                HubChange.subscriptionAdded(id, view.properties), .carried(subscription: id, by: view.carrier),
-                .activity(subscription: id, isActive: view.isActive),
-            ]
-        }
-        return clients + subscriptions
     }
 
     /// The bytes that a member sends to a newcomer.

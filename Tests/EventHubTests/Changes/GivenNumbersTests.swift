@@ -105,48 +105,6 @@ internal import Testing
         #expect(try stream.events.last?.id == id(3, EventNumber.complete))
     }
 
-    @Test func aTopicIsForgottenOnceItHasNoReader() throws {
-        let harness = makeHarness()
-        apply(added(), at: 1, to: harness)
-        let stream = try harness.open(.subscription("s"))
-        #expect(!harness.hub.forget(.subscription("s")))
-        harness.close(stream)
-        #expect(harness.hub.forget(.subscription("s")))
-        #expect(harness.hub.state(of: .subscription("s")) == nil)
-    }
-
-    @Test(arguments: [2, 300, 700])
-    func aWindowIsExtendedBackwards(count: Int) throws {
-        let (first, second) = (makeHarness(), makeHarness())
-        apply(added(), at: 1, to: first)
-        let past = (0..<count).map { event(update("\($0)")) }
-        for (index, change) in past.enumerated() { apply([change], at: 2 + UInt64(index), to: first) }
-        let position = UInt64(1 + count)
-        second.hub.apply([], at: position)
-        second.hub.adopt(.subscription("s"), try #require(first.hub.state(of: .subscription("s"))).changes)
-        let start = EventNumber.number(position: 1, index: EventNumber.complete)
-        let numbered = past.enumerated().map { index, change in
-            (sequence: EventNumber.number(position: 2 + UInt64(index), index: 0), change: change)
-        }
-        let reader = try second.open(.subscription("s"))
-        second.hub.prepend(numbered, to: .subscription("s"), carriedBy: "c", after: start)
-        #expect(second.hub.windowStart(of: .subscription("s")) == start)
-        let streams = try [first, second].map { harness in
-            try harness.open(.subscription("s")) {
-                $0.lastEventID = id(1, EventNumber.complete)
-                $0.conflates = false
-            }
-        }
-        for harness in [first, second] {
-            apply([event(update("live"))], at: position + 1, to: harness)
-            harness.pass()
-        }
-        let events = try streams.map { try $0.events.dropFirst().map { [$0.id ?? "", "\($0.data)"] } }
-        #expect(events[0] == events[1])
-        #expect(events[0].count == count + 1)
-        #expect(try reader.events.last?.id == id(position + 1, 0))
-    }
-
     @Test func anotherEpochStartsEveryStreamAnew() throws {
         let harness = makeHarness()
         apply(added() + [event(update("1"))], at: 90, to: harness)

@@ -19,7 +19,7 @@ internal import Testing
             Task.detached {
                 for number in 0..<events {
                     let update = properties.update(["\(number)", "", ""])
-                    hub.publish(.subscription(update), to: .subscription("s\(index)"))
+                    hub.take(.event(.subscription(update), .subscription("s\(index)")))
                 }
             }
         }

@@ -189,7 +189,7 @@ internal import Testing
         harness.publish(quotes.update(["9", "", ""]))
         harness.pass()
         #expect(try stream.names.count == 1)
-        harness.hub.publish(.status(.stalled), to: .client("c"))
+        harness.hub.take(.event(.status(.stalled), .client("c")))
         harness.pass()
         #expect(try stream.names == ["update", "update", "status"])
     }

@@ -58,7 +58,7 @@ internal import Testing
         var restless = try harness.open(request)
         var told: [TestStream.Event] = []
         // One event for both: a stream without an event cannot resume.
-        harness.hub.publish(.status(.connecting), to: .client("c"))
+        harness.hub.take(.event(.status(.connecting), .client("c")))
         harness.pass()
         for _ in 0..<300 {
             let id = Bool.random(using: &generator) ? "s" : "t"

@@ -91,7 +91,7 @@ final class HubHarness {
     }
 
     func publish(_ event: SubscriptionEvent, to id: String = "s") {
-        hub.publish(.subscription(event), to: .subscription(id))
+        hub.take(.event(.subscription(event), .subscription(id)))
     }
 }
 

@@ -66,7 +66,7 @@ import Testing
         )
         let content = open(stream, in: feed)
         #expect(read(content).text.contains("event: stream\n"))
-        hub.publish(.status(.stalled), to: .client("c"))
+        hub.take(.event(.status(.stalled), .client("c")))
         var news = FeedNews()
         feed.collect(into: &news, now: Moment.monotonic())
         #expect(news.ready.map(\.slot) == [3])

@@ -31,7 +31,7 @@ struct Publisher {
                 keyPosition: nil,
                 commandPosition: nil
             )
-            hub.publish(.subscription(subscribed), to: .subscription(id))
+            hub.take(.event(.subscription(subscribed), .subscription(id)))
         }
     }
 
@@ -65,6 +65,6 @@ struct Publisher {
             changed: changed
         )
         count += 1
-        hub.publish(.subscription(.update(update)), to: .subscription("s\(topic)"))
+        hub.take(.event(.subscription(.update(update)), .subscription("s\(topic)")))
     }
 }

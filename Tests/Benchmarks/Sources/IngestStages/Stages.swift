@@ -65,7 +65,7 @@ struct PublishedTopic {
             keyPosition: nil,
             commandPosition: nil
         )
-        hub.publish(.subscription(subscribed), to: .subscription("s1"))
+        hub.take(.event(.subscription(subscribed), .subscription("s1")))
         for reader in 0..<readers {
             guard let stream = try? hub.admit(StreamRequest(sources: [.subscription("s1")])) else { continue }
             let id = StreamID(slot: reader, generation: 1)
