@@ -34,7 +34,9 @@ class Terminal:
         self.text = ""
         self.process, self.terminal = pty.fork()
         if self.process == 0:
-            os.environ.update(environment)
+            # The terminal of the test, whatever this one is.
+            os.environ.pop("NO_COLOR", None)
+            os.environ.update({"TERM": "xterm-256color", **environment})
             # The size is set by the parent before the program starts.
             os.read(0, 1)
             os.execvp(command[0], command)
