@@ -60,7 +60,8 @@ final class ConnectionLedger: Sendable {
                 counts.refused += 1
                 return nil
             }
-            let isReserved = counts.open >= counts.limit
+            // Those of the reserve count as well: two loops may admit connections in another order than they arrived.
+            let isReserved = counts.open + counts.reserved >= counts.limit
             if isReserved {
                 let share = group == nil ? reserve : max(1, reserve / Self.reserveShare)
                 guard counts.reserved < reserve, counts.reservedByAddress[peer.host, default: 0] < share else {

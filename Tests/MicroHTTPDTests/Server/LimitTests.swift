@@ -217,9 +217,22 @@ internal import Testing
         }
         let first = places("192.0.2.1")
         #expect(first.map(\.isReserved) == [false, true, true])
-        #expect(places("192.0.2.2").count == 2)
-        for place in first { ledger.release(place) }
+        let second = places("192.0.2.2")
+        #expect(second.map(\.isReserved) == [true, true])
+        for place in first + second { ledger.release(place) }
         #expect(places("192.0.2.1").map(\.isReserved) == [false, true, true])
+    }
+
+    @Test func connectionsOfTheReserveCountAsOpen() {
+        let ledger = ConnectionLedger(limit: 2, reserve: 8, limitPerAddress: 0, group: { $0 }, bodyBudget: 0)
+        func admit() -> ConnectionPlace? { ledger.admit(PeerAddress(host: "192.0.2.1", port: 1)) }
+        let places = [admit(), admit(), admit()]
+        #expect(places.map { $0?.isReserved } == [false, false, true])
+        if let ordinary = places[0] { ledger.release(ordinary) }
+        let next = admit()
+        #expect(next?.isReserved == true)
+        for place in [places[2], next].compactMap({ $0 }) { ledger.release(place) }
+        #expect(admit()?.isReserved == false)
     }
 
     @Test func requestThatDoesNotComeIsCutOff() throws {
