@@ -5,8 +5,6 @@
 Ends 0 once every rule holds in light and dark, on a screen and a phone; prints what violates one, and ends 1.
 """
 
-import sys
-
 import gateway
 from browser import opened
 
@@ -198,7 +196,4 @@ def main(binary):
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except Exception as problem:  # Every failure is the result of this script.
-        sys.exit(f"accessibility: {problem}")
+    gateway.script("accessibility", main)

@@ -6,7 +6,6 @@ Ends 0 once every check holds; prints the first that does not, and ends 1.
 """
 
 import subprocess
-import sys
 
 import gateway
 from browser import opened
@@ -79,7 +78,4 @@ def main(binary):
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except Exception as problem:  # Every failure is the result of this script.
-        sys.exit(f"dashboard: {problem}")
+    gateway.script("dashboard", main)

@@ -5,8 +5,6 @@
 Ends 0 once every check below holds; prints the first that does not, and ends 1.
 """
 
-import sys
-
 import gateway
 from browser import opened
 
@@ -243,7 +241,4 @@ def main(binary):
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except Exception as problem:  # Every failure is the result of this script.
-        sys.exit(f"dashboard: {problem}")
+    gateway.script("dashboard", main)

@@ -172,7 +172,4 @@ def main(binary):
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except Exception as problem:  # Every failure is the result of this script.
-        sys.exit(f"docs: {problem}")
+    gateway.script("docs", main)

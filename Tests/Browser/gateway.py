@@ -1,8 +1,9 @@
-"""The built program as a child process of a browser test."""
+"""The built program as a child process of a test script, and the frame of such scripts."""
 
 import contextlib
 import json
 import subprocess
+import sys
 import urllib.request
 
 
@@ -31,3 +32,20 @@ def get(address, key=None):
 
 def streams(address, key=None):
     return get(address + "/v1/streams", key)["streams"]
+
+
+def run(checks, *arguments):
+    """Calls each check with the arguments; the first that fails ends the run, under its name."""
+    for check in checks:
+        try:
+            check(*arguments)
+        except Exception as problem:
+            raise RuntimeError(f"{check.__name__}: {problem}") from problem
+
+
+def script(title, main):
+    """Calls `main` with the argument of the script. Every failure is the result of the script."""
+    try:
+        main(sys.argv[1])
+    except Exception as problem:
+        sys.exit(f"{title}: {problem}")

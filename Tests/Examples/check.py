@@ -249,16 +249,9 @@ CHECKS = [
 
 def main(binary):
     with gateway.demo(binary) as (address, _):
-        for check in CHECKS:
-            try:
-                check(address, binary)
-            except Exception as problem:
-                raise RuntimeError(f"{check.__name__}: {problem}") from problem
+        gateway.run(CHECKS, address, binary)
     print(f"examples: {len(CHECKS)} checks")
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except Exception as problem:  # Every failure is the result of this script.
-        sys.exit(f"examples: {problem}")
+    gateway.script("examples", main)

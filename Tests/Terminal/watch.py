@@ -186,16 +186,9 @@ CHECKS = [
 
 def main(program):
     with gateway.demo(program) as (address, _):
-        for check in CHECKS:
-            try:
-                check(program, address)
-            except Exception as problem:
-                raise RuntimeError(f"{check.__name__}: {problem}") from problem
+        gateway.run(CHECKS, program, address)
     print(f"watch: {len(CHECKS)} checks")
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except Exception as problem:  # Every failure is the result of this script.
-        sys.exit(f"watch: {problem}")
+    gateway.script("watch", main)
