@@ -57,33 +57,35 @@ package struct JSONBytes: Sendable {
 
     /// Writes the name of the next member, escaped.
     package mutating func key(_ name: String) {
-        comma()
-        JSONEscaping.append(name, to: &bytes)
+        JSONEscaping.append(name, afterComma: needsComma, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
-    /// Writes a name that is encoded already.
-    package mutating func key(_ key: JSONKey) {
-        comma()
-        bytes.append(contentsOf: key.bytes)
+    /// Writes a name that is encoded already; `index` is less than the number of keys.
+    package mutating func key(_ index: Int, of keys: JSONKeys) {
+        keys.append(index, afterComma: needsComma, to: &bytes)
         needsComma = false
     }
 
     /// Writes a name that needs no escape.
     package mutating func key(_ name: StaticString) {
-        comma()
-        bytes.append(UInt8(ascii: "\""))
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        name.withUTF8Buffer { name in
+            bytes.append(addingCapacity: name.count + 4) { span in
+                if needsComma { span.append(UInt8(ascii: ",")) }
+                span.append(UInt8(ascii: "\""))
+                span.append(contentsOf: name)
+                span.append(UInt8(ascii: "\""))
+                span.append(UInt8(ascii: ":"))
+            }
+        }
         needsComma = false
     }
 
     /// Writes a string.
     package mutating func string(_ text: String) {
-        comma()
-        JSONEscaping.append(text, to: &bytes)
+        JSONEscaping.append(text, afterComma: needsComma, to: &bytes)
+        needsComma = true
     }
 
     /// Writes a string, or `null`.
@@ -95,6 +97,20 @@ package struct JSONBytes: Sendable {
     package mutating func number(_ value: Int) {
         comma()
         bytes.append(decimal: value)
+    }
+
+    /// Writes thousandths as a number with up to three decimals, for example 2500 as 2.5.
+    package mutating func number(thousandths value: Int) {
+        comma()
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: 1000)
+        bytes.append(decimal: Int(whole))
+        if rest == 0 { return }
+        bytes.append(UInt8(ascii: "."))
+        bytes.append(UInt8(ascii: "0") + UInt8(rest / 100))
+        if rest % 100 == 0 { return }
+        bytes.append(UInt8(ascii: "0") + UInt8(rest / 10 % 10))
+        if rest % 10 != 0 { bytes.append(UInt8(ascii: "0") + UInt8(rest % 10)) }
     }
 
     /// Writes a number; `null` for infinities and NaN, which JSON cannot represent.
@@ -147,16 +163,34 @@ package struct JSONBytes: Sendable {
     }
 }
 
-/// The name of a member as JSON, with its quotation marks and colon, for names that are written often.
-package struct JSONKey: Sendable {
-    fileprivate let bytes: [UInt8]
+/// The names of members as JSON, with quotation marks and colons, for names that are written often.
+package struct JSONKeys: Sendable {
+    /// All names, one after the other.
+    private var bytes: [UInt8] = []
+    /// Where each name ends, after a 0 for the start of the first.
+    private var ends = [0]
 
-    /// Encodes a name.
-    package init(_ name: String) {
-        var bytes: [UInt8] = []
-        JSONEscaping.append(name, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        self.bytes = bytes
+    /// Encodes names.
+    package init(_ names: some Collection<String>) {
+        ends.reserveCapacity(names.count + 1)
+        for name in names {
+            JSONEscaping.append(name, afterComma: false, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            ends.append(bytes.count)
+        }
+    }
+
+    /// The number of names.
+    package var count: Int { ends.count - 1 }
+
+    fileprivate func append(_ index: Int, afterComma needsComma: Bool, to other: inout [UInt8]) {
+        let range = ends[index]..<ends[index + 1]
+        bytes.withUnsafeBufferPointer { bytes in
+            other.append(addingCapacity: range.count + 1) { span in
+                if needsComma { span.append(UInt8(ascii: ",")) }
+                span.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[range]))
+            }
+        }
     }
 }
 
@@ -195,38 +229,60 @@ extension JSONBytes {
 /// Writes JSON strings: quotation marks, and escapes only where JSON requires them.
 enum JSONEscaping {
     /// Appends a string with its quotation marks.
-    static func append(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        let done: Void? = text.utf8.withContiguousStorageIfAvailable { append($0, to: &bytes) }
-        if done == nil { Array(text.utf8).withUnsafeBufferPointer { append($0, to: &bytes) } }
+    static func append(_ text: String, afterComma needsComma: Bool, to bytes: inout [UInt8]) {
+        let done: Void? = text.utf8.withContiguousStorageIfAvailable { append($0, afterComma: needsComma, to: &bytes) }
+        if done == nil {
+            Array(text.utf8).withUnsafeBufferPointer { append($0, afterComma: needsComma, to: &bytes) }
+        }
+    }
+
+    /// Appends runs of bytes that need no escape, with the escapes between them. Most texts are one run.
+    private static func append(
+        _ text: UnsafeBufferPointer<UInt8>,
+        afterComma needsComma: Bool,
+        to bytes: inout [UInt8]
+    ) {
+        var runEnd = endOfRun(in: text, from: 0)
+        bytes.append(addingCapacity: text.count + 3) { span in
+            if needsComma { span.append(UInt8(ascii: ",")) }
+            span.append(UInt8(ascii: "\""))
+            span.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<runEnd]))
+            if runEnd == text.count { span.append(UInt8(ascii: "\"")) }
+        }
+        if runEnd == text.count { return }
+        while runEnd < text.count {
+            escape(text[runEnd], to: &bytes)
+            let runStart = runEnd + 1
+            runEnd = endOfRun(in: text, from: runStart)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart..<runEnd]))
+        }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends runs of bytes that need no escape, with the escapes between them.
-    private static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
-        var runStart = 0
-        var index = 0
-        while index < text.count {
-            if index + 8 <= text.count, !needsEscape(eightBytesAt: index, in: text) {
-                index += 8
-                continue
-            }
-            let byte = text[index]
-            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-                index += 1
-                continue
-            }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart..<index]))
-            escape(byte, to: &bytes)
-            index += 1
-            runStart = index
+    /// The index of the first byte that needs an escape, or the end.
+    private static func endOfRun(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        let bytes = UnsafeRawBufferPointer(text)
+        let end = bytes.count
+        var index = start
+        while index + 8 <= end, !needsEscape(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) { index += 8 }
+        // The last few bytes are compared at once too, together with bytes before them.
+        if end - start >= 8 {
+            if !needsEscape(bytes.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self)), end - index < 8 { return end }
+        } else if end - start >= 4 {
+            let first = bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+            let last = bytes.loadUnaligned(fromByteOffset: end - 4, as: UInt32.self)
+            if !needsEscape(UInt64(first) << 32 | UInt64(last)) { return end }
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart...]))
+        while index < end {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+            index += 1
+        }
+        return index
     }
 
     /// Whether one of eight bytes is a control character, a quotation mark or a backslash; all are compared at once.
-    private static func needsEscape(eightBytesAt index: Int, in text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let bytes = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+    private static func needsEscape(_ bytes: UInt64) -> Bool {
         let each: UInt64 = 0x0101_0101_0101_0101
         let quotes = bytes ^ (each &* UInt64(UInt8(ascii: "\"")))
         let backslashes = bytes ^ (each &* UInt64(UInt8(ascii: "\\")))
@@ -251,6 +307,18 @@ enum JSONEscaping {
             let low = byte & 0x0F
             bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
         default: bytes.append(byte)
+        }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends bytes, for which there is room.
+    @inline(__always)
+    fileprivate mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
+        withUnsafeMutableBufferPointer { buffer, count in
+            let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...]))
+            room.copyMemory(from: UnsafeRawBufferPointer(bytes))
+            count += bytes.count
         }
     }
 }

@@ -57,17 +57,33 @@ struct JSONBytesTests {
         }
     }
 
-    @Test func anEncodedKeyIsWrittenLikeItsName() {
+    @Test func encodedKeysAreWrittenLikeTheirNames() {
+        let names = ["a", "\"b\"", ""]
+        let keys = JSONKeys(names)
         var json = JSONBytes()
         json.beginObject()
-        for name in ["a", "\"b\""] {
-            json.key(JSONKey(name))
+        for (index, name) in names.enumerated() {
+            json.key(index, of: keys)
             json.null()
             json.key(name)
             json.null()
         }
         json.endObject()
-        #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"a":null,"a":null,"\"b\"":null,"\"b\"":null}"#)
+        #expect(keys.count == 3)
+        #expect(
+            String(decoding: json.bytes, as: UTF8.self)
+                == #"{"a":null,"a":null,"\"b\"":null,"\"b\"":null,"":null,"":null}"#
+        )
+    }
+
+    @Test(arguments: [
+        (0, "0"), (1, "0.001"), (10, "0.01"), (100, "0.1"), (999, "0.999"), (1000, "1"), (2500, "2.5"), (60_040, "60.04"),
+        (-1, "-0.001"), (-12_340, "-12.34"), (Int.max, "9223372036854775.807"), (Int.min, "-9223372036854775.808"),
+    ])
+    func writesThousandths(value: Int, text: String) {
+        var json = JSONBytes()
+        json.number(thousandths: value)
+        #expect(json.bytes.elementsEqual(text.utf8))
     }
 
     @Test(arguments: [0, 1, -1, 10, 99, 1000, Int.max, Int.min])

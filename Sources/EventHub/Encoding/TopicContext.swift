@@ -66,7 +66,7 @@ enum OverflowPolicy: Sendable, Equatable {
 struct FieldNaming: Sendable {
     /// Whether the keys are names.
     let usesNames: Bool
-    private let keys: [JSONKey]
+    private let keys: JSONKeys
 
     /// The keys for a subscription.
     init(_ properties: SubscriptionProperties) {
@@ -79,13 +79,13 @@ struct FieldNaming: Sendable {
         usesNames = isListed && Set(names.map(JSONValue.string)).count == names.count
         let count = max(names.count, 64)
         let texts = usesNames ? names : (1...count).map(String.init)
-        keys = texts.map(JSONKey.init)
+        keys = JSONKeys(texts)
     }
 
     /// Writes the key of the field at a 1-based position.
     func write(_ position: Int, to json: inout JSONBytes) {
-        if keys.indices.contains(position &- 1) {
-            json.key(keys[position &- 1])
+        if position >= 1, position <= keys.count {
+            json.key(position - 1, of: keys)
         } else {
             json.key(String(position))
         }
