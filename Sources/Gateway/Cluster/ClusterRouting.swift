@@ -237,6 +237,8 @@ extension Response {
             case .empty: []
             case .bytes(let bytes): bytes
             case .shared(let bytes): Array(bytes.bytes)
+            // The other member sends their number only.
+            case .omitted(let count): Array(repeating: 0, count: count)
             }
         return ForwardedResponse(
             status: status,

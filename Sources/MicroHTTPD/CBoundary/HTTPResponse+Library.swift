@@ -45,6 +45,8 @@ extension HTTPResponse {
             )
             if response == nil { BodyBox.release(context) }
             return response
+        case .omitted(let count):
+            return MHD_create_response_from_callback(UInt64(max(0, count)), 1024, noContentCallback, nil, nil)
         }
     }
 }

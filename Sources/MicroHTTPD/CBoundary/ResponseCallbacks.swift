@@ -17,7 +17,7 @@ func contentFreeCallback(context: UnsafeMutableRawPointer?) {
     StreamBox.release(context)
 }
 
-/// The content reader of a response to `HEAD`, which has no body: the library requires one and never calls it.
+/// The content reader of a response without a body, to `HEAD` or with 304: the library requires one and never calls it.
 func noContentCallback(
     context: UnsafeMutableRawPointer?,
     position: UInt64,

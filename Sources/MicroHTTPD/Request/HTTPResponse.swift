@@ -10,6 +10,8 @@ package struct HTTPResponse: Sendable {
         case bytes([UInt8])
         /// These bytes; they are shared, not copied, and kept until they are sent.
         case shared(SharedBytes)
+        /// This number of bytes, which are not sent: for a 304 and for responses to `HEAD` only.
+        case omitted(Int)
 
         /// The number of bytes.
         package var count: Int {
@@ -17,6 +19,7 @@ package struct HTTPResponse: Sendable {
             case .empty: 0
             case .bytes(let bytes): bytes.count
             case .shared(let bytes): bytes.count
+            case .omitted(let count): count
             }
         }
     }
@@ -26,8 +29,8 @@ package struct HTTPResponse: Sendable {
     /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the server and ignored here;
     /// `Connection: close` is honoured.
     package var headers: HTTPFields
-    /// The body. A `HEAD` request and a 304 have its length and no bytes: pass the body of the full response, or the
-    /// length is sent as 0. With 204 the length is omitted.
+    /// The body. A `HEAD` request and a 304 have its length and no bytes: pass the body of the full response or its
+    /// length, or the length is sent as 0. With 204 the length is omitted.
     package var body: Body
 
     /// A response from its parts.

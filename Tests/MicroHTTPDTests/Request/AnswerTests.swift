@@ -40,8 +40,9 @@ internal import Testing
         }
     }
 
-    @Test func notModifiedHasTheLengthOfTheOmittedBody() throws {
-        let server = try TestServer(handler: Self.fixed(HTTPResponse(status: 304, body: .bytes([1, 2, 3]))))
+    @Test(arguments: [HTTPResponse.Body.bytes([1, 2, 3]), .omitted(3)])
+    func notModifiedHasTheLengthOfTheOmittedBody(body: HTTPResponse.Body) throws {
+        let server = try TestServer(handler: Self.fixed(HTTPResponse(status: 304, body: body)))
         let client = try server.client()
         for _ in 0..<2 {
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -40,13 +40,15 @@ struct Response: Sendable {
 
     /// A copy with an `ETag`, or 304 if `If-None-Match` names that tag.
     func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Response {
-        if tag.matches(ifNoneMatch: ifNoneMatch) {
-            // The server omits the body; it determines `Content-Length`, which is that of the response with 200.
-            var response = Response(status: 304).with("ETag", tag.description).with("Cache-Control", "no-cache")
-            response.body = body
-            return response
-        }
+        if tag.matches(ifNoneMatch: ifNoneMatch) { return .notModified(tag, length: body.count) }
         return with("ETag", tag.description).with("Cache-Control", "no-cache")
+    }
+
+    /// A 304. `length` is that of the response with 200, which its `Content-Length` repeats.
+    static func notModified(_ tag: EntityTag, length: Int) -> Response {
+        var response = Response(status: 304).with("ETag", tag.description).with("Cache-Control", "no-cache")
+        response.body = length > 0 ? .omitted(length) : .empty
+        return response
     }
 
     /// The response for the HTTP server.
@@ -58,7 +60,7 @@ extension Response {
     private var bodyTag: EntityTag {
         switch body {
         case .bytes(let bytes): EntityTag(of: bytes)
-        case .empty, .shared: EntityTag(of: [])
+        case .empty, .shared, .omitted: EntityTag(of: [])
         }
     }
 

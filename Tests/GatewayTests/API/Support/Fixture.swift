@@ -44,6 +44,8 @@ struct Fixture {
         var status = 0
         var headers = HTTPFields()
         var bytes: [UInt8] = []
+        /// The number of bytes, also of those that are not sent.
+        var length = 0
         var isWaiting = false
         var isStream = false
 
@@ -88,8 +90,14 @@ struct Fixture {
             case .empty: []
             case .bytes(let bytes): bytes
             case .shared(let shared): Array(shared.bytes)
+            case .omitted: []
             }
-        return Outcome(status: response.status, headers: response.headers, bytes: bytes)
+        return Outcome(
+            status: response.status,
+            headers: response.headers,
+            bytes: bytes,
+            length: response.body.count
+        )
     }
 
     /// Creates an inactive subscription and returns its id.
