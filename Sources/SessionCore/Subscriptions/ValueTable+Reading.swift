@@ -28,13 +28,18 @@ extension ValueTable {
     }
 
     /// When the item changed last; nil before its first update.
-    package func changedAt(item: Int) -> Moment? { held(item)?.changedAt }
+    package func changedAt(item: Int) -> Moment? {
+        // Not by way of a copy of the item, which would retain all that it holds.
+        items.indices.contains(item &- 1) ? items[item &- 1].changedAt : nil
+    }
 
     /// Whether the item's snapshot has ended.
     package func snapshotEnded(item: Int) -> Bool { held(item)?.snapshotEnded ?? false }
 
     /// The last row of an item, of any key; in COMMAND mode the command is as the server sent it.
-    package func row(item: Int) -> [String?]? { held(item)?.row }
+    package func row(item: Int) -> [String?]? {
+        items.indices.contains(item &- 1) ? items[item &- 1].row : nil
+    }
 
     /// COMMAND only: the row of a key, second-level values included as far as there are any; the command is `ADD` or
     /// `UPDATE`. Nil for a key that was never added or is deleted.

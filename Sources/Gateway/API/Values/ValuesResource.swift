@@ -1,6 +1,7 @@
 internal import JSONText
 internal import SessionCore
 internal import SessionPool
+internal import Synchronization
 
 /// `/v1/subscriptions/{id}/values` and the paths below it.
 struct ValuesResource: Sendable {
@@ -141,48 +142,76 @@ struct ValuesResource: Sendable {
         let view = ValuesView(resource, now: services.clock())
         let target = try find(view)
         let acceptance = AcceptHeader(call.header("Accept"))
-        let tag = tag(of: target, in: view)
         let ifNoneMatch = call.header("If-None-Match")
-        guard case .value(let item, let field, let key) = target else {
-            _ = try acceptance.choose(["application/json"])
-            let response = Response.json { write(target, of: view, to: &$0) }
-            guard response.body.count <= ValuesView.mostTableBytes else {
-                throw Problem(.invalidValue, detail: "The values of the subscription are too large: select an item.")
-            }
-            return response.tagged(tag, ifNoneMatch: ifNoneMatch)
-        }
-        let value = view.value(item: item, field: field, key: key)
-        if try acceptance.choose(["application/json", "text/plain"]) == "application/json" {
-            return Response.json { view.writeValue(value, item: item, to: &$0) }
-                .tagged(tag, ifNoneMatch: ifNoneMatch).with("Vary", "Accept")
-        }
-        let plain =
-            value.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
-            ?? Response(status: 204)
-        return plain.tagged(tag, ifNoneMatch: ifNoneMatch).with("Vary", "Accept")
-    }
-
-    private func write(_ target: Target, of view: ValuesView, to json: inout JSONBytes) {
         switch target {
-        case .table: view.writeTable(to: &json)
-        case .item(let item): view.writeItem(item, to: &json)
-        case .keys(let item): view.writeKeys(item, to: &json)
-        case .key(let item, let key): view.writeKey(key, item: item, to: &json)
+        case .table:
+            _ = try acceptance.choose(["application/json"])
+            return try table(resource, view, ifNoneMatch: ifNoneMatch)
+        case .item(let item):
+            _ = try acceptance.choose(["application/json"])
+            return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeMembers(of: item, to: &$0) }
+        case .keys(let item):
+            _ = try acceptance.choose(["application/json"])
+            return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKeys(of: item, to: &$0) }
+        case .key(let item, let key):
+            _ = try acceptance.choose(["application/json"])
+            return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKey(key, of: item, to: &$0) }
         case .value(let item, let field, let key):
-            view.writeValue(view.value(item: item, field: field, key: key), item: item, to: &json)
+            let value = view.value(item: item, field: field, key: key)
+            let isJSON = try acceptance.choose(["application/json", "text/plain"]) == "application/json"
+            let plain = isJSON ? nil : PlainValue(text: value)
+            return part(item, of: view, plain: plain, ifNoneMatch: ifNoneMatch) { $0.member("value", value) }
+                .with("Vary", "Accept")
         }
     }
 
-    /// The tag of a target: of the whole table the version of the subscription, of a part a hash of that part, so that
-    /// changes of other items do not end a long poll. Weak, because ages differ between equal states.
-    private func tag(of target: Target, in view: ValuesView) -> EntityTag {
-        let staleness = view.reading.isStale ? "s" : "f"
-        if case .table = target {
-            return EntityTag("\(view.subscription)-\(view.reading.status.version)-\(staleness)", isWeak: true)
+    /// The whole table. Its tag is the version of the subscription, so that a 304 needs no JSON but that of the ages.
+    private func table(_ resource: SubscriptionResource, _ view: ValuesView, ifNoneMatch: String?) throws -> Response {
+        let version = view.reading.status.version
+        let tag = EntityTag("\(view.subscription)-\(version)-\(view.staleness)", isWeak: true)
+        let isMatch = tag.matches(ifNoneMatch: ifNoneMatch)
+        if isMatch, let known = resource.measured.withLock({ $0 }), known.version == version {
+            return .notModified(tag, length: known.length + view.agesLength)
         }
-        var json = JSONBytes()
-        write(target, of: view.ageless, to: &json)
-        return EntityTag("\(EntityTag(of: json.bytes).opaque)-\(staleness)", isWeak: true)
+        let response = Response.json { view.writeTable(to: &$0) }
+        guard response.body.count <= ValuesView.mostTableBytes else {
+            throw Problem(.invalidValue, detail: "The values of the subscription are too large: select an item.")
+        }
+        guard isMatch else { return response.tagged(tag, ifNoneMatch: nil) }
+        let length = response.body.count - view.agesLength
+        resource.measured.withLock { $0 = MeasuredValues(version: version, length: length) }
+        return .notModified(tag, length: response.body.count)
+    }
+
+    /// A value as `text/plain`; nil if there is none.
+    private struct PlainValue {
+        let text: String?
+    }
+
+    /// A part of the table: an object with the members that `write` writes and an age. Its tag is a hash of the object
+    /// without the age, so that changes of other items do not end a long poll. Weak, because ages differ between equal
+    /// states.
+    private func part(
+        _ item: Int,
+        of view: ValuesView,
+        plain: PlainValue? = nil,
+        ifNoneMatch: String?,
+        _ write: (inout JSONBytes) -> Void
+    ) -> Response {
+        var json = JSONBytes(capacity: ValuesView.usualPartBytes)
+        json.beginObject()
+        write(&json)
+        let hash = EntityTag.Hash(of: json.bytes).adding(UInt8(ascii: "}"))
+        let tag = EntityTag("\(hash.text)-\(view.staleness)", isWeak: true)
+        if let plain {
+            let response =
+                plain.text.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
+            return (response ?? Response(status: 204)).tagged(tag, ifNoneMatch: ifNoneMatch)
+        }
+        view.writeAge(item, to: &json)
+        json.endObject()
+        return Response(status: 200, mediaType: "application/json", body: json.bytes)
+            .tagged(tag, ifNoneMatch: ifNoneMatch)
     }
 
     // MARK: - Selection by query

@@ -11,7 +11,6 @@ struct ValuesView {
     /// The time that ages refer to.
     let now: Moment
 
-    private var showsAges = true
     private var table: ValueTable { reading.table }
 
     /// A view of a resource's values.
@@ -26,12 +25,8 @@ struct ValuesView {
         self.now = now
     }
 
-    /// A copy without ages and staleness, for entity tags.
-    var ageless: ValuesView {
-        var view = self
-        view.showsAges = false
-        return view
-    }
+    /// The staleness as a part of entity tags.
+    var staleness: String { reading.isStale ? "s" : "f" }
 
     /// Whether the mode is COMMAND.
     var isCommand: Bool { table.properties.mode == .command }
@@ -96,13 +91,8 @@ struct ValuesView {
         return table.value(item: item, key: key, field: field)
     }
 
-    /// Writes one value with its age.
-    func writeValue(_ value: String?, item: Int, to json: inout JSONBytes) {
-        json.beginObject()
-        json.member("value", value)
-        writeAge(item, to: &json)
-        json.endObject()
-    }
+    /// The capacity that the JSON of most items does not exceed, in bytes.
+    static let usualPartBytes = 512
 
     /// The longest JSON of a table, in bytes.
     static let mostTableBytes = 64 << 20
@@ -117,48 +107,61 @@ struct ValuesView {
         for item in 0..<max(table.itemBound ?? 0, 0) where json.bytes.count <= Self.mostTableBytes {
             json.beginObject()
             members.write(item + 1, to: &json)
+            writeAge(item + 1, to: &json)
             json.endObject()
         }
         json.endArray()
         json.endObject()
     }
 
-    /// Writes one item.
-    func writeItem(_ item: Int, to json: inout JSONBytes) {
-        json.beginObject()
+    /// The number of bytes by which the ages make the JSON of the table longer.
+    var agesLength: Int {
+        var json = JSONBytes(capacity: ValuesView.usualPartBytes)
+        // The ages follow other members: each begins with a comma.
+        json.null()
+        let start = json.bytes.count
+        for item in 0..<max(table.itemBound ?? 0, 0) { writeAge(item + 1, to: &json) }
+        return json.bytes.count - start
+    }
+
+    /// Writes the members of one item, without its age.
+    func writeMembers(of item: Int, to json: inout JSONBytes) {
         json.member("subscription", subscription)
         ItemMembers(self).write(item, to: &json)
-        json.endObject()
     }
 
     /// Writes the list of an item's keys.
-    func writeKeys(_ item: Int, to json: inout JSONBytes) {
-        json.beginObject()
+    func writeKeys(of item: Int, to json: inout JSONBytes) {
         json.member("subscription", subscription)
         ItemMembers(self).writeName(item, to: &json)
         json.member("keys", Optional(table.keys(item: item)))
-        writeAge(item, to: &json)
-        json.endObject()
     }
 
     /// Writes the row of a key.
-    func writeKey(_ key: String, item: Int, to json: inout JSONBytes) {
-        json.beginObject()
+    func writeKey(_ key: String, of item: Int, to json: inout JSONBytes) {
         json.member("subscription", subscription)
         let members = ItemMembers(self)
         members.writeName(item, to: &json)
         json.member("key", key)
         json.key("fields")
         members.writeFields(of: table.row(item: item, key: key), to: &json)
-        writeAge(item, to: &json)
-        json.endObject()
     }
 
-    fileprivate func writeAge(_ item: Int, to json: inout JSONBytes) {
-        if !showsAges { return }
-        json.member("age", table.changedAt(item: item).map { (now - $0).roundedSeconds })
+    /// Writes the members that differ between readings of equal values.
+    func writeAge(_ item: Int, to json: inout JSONBytes) {
+        json.key("age")
+        if let changedAt = table.changedAt(item: item) {
+            json.number(thousandths: max(0, now.nanoseconds &- changedAt.nanoseconds).thousandths)
+        } else {
+            json.null()
+        }
         json.member("stale", reading.isStale)
     }
+}
+
+extension Int64 {
+    /// Nanoseconds rounded to thousandths of a second; not negative.
+    fileprivate var thousandths: Int { Int(self / 1_000_000 + (self % 1_000_000 >= 500_000 ? 1 : 0)) }
 }
 
 /// Writes the members of items; what all items have in common is found once.
@@ -166,7 +169,7 @@ private struct ItemMembers {
     private let view: ValuesView
     private let table: ValueTable
     private let names: [String]
-    private let fieldKeys: [JSONKey]
+    private let fieldKeys: JSONKeys
     private let isCommand: Bool
 
     init(_ view: ValuesView) {
@@ -175,8 +178,8 @@ private struct ItemMembers {
         isCommand = view.isCommand
         names = table.properties.items.names ?? []
         let labels = FieldLabels(table.properties)
-        let count = table.fieldBound ?? 0
-        fieldKeys = count > 0 ? (1...count).map { JSONKey(labels.label($0)) } : []
+        let count = max(0, table.fieldBound ?? 0)
+        fieldKeys = JSONKeys((0..<count).lazy.map { labels.label($0 + 1) })
     }
 
     func write(_ item: Int, to json: inout JSONBytes) {
@@ -192,7 +195,6 @@ private struct ItemMembers {
             }
             json.endObject()
         }
-        view.writeAge(item, to: &json)
     }
 
     func writeName(_ item: Int, to json: inout JSONBytes) {
@@ -205,7 +207,7 @@ private struct ItemMembers {
         json.beginObject()
         let count = row?.count ?? table.properties.fields.names?.count ?? table.fieldCount ?? 0
         for index in 0..<max(count, 0) {
-            if index < fieldKeys.count { json.key(fieldKeys[index]) } else { json.key("\(index + 1)") }
+            if index < fieldKeys.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
             json.string(row?[index])
         }
         json.endObject()
@@ -238,12 +240,22 @@ struct FieldLabels: Sendable {
             }
             names += secondNames
         }
-        self.names = Set(names).count == names.count ? names : nil
+        self.names = names.hasDuplicates ? nil : names
     }
 
     /// The key of the field at a 1-based position.
     func label(_ position: Int) -> String {
         guard let names, names.indices.contains(position - 1) else { return "\(position)" }
         return names[position - 1]
+    }
+}
+
+extension [String] {
+    /// The length up to which the names are compared with each other, which is faster than a set of them.
+    private static var shortLength: Int { 16 }
+
+    fileprivate var hasDuplicates: Bool {
+        if count > Self.shortLength { return Set(self).count < count }
+        return indices.contains { self[..<$0].contains(self[$0]) }
     }
 }

@@ -13,7 +13,7 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     /// A tag over bytes.
     init(of bytes: [UInt8], isWeak: Bool = false) {
-        self.init(String(Self.hash(bytes), radix: 16), isWeak: isWeak)
+        self.init(Hash(of: bytes).text, isWeak: isWeak)
     }
 
     /// The tag as in a header.
@@ -22,7 +22,7 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// Whether an `If-None-Match` names this tag: weak comparison.
     func matches(ifNoneMatch header: String?) -> Bool {
         guard let header else { return false }
-        return header.trimmed == "*" || Self.tags(in: header).contains { $0.opaque == opaque }
+        return header == description || header.trimmed == "*" || Self.tags(in: header).contains { $0.opaque == opaque }
     }
 
     /// Whether an `If-Match` admits this tag: strong comparison; without the header always.
@@ -34,22 +34,37 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     private static func tags(in header: String) -> [EntityTag] {
         var tags: [EntityTag] = []
-        var rest = header[...]
-        while let quote = rest.firstIndex(of: "\"") {
-            let isWeak = rest[..<quote].hasSuffix("W/")
+        var rest = header.utf8[...]
+        while let quote = rest.firstIndex(of: UInt8(ascii: "\"")) {
+            let isWeak = rest[..<quote].suffix(2).elementsEqual("W/".utf8)
             let start = rest.index(after: quote)
-            guard let end = rest[start...].firstIndex(of: "\"") else { break }
-            tags.append(EntityTag(String(rest[start..<end]), isWeak: isWeak))
+            guard let end = rest[start...].firstIndex(of: UInt8(ascii: "\"")) else { break }
+            tags.append(EntityTag(String(Substring(rest[start..<end])), isWeak: isWeak))
             rest = rest[rest.index(after: end)...]
         }
         return tags
     }
 
     /// FNV-1a over 64 bits: the same in every process, unlike `Hasher`.
-    private static func hash(_ bytes: [UInt8]) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash
+    struct Hash {
+        private var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+        /// The hash of bytes.
+        init(of bytes: [UInt8]) {
+            for byte in bytes { add(byte) }
+        }
+
+        /// The hash of the bytes and one more.
+        func adding(_ byte: UInt8) -> Hash {
+            var hash = self
+            hash.add(byte)
+            return hash
+        }
+
+        private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+
+        /// Hexadecimal digits.
+        var text: String { String(value, radix: 16) }
     }
 }
 

@@ -85,6 +85,20 @@ import Testing
         #expect(fixture.perform("GET", path, "", ["If-None-Match": "\"x\"", "Prefer": "wait=30"]).status == 200)
     }
 
+    @Test func notModifiedHasTheLengthOfTheFullResponse() {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values"
+        for part in ["", "/i1", "/i1/f1"] {
+            let full = fixture.perform("GET", path + part)
+            let tag = full.headers["ETag"] ?? ""
+            for _ in 0..<2 {
+                let same = fixture.perform("GET", path + part, "", ["If-None-Match": tag])
+                #expect(same.status == 304)
+                #expect(same.length == full.bytes.count)
+                #expect(same.headers["ETag"] == tag)
+            }
+        }
+    }
+
     @Test func aLongPollEndsWithTheStop() async {
         let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values"
         let tag = fixture.perform("GET", path).headers["ETag"] ?? ""

@@ -57,6 +57,14 @@ import Testing
         return try JSONValue(parsing: json.bytes)
     }
 
+    private func object(_ writeMembers: (inout JSONBytes) -> Void) throws -> JSONValue {
+        try json { json in
+            json.beginObject()
+            writeMembers(&json)
+            json.endObject()
+        }
+    }
+
     @Test func aNameWinsOverAPosition() throws {
         #expect(try merge.field("2") == 2)
         #expect(try merge.field("1") == 1)
@@ -86,10 +94,21 @@ import Testing
         #expect(json["items"]?.array?[0]["keys"] == nil)
     }
 
+    @Test func theLengthOfTheAgesIsThatInTheTable() throws {
+        let ages = #","age":2.5,"stale":false"# + #","age":null,"stale":false"#
+        #expect(merge.agesLength == ages.utf8.count)
+        var json = JSONBytes()
+        merge.writeTable(to: &json)
+        var text = String(decoding: json.bytes, as: UTF8.self)
+        text.replace(#","age":2.5,"stale":false"#, with: "")
+        text.replace(#","age":null,"stale":false"#, with: "")
+        #expect(text.utf8.count + merge.agesLength == json.bytes.count)
+    }
+
     @Test func commandModeHasKeys() throws {
-        let item = try json { command.writeItem(1, to: &$0) }
+        let item = try object { command.writeMembers(of: 1, to: &$0) }
         #expect(item["keys"]?["k"]?["x"]?.string == "7")
-        #expect(try json { command.writeKeys(1, to: &$0) }["keys"]?.array?.map(\.string) == ["k"])
+        #expect(try object { command.writeKeys(of: 1, to: &$0) }["keys"]?.array?.map(\.string) == ["k"])
         #expect { try command.check(key: "z", item: 1) } throws: { ($0 as? Problem)?.code == .unknownKey }
         #expect { try merge.check(key: "k", item: 1) } throws: { ($0 as? Problem)?.code == .notCommandMode }
     }
