@@ -91,7 +91,9 @@ extension UInt8 {
     var isHostCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "-._~%!$&'()*+,;=:[]".utf8.contains(self)
+        // -._~%!$&'()*+,;=:[]
+        case 0x21, 0x24...0x2E, 0x3A, 0x3B, 0x3D, 0x5B, 0x5D, 0x5F, 0x7E: true
+        default: false
         }
     }
 

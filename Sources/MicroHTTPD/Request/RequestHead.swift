@@ -40,15 +40,15 @@ struct RequestHead {
         guard target.utf8.count <= limits.targetLimit else { throw .targetTooLong }
         guard headers.byteCount <= limits.headerLimit else { throw .headersTooLarge }
 
-        let hosts = headers.fields.values(of: "Host")
-        if hosts.count > 1 { throw .duplicateHost }
-        if hosts.isEmpty && version == .http11 { throw .missingHost }
+        let framing = FramingLines(headers.fields)
+        if framing.hosts.count > 1 { throw .duplicateHost }
+        if framing.hosts.isEmpty && version == .http11 { throw .missingHost }
         let (authority, path, query) = Self.split(target)
-        guard hosts.first?.utf8.allSatisfy(\.isHostCharacter) ?? true,
+        guard framing.hosts.value?.utf8.allSatisfy(\.isHostCharacter) ?? true,
             authority?.utf8.allSatisfy(\.isHostCharacter) ?? true
         else { throw .malformedHead }
 
-        body = try Self.body(headers.fields, version)
+        body = try Self.body(framing, version)
         (rawPath, rawQuery) = (path, query)
         isLastOnConnection = body == .chunked || headers.hasBareLineFeed
         self.method = method
@@ -64,18 +64,16 @@ struct RequestHead {
     /// The most digits of a `Content-Length` that is read as a number.
     static let mostLengthDigits = 18
 
-    private static func body(_ headers: HTTPFields, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
-        let lengths = headers.values(of: "Content-Length")
-        let encodings = headers.values(of: "Transfer-Encoding")
-        if lengths.count > 1 { throw .duplicateContentLength }
-        if !lengths.isEmpty && !encodings.isEmpty { throw .contentLengthWithTransferEncoding }
-        if let encoding = encodings.first {
-            guard encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), version == .http11 else {
+    private static func body(_ lines: FramingLines, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
+        if lines.lengths.count > 1 { throw .duplicateContentLength }
+        if !lines.lengths.isEmpty && !lines.encodings.isEmpty { throw .contentLengthWithTransferEncoding }
+        if let encoding = lines.encodings.value {
+            guard lines.encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), version == .http11 else {
                 throw .unsupportedTransferEncoding
             }
             return .chunked
         }
-        guard let length = lengths.first else { return .none }
+        guard let length = lines.lengths.value else { return .none }
         guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { throw .malformedHead }
         guard length.utf8.count <= Self.mostLengthDigits, let count = Int(length) else { throw .bodyTooLarge }
         return .length(count)
@@ -97,6 +95,40 @@ struct RequestHead {
         let mark = rest.firstIndex(of: 0x3F)
         let path = isRootMissing ? "/" : String(Substring(rest[..<(mark ?? rest.endIndex)]))
         return (host, path, mark.map { String(Substring(rest[$0...].dropFirst())) })
+    }
+}
+
+/// The lines that decide where a request goes and ends, found in one pass.
+private struct FramingLines {
+    /// The lines of one name.
+    struct Lines {
+        /// Their number.
+        private(set) var count = 0
+        /// The value of the first one.
+        private(set) var value: String?
+
+        var isEmpty: Bool { count == 0 }
+
+        mutating func add(_ line: HTTPField) {
+            count += 1
+            if value == nil { value = line.value }
+        }
+    }
+
+    private(set) var hosts = Lines()
+    private(set) var lengths = Lines()
+    private(set) var encodings = Lines()
+
+    init(_ fields: HTTPFields) {
+        for line in fields.lines {
+            if line.isNamed("Host") {
+                hosts.add(line)
+            } else if line.isNamed("Content-Length") {
+                lengths.add(line)
+            } else if line.isNamed("Transfer-Encoding") {
+                encodings.add(line)
+            }
+        }
     }
 }
 
