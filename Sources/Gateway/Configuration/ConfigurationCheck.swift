@@ -118,10 +118,12 @@ enum UpstreamCheck {
 enum ListeningAddress {
     /// Whether an address is a loopback address. Names other than `localhost` are not resolved.
     static func isLoopback(_ host: String) -> Bool {
+        if host.utf8.starts(with: "127.".utf8) {
+            var address = in_addr()
+            return inet_pton(AF_INET, host, &address) == 1
+        }
         let host = host.lowercased()
-        if ["localhost", "::1", "[::1]"].contains(host) { return true }
-        if host.hasPrefix("::ffff:") { return isLoopback(String(host.dropFirst(7))) }
-        var address = in_addr()
-        return host.hasPrefix("127.") && inet_pton(AF_INET, host, &address) == 1
+        if host == "localhost" || host == "::1" || host == "[::1]" { return true }
+        return host.hasPrefix("::ffff:") && isLoopback(String(host.dropFirst(7)))
     }
 }

@@ -4,23 +4,29 @@ internal import Synchronization
 
 /// Counts responses. Labels come from fixed lists, so that requests cannot add new ones.
 package final class RequestMetrics: Sendable {
-    /// The labels of a count.
-    struct Key: Hashable, Sendable {
-        /// The operation; empty if the path or method has none.
-        let route: String
-        /// The method; `other` for methods that no operation has.
-        let method: String
-        /// The status.
-        let status: Int
+    /// The responses of one operation.
+    private struct Route {
+        /// The counts by method and status. They are few: searching them costs less than hashing.
+        var counts: [(method: String, status: Int, count: UInt64)] = []
+        let durations = LatencyHistogram()
+
+        mutating func add(method: String, status: Int, took: Duration) {
+            durations.record(from: .zero, to: .zero + max(took, .zero))
+            if let index = counts.firstIndex(where: { $0.status == status && $0.method == method }) {
+                counts[index].count &+= 1
+            } else {
+                counts.append((method, status, 1))
+            }
+        }
     }
 
     private struct State {
-        var counts: [Key: UInt64] = [:]
+        /// By the name of the operation; empty for paths and methods without one.
+        var routes: [String: Route] = [:]
         var problems: [ProblemCode: UInt64] = [:]
-        var durations: [String: LatencyHistogram] = [:]
     }
 
-    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]
+    private static let methods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]
 
     private let state = Mutex(State())
 
@@ -29,40 +35,32 @@ package final class RequestMetrics: Sendable {
 
     /// Counts a response.
     func record(route: String?, method: String?, status: Int, problem: ProblemCode?, took: Duration) {
-        let key = Key(
-            route: route ?? "",
-            method: method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other",
-            status: status
-        )
-        let histogram = state.withLock { state in
-            state.counts[key, default: 0] &+= 1
+        // Methods that no operation has are counted together.
+        let method = method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other"
+        state.withLock { state in
             if let problem { state.problems[problem, default: 0] &+= 1 }
-            if let histogram = state.durations[key.route] { return histogram }
-            let histogram = LatencyHistogram()
-            state.durations[key.route] = histogram
-            return histogram
+            state.routes[route ?? "", default: Route()].add(method: method, status: status, took: took)
         }
-        histogram.record(from: .zero, to: .zero + max(took, .zero))
     }
 
     /// Writes the metrics.
     func write(to text: inout MetricsText) {
         let state = state.withLock { $0 }
+        let routes = state.routes.sorted { $0.key < $1.key }
         text.open(MetricNames.requests)
-        let sorted = state.counts.sorted { left, right in
-            (left.key.route, left.key.method, left.key.status) < (right.key.route, right.key.method, right.key.status)
-        }
-        for (key, count) in sorted {
-            text.write(MetricNames.requests, labels: [key.route, key.method, "\(key.status)"], count)
+        for (name, route) in routes {
+            for (method, status, count) in route.counts.sorted(by: { ($0.method, $0.status) < ($1.method, $1.status) }) {
+                text.write(MetricNames.requests, labels: [name, method, "\(status)"], count)
+            }
         }
         text.open(MetricNames.requestSeconds)
-        for (route, histogram) in state.durations.sorted(by: { $0.key < $1.key }) {
+        for (name, route) in routes {
             text.write(
                 MetricNames.requestSeconds,
-                labels: [route],
+                labels: [name],
                 bounds: LatencyHistogram.bounds,
-                counts: histogram.counts,
-                sum: histogram.sum
+                counts: route.durations.counts,
+                sum: route.durations.sum
             )
         }
         text.open(MetricNames.problems)

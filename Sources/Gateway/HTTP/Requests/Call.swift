@@ -110,7 +110,14 @@ enum RequestIdentity {
         var number = next.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
         number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
         number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-        return "r" + String(number ^ (number >> 31), radix: 16)
+        return String(unsafeUninitializedCapacity: 17) { text in
+            text[0] = UInt8(ascii: "r")
+            for index in 1...16 {
+                let digit = UInt8(truncatingIfNeeded: (number ^ (number >> 31)) >> UInt64(64 - 4 * index)) & 15
+                text[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            }
+            return 17
+        }
     }
 
     /// The trace id of a `traceparent` (W3C Trace Context); nil without a valid one.
