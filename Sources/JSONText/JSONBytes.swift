@@ -267,7 +267,9 @@ enum JSONEscaping {
         while index + 8 <= end, !needsEscape(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) { index += 8 }
         // The last few bytes are compared at once too, together with bytes before them.
         if end - start >= 8 {
-            if !needsEscape(bytes.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self)), end - index < 8 { return end }
+            if !needsEscape(bytes.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self)), end - index < 8 {
+                return end
+            }
         } else if end - start >= 4 {
             let first = bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self)
             let last = bytes.loadUnaligned(fromByteOffset: end - 4, as: UInt32.self)

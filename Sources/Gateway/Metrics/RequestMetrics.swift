@@ -49,7 +49,8 @@ package final class RequestMetrics: Sendable {
         let routes = state.routes.sorted { $0.key < $1.key }
         text.open(MetricNames.requests)
         for (name, route) in routes {
-            for (method, status, count) in route.counts.sorted(by: { ($0.method, $0.status) < ($1.method, $1.status) }) {
+            for (method, status, count) in route.counts.sorted(by: { ($0.method, $0.status) < ($1.method, $1.status) })
+            {
                 text.write(MetricNames.requests, labels: [name, method, "\(status)"], count)
             }
         }
