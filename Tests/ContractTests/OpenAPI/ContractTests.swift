@@ -74,6 +74,17 @@ import Testing
         #expect(lost.isEmpty)
     }
 
+    /// A comma ends a text without quotes inside of braces; the rest becomes the name of a member.
+    @Test func noTextEndsAtAComma() {
+        var names: [String] = []
+        visit(contract.root) { value in
+            for member in value.object ?? JSONObject() where member.value.isNull && member.name.contains(" ") {
+                names.append(member.name)
+            }
+        }
+        #expect(names == [])
+    }
+
     /// Code generators do not read schemas that are `true` or `false`.
     @Test func onlyRulesHaveBooleanSchemas() {
         func look(_ value: JSONValue, at place: String) {
