@@ -61,15 +61,14 @@ import Testing
     @Test func errorCodesAreExplained() {
         #expect(
             WatchFailure.subscriptionError(17, "").sentence
-                == "The server refused the subscription: the Data Adapter does not exist, "
-                + "or there is no default Data Adapter (code 17)."
+                == "The server refused the subscription with code 17. The data adapter does not exist in this adapter set."
         )
         #expect(
             WatchFailure.serverError(2, "unknown set").sentence
-                == "The server refused or closed the session: the Adapter Set does not exist "
-                + "(code 2, \"unknown set\")."
+                == "The server refused or closed the session with code 2: \"unknown set\". "
+                + "The adapter set does not exist on the server."
         )
-        #expect(WatchFailure.subscriptionError(99, "strange").sentence.contains("strange (code 99)"))
+        #expect(WatchFailure.subscriptionError(99, "strange").sentence.hasSuffix("with code 99: \"strange\"."))
     }
 
     @Test func problemsAreSentences() {

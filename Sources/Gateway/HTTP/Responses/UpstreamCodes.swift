@@ -1,9 +1,9 @@
 internal import JSONText
 
 /// The meaning of the error codes of a Lightstreamer server, from `codes.json`, which the documentation shows as well.
-enum UpstreamCodes {
-    /// What was rejected.
-    enum Kind: String {
+package enum UpstreamCodes {
+    /// The request that the server refused.
+    package enum Kind: String {
         /// A session.
         case session
         /// A subscription.
@@ -11,7 +11,7 @@ enum UpstreamCodes {
     }
 
     /// The meaning of a code, as a sentence; nil for an unknown code. Codes of Metadata Adapters are 0 or negative.
-    static func meaning(of code: Int, kind: Kind) -> String? {
+    package static func meaning(of code: Int, kind: Kind) -> String? {
         if let meaning = meanings[kind.rawValue]?[code <= 0 ? "0" : "\(code)"] { return meaning }
         // The codes from 30 to 39 that have no meaning of their own share that of 30.
         return kind == .session && (30...39).contains(code) ? meanings[kind.rawValue]?["30"] : nil
