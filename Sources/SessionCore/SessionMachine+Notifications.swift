@@ -106,7 +106,7 @@ extension SessionMachine {
             ladder.clientAddressSeen(address)
             setProperty(.clientIp(address))
         case .cons(let limit):
-            let change = PropertyChange.realMaxBandwidth(RealMaxBandwidth(limit))
+            let change = PropertyChange.realMaxBandwidth(limit)
             let isAnswer = bandwidth.confirmed()
             // The answer to a request is notified even if the limit stays the same.
             if properties.apply(change) || isAnswer { emit(.notify(.propertyChanged(change))) }
@@ -143,16 +143,5 @@ extension SessionMachine {
         default:
             break
         }
-    }
-}
-
-extension RealMaxBandwidth {
-    fileprivate init(_ granted: GrantedBandwidth) {
-        self =
-            switch granted {
-            case .limited(let value): .limited(value)
-            case .unlimited: .unlimited
-            case .unmanaged: .unmanaged
-            }
     }
 }

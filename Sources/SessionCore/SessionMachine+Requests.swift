@@ -61,7 +61,7 @@ extension SessionMachine {
         case .transportSwitch(let cause):
             operation = .forceRebind(ForceRebindRequest(closesSocket: onSocket, cause: cause))
         case .bandwidth(let limit):
-            operation = .constrain(ConstrainRequest(maxBandwidth: RequestedBandwidth(limit)))
+            operation = .constrain(ConstrainRequest(maxBandwidth: limit))
         case .deviceRegistration(let device):
             operation = .mpnRegister(
                 MPNRegisterRequest(
@@ -107,14 +107,5 @@ extension SessionMachine {
             intervalMillis: Duration(optionSeconds: options.pollingInterval).wholeMilliseconds,
             idleMillis: Duration(optionSeconds: options.idleTimeout).wholeMilliseconds
         )
-    }
-}
-
-extension RequestedBandwidth {
-    fileprivate init(_ limit: RequestedMaxBandwidth) {
-        switch limit {
-        case .limited(let value): self = .limited(value)
-        case .unlimited: self = .unlimited
-        }
     }
 }

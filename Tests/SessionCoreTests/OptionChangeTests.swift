@@ -114,14 +114,14 @@ internal import Testing
     @Test func answerToABandwidthRequestIsNotifiedEvenIfTheLimitStays() {
         let harness = SessionHarness.streamingOnSocket()
         harness.receive("CONS,5")
-        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(SessionCore.RealMaxBandwidth.limited(5.0)))"])
+        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(TLCP.RealMaxBandwidth.limited(5.0)))"])
         harness.receive("CONS,5")
         #expect(harness.takeTrace() == [])
         harness.setOptions { $0.requestedMaxBandwidth = .limited(9) }
         harness.receive("REQOK,1")
         _ = harness.takeTrace()
         harness.receive("CONS,5")
-        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(SessionCore.RealMaxBandwidth.limited(5.0)))"])
+        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(TLCP.RealMaxBandwidth.limited(5.0)))"])
         harness.receive("CONS,5")
         #expect(harness.takeTrace() == [])
     }

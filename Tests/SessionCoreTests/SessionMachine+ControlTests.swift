@@ -274,7 +274,7 @@ internal import Testing
     @Test func unmanagedBandwidthIsNotNegotiated() {
         let harness = SessionHarness.streamingOnSocket()
         harness.receive("CONS,unmanaged")
-        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(SessionCore.RealMaxBandwidth.unmanaged))"])
+        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(TLCP.RealMaxBandwidth.unmanaged))"])
         harness.setOptions { $0.requestedMaxBandwidth = .limited(10) }
         #expect(harness.takeRequests() == [])
     }

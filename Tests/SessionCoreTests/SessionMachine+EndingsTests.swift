@@ -89,7 +89,7 @@ internal import Testing
         #expect(
             harness.takeTrace() == [
                 "P: serverSocketName(Optional(\"srv\"))", "P: clientIp(Optional(\"::1\"))",
-                "P: realMaxBandwidth(Optional(SessionCore.RealMaxBandwidth.limited(3.5)))",
+                "P: realMaxBandwidth(Optional(TLCP.RealMaxBandwidth.limited(3.5)))",
             ]
         )
     }

@@ -35,7 +35,7 @@ extension Feed {
 /// The description of an item.
 struct FeedItem: Sendable, Hashable {
     /// The only mode that it allows.
-    var mode: WireMode
+    var mode: SubscriptionMode
     /// Greatest frequency in updates per second; nil sets no limit.
     var maxFrequency: Double?
     /// Diff formats of the item.

@@ -140,7 +140,7 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     package var fields: [String]
 
     /// The only mode that the items allow.
-    package var mode: WireMode
+    package var mode: SubscriptionMode
 
     /// Diff formats of the items.
     package var diffs: DiffFormats
@@ -161,7 +161,7 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     package init(
         items: [String] = [],
         fields: [String],
-        mode: WireMode = .merge,
+        mode: SubscriptionMode = .merge,
         diffs: DiffFormats = [],
         fieldDiffs: [String: DiffFormats] = [:],
         maxFrequency: Double? = nil,

@@ -29,7 +29,7 @@ extension DemoSession {
     }
 
     /// Changes the frequency of a subscription; `CONF` precedes the first update at the new rate.
-    mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedFrequency?, _ context: inout ServerContext) {
+    mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedMaxFrequency?, _ context: inout ServerContext) {
         if let frequency { subscriptions[id]?.reconfigure(frequency, limits: context.configuration.limits) }
         guard let subscription = subscriptions[id] else { return }
         notify(subscription.configuration, &context)
@@ -40,7 +40,7 @@ extension DemoSession {
     }
 
     /// Changes the bandwidth; `CONS` precedes the first notification at the new rate.
-    mutating func constrain(_ requested: RequestedBandwidth?, _ context: inout ServerContext) {
+    mutating func constrain(_ requested: RequestedMaxBandwidth?, _ context: inout ServerContext) {
         switch requested {
         case .limited(let value): bandwidth.request(value)
         case .unlimited: bandwidth.request(nil)

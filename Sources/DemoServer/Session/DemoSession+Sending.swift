@@ -167,7 +167,7 @@ extension DemoSession {
 /// A bandwidth limit: the instant at which the next bytes may be sent.
 struct BandwidthGate: Sendable {
     /// The granted bandwidth.
-    private(set) var granted: GrantedBandwidth
+    private(set) var granted: RealMaxBandwidth
 
     private var free = Duration.zero
     private let ceiling: Double?

@@ -31,7 +31,7 @@ struct MetadataAdapter: Sendable {
         adapter: String,
         group: String,
         schema: String,
-        mode: WireMode,
+        mode: SubscriptionMode,
         selector: String?,
         in feeds: FeedDirectory
     ) throws(ControlRefusal) -> SubscriptionPlan {

@@ -11,7 +11,7 @@ struct DemoSubscription: Sendable {
     /// One channel per item, in the order of the group.
     var channels: [ItemChannel]
     /// The frequency in force.
-    private(set) var frequency: GrantedFrequency
+    private(set) var frequency: RealMaxFrequency
 
     /// A subscription with empty channels.
     init(_ request: AddRequest, plan: SubscriptionPlan, limits: ServerLimits) {
@@ -54,8 +54,8 @@ struct DemoSubscription: Sendable {
     mutating func offerSnapshot(_ snapshot: FeedSnapshot, to index: Int) {
         let rows: ArraySlice<FeedRow>
         switch request.snapshot {
-        case nil, .off: return
-        case .on: rows = snapshot.rows[...]
+        case nil, .no: return
+        case .yes: rows = snapshot.rows[...]
         case .length(let length): rows = snapshot.rows.suffix(max(0, length))
         }
         guard plan.mode != .raw else { return }
@@ -81,7 +81,7 @@ struct DemoSubscription: Sendable {
     }
 
     /// Changes the frequency.
-    mutating func reconfigure(_ requested: RequestedFrequency, limits: ServerLimits) {
+    mutating func reconfigure(_ requested: RequestedMaxFrequency, limits: ServerLimits) {
         frequency = DemoSubscription.grant(requested, plan: plan, limits: limits)
         let policy = DemoSubscription.policy(request, plan: plan, frequency: frequency, limits: limits)
         for index in channels.indices { channels[index].queue.adopt(policy) }
@@ -94,10 +94,10 @@ struct DemoSubscription: Sendable {
     }
 
     private static func grant(
-        _ requested: RequestedFrequency,
+        _ requested: RequestedMaxFrequency,
         plan: SubscriptionPlan,
         limits: ServerLimits
-    ) -> GrantedFrequency {
+    ) -> RealMaxFrequency {
         guard plan.mode != .raw, requested != .unfiltered else { return .unlimited }
         var bounds = plan.items.compactMap(\.item.maxFrequency)
         if let limit = limits.frequency { bounds.append(limit) }
@@ -108,7 +108,7 @@ struct DemoSubscription: Sendable {
     private static func policy(
         _ request: AddRequest,
         plan: SubscriptionPlan,
-        frequency: GrantedFrequency,
+        frequency: RealMaxFrequency,
         limits: ServerLimits
     ) -> QueuePolicy {
         let isUnfiltered = request.maxFrequency == .unfiltered || plan.mode == .raw
@@ -144,7 +144,7 @@ struct SubscriptionPlan: Sendable, Hashable {
     /// The feed of all items.
     var feed: FeedDirectory.Index
     /// The mode of all items.
-    var mode: WireMode
+    var mode: SubscriptionMode
     /// The items of the group.
     var items: [NamedItem]
     /// For each field of the schema, its index in the rows of the feed.

@@ -8,7 +8,7 @@ enum ItemQueue: Sendable {
     case table(CommandQueue)
 
     /// An empty queue.
-    init(mode: WireMode, policy: QueuePolicy) {
+    init(mode: SubscriptionMode, policy: QueuePolicy) {
         self = mode == .command ? .table(CommandQueue(policy: policy)) : .rows(RowQueue(policy: policy))
     }
 

@@ -1,8 +1,5 @@
 public import TLCP
 
-/// A set of 1-based field positions.
-public typealias FieldSet = TLCP.FieldSet
-
 /// One update of one item (class reference: `LSItemUpdate`): a value, complete in itself.
 public struct ItemUpdate: Sendable, Equatable {
     /// Names and positions, shared with the other updates of the subscription.

@@ -13,22 +13,21 @@ extension SubscriptionMachine {
             guard let properties else { return nil }
             var request = AddRequest(
                 subscriptionID: self.id,
-                mode: WireMode(properties.mode),
+                mode: properties.mode,
                 group: properties.items.wireName,
                 schema: properties.fields.wireName
             )
             request.dataAdapter = properties.dataAdapter
             request.selector = properties.selector
-            request.snapshot = properties.requestedSnapshot.map(AddRequest.Snapshot.init)
-            request.maxFrequency = frequency.current.map(RequestedFrequency.init)
-            request.bufferSize = properties.effectiveBufferSize.map(BufferSize.init)
+            request.snapshot = properties.requestedSnapshot
+            request.maxFrequency = frequency.current
+            request.bufferSize = properties.effectiveBufferSize
             request.isAcknowledged = acknowledged
             return .add(request)
         case .acknowledged:
             return nil
         case .subscribed:
-            let frequency = frequency.requested.map(RequestedFrequency.init)
-            return .reconf(ReconfRequest(subscriptionID: self.id, maxFrequency: frequency))
+            return .reconf(ReconfRequest(subscriptionID: self.id, maxFrequency: frequency.requested))
         case .deleting:
             let cause = role == .zombie ? "zombie" : nil
             return .delete(DeleteRequest(subscriptionID: self.id, isAcknowledged: acknowledged, cause: cause))
@@ -39,45 +38,5 @@ extension SubscriptionMachine {
     mutating func requestWritten(as request: RequestID) {
         if case .subscribed = stage { frequency.reconfWritten() }
         stage = stage.with(.sent(request))
-    }
-}
-
-extension WireMode {
-    fileprivate init(_ mode: SubscriptionMode) {
-        switch mode {
-        case .merge: self = .merge
-        case .distinct: self = .distinct
-        case .raw: self = .raw
-        case .command: self = .command
-        }
-    }
-}
-
-extension AddRequest.Snapshot {
-    fileprivate init(_ snapshot: RequestedSnapshot) {
-        switch snapshot {
-        case .yes: self = .on
-        case .no: self = .off
-        case .length(let length): self = .length(length)
-        }
-    }
-}
-
-extension RequestedFrequency {
-    fileprivate init(_ frequency: RequestedMaxFrequency) {
-        switch frequency {
-        case .limited(let limit): self = .limited(limit)
-        case .unlimited: self = .unlimited
-        case .unfiltered: self = .unfiltered
-        }
-    }
-}
-
-extension BufferSize {
-    fileprivate init(_ size: RequestedBufferSize) {
-        switch size {
-        case .limited(let size): self = .limited(size)
-        case .unlimited: self = .unlimited
-        }
     }
 }

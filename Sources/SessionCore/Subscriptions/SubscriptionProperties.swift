@@ -1,16 +1,4 @@
-internal import TLCP
-
-/// How a subscription's items behave (class reference: `LSSubscription.mode`; TLCP `LS_mode`).
-public enum SubscriptionMode: String, Sendable, Hashable, CaseIterable {
-    /// Each item is one row; an update changes some of its fields.
-    case merge = "MERGE"
-    /// Each item is a list of rows; an update appends one.
-    case distinct = "DISTINCT"
-    /// Each item is a stream of events as the Data Adapter produces them.
-    case raw = "RAW"
-    /// Each item is a table whose rows are added, updated and deleted by key.
-    case command = "COMMAND"
-}
+public import TLCP
 
 /// The names of the items of a subscription, or of the fields of one of its levels.
 public enum NameSource: Sendable, Hashable {
@@ -159,60 +147,6 @@ public struct SubscriptionProperties: Sendable, Hashable {
         let isBuffered = (mode == .merge || mode == .distinct) && requestedMaxFrequency != .unfiltered
         return isBuffered ? requestedBufferSize : nil
     }
-}
-
-/// A bandwidth limit requested from the server, in kilobits per second (class reference: `requestedMaxBandwidth`).
-public enum RequestedMaxBandwidth: Sendable, Hashable {
-    /// At most this many kbit/s; greater than 0.
-    case limited(Double)
-    /// No limit is requested.
-    case unlimited
-}
-
-/// The bandwidth limit in force on a session (class reference: `realMaxBandwidth`).
-public enum RealMaxBandwidth: Sendable, Hashable {
-    /// At most this many kbit/s.
-    case limited(Double)
-    /// The server applies no limit.
-    case unlimited
-    /// The server applies no limit, and clients cannot request one.
-    case unmanaged
-}
-
-/// A frequency limit requested from the server, in updates per second and item (class reference: `requestedMaxFrequency`).
-public enum RequestedMaxFrequency: Sendable, Hashable {
-    /// At most this many updates per second for each item (COMMAND: for each key); greater than 0.
-    case limited(Double)
-    /// No limit, but the server may merge or drop updates for other reasons.
-    case unlimited
-    /// No limit, and every loss is reported.
-    case unfiltered
-}
-
-/// The frequency limit in force on a subscription (`didReceiveRealFrequency`).
-public enum RealMaxFrequency: Sendable, Hashable {
-    /// At most this many updates per second for each item.
-    case limited(Double)
-    /// No limit.
-    case unlimited
-}
-
-/// The length of the server's queue of pending updates of an item (class reference: `requestedBufferSize`).
-public enum RequestedBufferSize: Sendable, Hashable {
-    /// At most this many updates; greater than 0.
-    case limited(Int)
-    /// As many as the server allows.
-    case unlimited
-}
-
-/// Whether, and how much of, the snapshot is requested from the server (class reference: `requestedSnapshot`).
-public enum RequestedSnapshot: Sendable, Hashable {
-    /// The snapshot is sent before the updates.
-    case yes
-    /// No snapshot is sent.
-    case no
-    /// DISTINCT only: at most this many past updates; greater than 0.
-    case length(Int)
 }
 
 /// The transports that a client is restricted to (class reference: `forcedTransport`).

@@ -29,7 +29,7 @@ extension SubscriptionStore {
                     try machine.updatesLost(item: item, count: lost)
                 }
             case .conf(let id, let frequency, _):
-                realFrequencyReceived(id, RealMaxFrequency(frequency), into: &effects)
+                realFrequencyReceived(id, frequency, into: &effects)
             case .conOK, .conErr, .reqOK, .reqErr, .error, .wsOK, .servName, .clientIP, .cons, .noop, .probe, .sync,
                 .prog, .loop, .end, .msgDone, .msgFail, .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
                 break
@@ -191,14 +191,5 @@ extension SubscriptionStore {
         machines[id] = SubscriptionMachine(zombie: id)
         requestDue(id)
         effects.append(.requestsWaiting)
-    }
-}
-
-extension RealMaxFrequency {
-    fileprivate init(_ granted: GrantedFrequency) {
-        switch granted {
-        case .limited(let frequency): self = .limited(frequency)
-        case .unlimited: self = .unlimited
-        }
     }
 }

@@ -62,7 +62,7 @@ extension ServerNotification {
         switch tag {
         case .servName: .servName(try arguments.lastText())
         case .clientIP: .clientIP(try arguments.lastText())
-        case .cons: .cons(try arguments.value(GrantedBandwidth.init(wire:)))
+        case .cons: .cons(try arguments.value(RealMaxBandwidth.init(wire:)))
         case .noop: .noop(arguments.isAtEnd ? "" : filler(try arguments.lastBytes()))
         case .sync: .sync(seconds: try arguments.count())
         case .prog: .prog(try arguments.count())

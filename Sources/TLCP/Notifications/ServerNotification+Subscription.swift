@@ -41,7 +41,7 @@ extension ServerNotification {
         case .ov:
             return .ov(subscription, item: try arguments.ordinal(), lost: try arguments.count())
         case .conf:
-            let frequency = try arguments.value(GrantedFrequency.init(wire:))
+            let frequency = try arguments.value(RealMaxFrequency.init(wire:))
             let isFiltered = arguments.isAtEnd ? true : try arguments.lastText() != "unfiltered"
             return .conf(subscription, frequency, isFiltered: isFiltered)
         case .update:

@@ -22,7 +22,7 @@ package enum ServerNotification: Sendable, Hashable {
     /// `CLIENTIP`: the client's address as the server sees it.
     case clientIP(String)
     /// `CONS`: the bandwidth limit of the session from now on.
-    case cons(GrantedBandwidth)
+    case cons(RealMaxBandwidth)
     /// `NOOP`: filler without a meaning.
     case noop(String)
     /// `PROBE`: nothing else was sent for the keepalive time.
@@ -51,7 +51,7 @@ package enum ServerNotification: Sendable, Hashable {
     /// `OV`: the number of lost updates of an item.
     case ov(SubscriptionID, item: Int, lost: Int)
     /// `CONF`: the frequency limit of a subscription from now on.
-    case conf(SubscriptionID, GrantedFrequency, isFiltered: Bool)
+    case conf(SubscriptionID, RealMaxFrequency, isFiltered: Bool)
 
     /// `MSGDONE`: a message was processed; `sequence` nil: none (`*`).
     case msgDone(sequence: String?, progressive: Int, response: String)

@@ -3,10 +3,10 @@ package struct ConstrainRequest: Sendable, Hashable {
     static let operation = "constrain"
 
     /// The requested limit; nil: no change.
-    package var maxBandwidth: RequestedBandwidth?
+    package var maxBandwidth: RequestedMaxBandwidth?
 
     /// A request.
-    package init(maxBandwidth: RequestedBandwidth?) { self.maxBandwidth = maxBandwidth }
+    package init(maxBandwidth: RequestedMaxBandwidth?) { self.maxBandwidth = maxBandwidth }
 
     func write(to line: inout ParameterWriter) {
         line.add(.operation, Self.operation)
@@ -14,7 +14,7 @@ package struct ConstrainRequest: Sendable, Hashable {
     }
 
     init(reading parameters: ParameterReader) throws(RequestRejection) {
-        maxBandwidth = try parameters.value(.maxBandwidth, RequestedBandwidth.init(wire:))
+        maxBandwidth = try parameters.value(.maxBandwidth, RequestedMaxBandwidth.init(wire:))
     }
 }
 

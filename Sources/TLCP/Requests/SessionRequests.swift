@@ -71,7 +71,7 @@ package struct CreateSessionRequest: Sendable, Hashable {
         let isCombo = parameters.has(.operation)
         // If the first line is also a `constrain`, the limit is a parameter of both, with the same meaning.
         if !isCombo || parameters.text(.maxBandwidth) != "unlimited" {
-            maxBandwidth = try parameters.value(.maxBandwidth, RequestedBandwidth.limit)
+            maxBandwidth = try parameters.value(.maxBandwidth, RequestedMaxBandwidth.limit)
         }
         for part in (isCombo ? [parameters] : []) + combo {
             do throws(RequestRejection) {

@@ -1,21 +1,11 @@
 /// `LS_op=add`: subscribes.
 package struct AddRequest: Sendable, Hashable {
-    /// The requested snapshot (`LS_snapshot`).
-    package enum Snapshot: Sendable, Hashable {
-        /// The whole snapshot.
-        case on
-        /// No snapshot.
-        case off
-        /// At most this number of updates; DISTINCT only.
-        case length(Int)
-    }
-
     static let operation = "add"
 
     /// The client's number for the subscription.
     package var subscriptionID: SubscriptionID
     /// The mode.
-    package var mode: WireMode
+    package var mode: SubscriptionMode
     /// The items: a group, or a list of names with single spaces between them.
     package var group: String
     /// The fields: a schema, or a list of names with single spaces between them.
@@ -25,16 +15,16 @@ package struct AddRequest: Sendable, Hashable {
     /// The selector; nil: none.
     package var selector: String?
     /// The requested snapshot; nil: unspecified, which means none.
-    package var snapshot: Snapshot?
+    package var snapshot: RequestedSnapshot?
     /// The requested frequency limit; nil: unspecified, which means `unlimited`.
-    package var maxFrequency: RequestedFrequency?
+    package var maxFrequency: RequestedMaxFrequency?
     /// The requested buffer size; nil: unspecified, which means 1 for MERGE and `unlimited` for DISTINCT.
-    package var bufferSize: BufferSize?
+    package var bufferSize: RequestedBufferSize?
     /// Whether the server confirms with `REQOK` over a WebSocket.
     package var isAcknowledged = true
 
     /// A request with the required parameters only.
-    package init(subscriptionID: SubscriptionID, mode: WireMode, group: String, schema: String) {
+    package init(subscriptionID: SubscriptionID, mode: SubscriptionMode, group: String, schema: String) {
         self.subscriptionID = subscriptionID
         self.mode = mode
         self.group = group
@@ -57,36 +47,16 @@ package struct AddRequest: Sendable, Hashable {
 
     init(reading parameters: ParameterReader) throws(RequestRejection) {
         subscriptionID = try parameters.subscriptionID()
-        mode = try parameters.requiredValue(.mode, WireMode.init(rawValue:))
+        mode = try parameters.requiredValue(.mode, SubscriptionMode.init(rawValue:))
         group = try parameters.requiredNonEmpty(.group)
         schema = try parameters.requiredNonEmpty(.schema)
         dataAdapter = parameters.text(.dataAdapter)
         selector = parameters.text(.selector)
-        snapshot = try parameters.value(.snapshot, Snapshot.init(wire:))
-        maxFrequency = try parameters.value(.maxFrequency, RequestedFrequency.init(wire:))
-        bufferSize = try parameters.value(.bufferSize, BufferSize.init(wire:))
+        snapshot = try parameters.value(.snapshot, RequestedSnapshot.init(wire:))
+        maxFrequency = try parameters.value(.maxFrequency, RequestedMaxFrequency.init(wire:))
+        bufferSize = try parameters.value(.bufferSize, RequestedBufferSize.init(wire:))
         isAcknowledged = try parameters.flag(.ack, default: true)
         if case .length = snapshot, mode != .distinct { throw parameters.wrong(.snapshot) }
-    }
-}
-
-extension AddRequest.Snapshot {
-    fileprivate init?(wire: String) {
-        switch wire {
-        case "true": self = .on
-        case "false": self = .off
-        default:
-            guard let length = WireNumber.count(Array(wire.utf8)[...]) else { return nil }
-            self = .length(length)
-        }
-    }
-
-    fileprivate var wire: String {
-        switch self {
-        case .on: "true"
-        case .off: "false"
-        case .length(let length): String(length)
-        }
     }
 }
 
@@ -129,10 +99,10 @@ package struct ReconfRequest: Sendable, Hashable {
     /// The subscription.
     package var subscriptionID: SubscriptionID
     /// The requested limit; nil: no change.
-    package var maxFrequency: RequestedFrequency?
+    package var maxFrequency: RequestedMaxFrequency?
 
     /// A request.
-    package init(subscriptionID: SubscriptionID, maxFrequency: RequestedFrequency?) {
+    package init(subscriptionID: SubscriptionID, maxFrequency: RequestedMaxFrequency?) {
         self.subscriptionID = subscriptionID
         self.maxFrequency = maxFrequency
     }
@@ -145,19 +115,7 @@ package struct ReconfRequest: Sendable, Hashable {
 
     init(reading parameters: ParameterReader) throws(RequestRejection) {
         subscriptionID = try parameters.subscriptionID()
-        maxFrequency = try parameters.value(.maxFrequency, RequestedFrequency.init(wire:))
+        maxFrequency = try parameters.value(.maxFrequency, RequestedMaxFrequency.init(wire:))
         if maxFrequency == .unfiltered { throw parameters.wrong(.maxFrequency) }
     }
-}
-
-/// The mode of a subscription (`LS_mode`).
-package enum WireMode: String, Sendable, Hashable, CaseIterable {
-    /// Every event is delivered; there is no state.
-    case raw = "RAW"
-    /// Each item is a row, of which updates change fields.
-    case merge = "MERGE"
-    /// Each item is a list, to which updates append.
-    case distinct = "DISTINCT"
-    /// Each item is a table with a row for each key.
-    case command = "COMMAND"
 }

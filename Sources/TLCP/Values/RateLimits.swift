@@ -1,8 +1,9 @@
-/// A bandwidth limit in a request (`LS_requested_max_bandwidth`).
-package enum RequestedBandwidth: Sendable, Hashable {
-    /// A maximum in kilobits per second, greater than 0.
+/// A bandwidth limit requested from the server, in kilobits per second (class reference: `requestedMaxBandwidth`; TLCP:
+/// `LS_requested_max_bandwidth`).
+public enum RequestedMaxBandwidth: Sendable, Hashable {
+    /// At most this many kbit/s; greater than 0.
     case limited(Double)
-    /// No limit.
+    /// No limit is requested.
     case unlimited
 
     init?(wire: String) {
@@ -28,13 +29,13 @@ package enum RequestedBandwidth: Sendable, Hashable {
     }
 }
 
-/// The bandwidth limit in force on a session (`CONS`).
-package enum GrantedBandwidth: Sendable, Hashable {
-    /// A maximum in kilobits per second.
+/// The bandwidth limit in force on a session (class reference: `realMaxBandwidth`; TLCP: `CONS`).
+public enum RealMaxBandwidth: Sendable, Hashable {
+    /// At most this many kbit/s.
     case limited(Double)
-    /// No limit.
+    /// The server applies no limit.
     case unlimited
-    /// No limit, and the client cannot request one.
+    /// The server applies no limit, and clients cannot request one.
     case unmanaged
 
     init?(wire: String) {
@@ -56,13 +57,14 @@ package enum GrantedBandwidth: Sendable, Hashable {
     }
 }
 
-/// A frequency limit in a request (`LS_requested_max_frequency`).
-package enum RequestedFrequency: Sendable, Hashable {
-    /// A maximum of updates per second, greater than 0.
+/// A frequency limit requested from the server, in updates per second and item (class reference:
+/// `requestedMaxFrequency`; TLCP: `LS_requested_max_frequency`).
+public enum RequestedMaxFrequency: Sendable, Hashable {
+    /// At most this many updates per second for each item (COMMAND: for each key); greater than 0.
     case limited(Double)
-    /// No limit.
+    /// No limit, but the server may merge or drop updates for other reasons.
     case unlimited
-    /// No limit, and every lost update is reported.
+    /// No limit, and every loss is reported.
     case unfiltered
 
     init?(wire: String) {
@@ -84,9 +86,9 @@ package enum RequestedFrequency: Sendable, Hashable {
     }
 }
 
-/// The frequency limit in force on a subscription (`CONF`).
-package enum GrantedFrequency: Sendable, Hashable {
-    /// A maximum of updates per second for each item.
+/// The frequency limit in force on a subscription (class reference: `didReceiveRealFrequency`; TLCP: `CONF`).
+public enum RealMaxFrequency: Sendable, Hashable {
+    /// At most this many updates per second for each item.
     case limited(Double)
     /// No limit.
     case unlimited
@@ -109,11 +111,12 @@ package enum GrantedFrequency: Sendable, Hashable {
     }
 }
 
-/// The size of the buffer for pending updates of an item (`LS_requested_buffer_size`).
-package enum BufferSize: Sendable, Hashable {
-    /// A maximum number of updates.
+/// The length of the server's queue of pending updates of an item (class reference: `requestedBufferSize`; TLCP:
+/// `LS_requested_buffer_size`).
+public enum RequestedBufferSize: Sendable, Hashable {
+    /// At most this many updates; greater than 0.
     case limited(Int)
-    /// The maximum of the server.
+    /// As many as the server allows.
     case unlimited
 
     init?(wire: String) {

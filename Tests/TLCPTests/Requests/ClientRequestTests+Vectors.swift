@@ -116,7 +116,7 @@ extension ClientRequestTests {
                 1,
                 add {
                     $0.dataAdapter = "QUOTES"
-                    $0.snapshot = .on
+                    $0.snapshot = .yes
                     $0.maxFrequency = .limited(5)
                     $0.isAcknowledged = false
                 }

@@ -39,7 +39,7 @@ struct ClientRequestTests {
                     $0.subscriptionID = SubscriptionID(index + 1)
                     $0.group = item
                     $0.schema = "price"
-                    $0.snapshot = .on
+                    $0.snapshot = .yes
                 }
             )
         }
