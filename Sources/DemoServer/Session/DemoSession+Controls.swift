@@ -29,7 +29,8 @@ extension DemoSession {
     }
 
     /// Changes the frequency of a subscription; `CONF` precedes the first update at the new rate.
-    mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedMaxFrequency?, _ context: inout ServerContext) {
+    mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedMaxFrequency?, _ context: inout ServerContext)
+    {
         if let frequency { subscriptions[id]?.reconfigure(frequency, limits: context.configuration.limits) }
         guard let subscription = subscriptions[id] else { return }
         notify(subscription.configuration, &context)
