@@ -47,6 +47,7 @@ package final class Gateway: Sendable {
         client.logger = logger
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
         cluster?.attach(pool)
+        access.clusterTickets.withLock { $0 = cluster?.tickets }
         streams = StreamRegistry(hub: hub)
         var exposition = MetricsReport(
             requests: requests,

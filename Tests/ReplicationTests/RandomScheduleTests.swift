@@ -109,6 +109,29 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
+    @Test(arguments: 0..<16 as Range<UInt64>)
+    func ticketsOpenOneStreamInTheWholeCluster(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ 9000)
+        let cluster = SimulatedCluster(nodes: 3, seed: seed &+ 33, loss: Int.random(in: 0...60, using: &generator))
+        cluster.run(.seconds(4))
+        for round in 0..<12 as Range<UInt64> {
+            let keys = (0..<3 as Range<UInt64>).map { RecordKey(high: round, low: $0) }
+            for key in keys + keys { cluster.alive.randomElement(using: &generator)?.use(key) }
+            cluster.run(.milliseconds(Int.random(in: 10...2000, using: &generator)))
+            disturb(cluster, &generator)
+            for key in keys { cluster.alive.randomElement(using: &generator)?.use(key) }
+        }
+        for node in cluster.nodes { node.isPaused = false }
+        cluster.startEngine()
+        cluster.run(.seconds(20))
+        let last = RecordKey(high: 99, low: 0)
+        for node in cluster.alive { node.use(last) }
+        cluster.run(.seconds(3))
+        cluster.check()
+        #expect(cluster.alive.count { $0.opened.contains(last) } == min(1, cluster.alive.count))
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+    }
+
     @Test
     func leavingMemberHandsOverAtOnce() throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 7, loss: 0)

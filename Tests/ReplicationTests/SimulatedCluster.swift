@@ -35,6 +35,7 @@ final class SimulatedCluster {
     private var number = 0
     /// The violations so far.
     private(set) var problems: [String] = []
+    private var opened: Set<String> = []
     /// The members with another configuration, by the node that reported them.
     private(set) var differences: [String] = []
     /// In thousandths: how often an append or a delivery is lost or repeated.
@@ -196,8 +197,17 @@ final class SimulatedCluster {
             case .drop(let id): node.drop(id)
             case .dropAll: for id in node.carried.keys { node.drop(id) }
             case .left: node.hasLeft = true
+            case .reportTicket(let key, let isFirst): report(key, isFirst, node)
             }
         }
+    }
+
+    /// A ticket that the nodes take for one of the present epoch opens one stream in it.
+    private func report(_ key: RecordKey, _ isFirst: Bool, _ node: SimulatedNode) {
+        guard isFirst else { return }
+        let epoch = node.machine.ledger?.epoch ?? 0
+        if !opened.insert("\(epoch) \(key)").inserted { problems.append("ticket \(key) opened two streams") }
+        node.opened.insert(key)
     }
 
     private func answer(_ node: SimulatedNode) {
@@ -243,7 +253,7 @@ final class SimulatedCluster {
         guard let left = left.machine.ledger, let right = right.machine.ledger else { return true }
         return left.epoch == right.epoch && left.members == right.members && left.topics == right.topics
             && left.subscriptions == right.subscriptions && left.clients == right.clients
-            && left.specified == right.specified
+            && left.specified == right.specified && left.usedTickets == right.usedTickets
     }
 
     /// Each resource that a node has belongs to it and to no other, and none that was confirmed is missing.

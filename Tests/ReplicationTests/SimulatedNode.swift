@@ -103,6 +103,8 @@ final class SimulatedNode {
     private(set) var resources: Set<String> = []
     /// Those whose records were read from the log here.
     private(set) var confirmed: Set<String> = []
+    /// The tickets that opened a stream here.
+    var opened: Set<RecordKey> = []
     private var unconfirmed: [(id: String, generation: Int, records: UInt64)] = []
 
     init(number: Int, seed: UInt64) {
@@ -145,6 +147,13 @@ final class SimulatedNode {
         _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties))
         _ = outbox.specify(id, ResourceSpecification(group: id, upstream: "demo", content: Array(id.utf8)))
         if outbox.isOpen { unconfirmed.append((id, outbox.generation, outbox.recordsTaken)) }
+    }
+
+    /// A request presents a ticket of the present epoch.
+    func use(_ key: RecordKey) {
+        guard let ledger = machine.ledger else { return }
+        let use = TicketUse(key: key, epoch: ledger.epoch, issuedAt: ledger.position)
+        _ = outbox.append(request: .useTicket(use))
     }
 
     func inherit(_ id: String, _ specification: ResourceSpecification) {

@@ -13,8 +13,10 @@ internal import Synchronization
 package final class AccessControl: Sendable {
     /// The owners of clients and subscriptions.
     let owners = ResourceOwners()
-    /// The tickets that are not used yet.
+    /// The tickets that are not used yet, of a gateway that runs alone.
     let tickets = TicketStore()
+    /// The tickets of the cluster that the gateway belongs to.
+    let clusterTickets = Mutex<ClusterTickets?>(nil)
     /// The number of open streams of each caller.
     let openStreams = OpenStreamCounts()
 
@@ -101,9 +103,14 @@ package final class AccessControl: Sendable {
     /// The configuration in force.
     var configuration: AccessConfiguration { policy.configuration }
 
-    /// Issues a ticket to a caller; nil if too many are not used yet.
-    func ticket(for caller: Caller) -> TicketStore.Ticket? {
-        tickets.issue(to: caller, lifetime: configuration.ticketLifetime, now: clock())
+    /// Issues a ticket to a caller; nil if too many are not used yet. Throws 503 without contact to the cluster.
+    func ticket(for caller: Caller) throws(Problem) -> TicketStore.Ticket? {
+        let policy = policy
+        let lifetime = policy.configuration.ticketLifetime
+        guard let cluster = clusterTickets.withLock({ $0 }) else {
+            return tickets.issue(to: caller, lifetime: lifetime, now: clock())
+        }
+        return try cluster.issue(to: caller, policy, lifetime: lifetime, now: wallTime())
     }
 
     /// The time until a caller's rights expire; nil: they do not expire.
@@ -132,6 +139,13 @@ final class AccessPolicy: Sendable {
         isOpen = configuration.isOpen
         proxies = TrustedProxies(networks: configuration.trustedProxies)
     }
+
+    /// A digest of what makes the credential of an identity valid, with its rights: equal on all members of a cluster.
+    func digest(of identity: String?) -> [UInt8] {
+        guard let identity else { return [] }
+        let line = identity.hasPrefix("jwt:") ? configuration.webTokens.line : keys.line(of: identity) ?? ""
+        return KeyHash.digest(of: "\(identity) \(line)")
+    }
 }
 
 extension AccessControl: Middleware {
@@ -151,7 +165,7 @@ extension AccessControl: Middleware {
             takesTickets: operation.acceptsTickets
         )
         guard let credential else { throw Challenge.missing() }
-        let caller = try caller(showing: credential, policy, usesTicket: !call.isHead)
+        let caller = try caller(showing: credential, policy, &call)
         if case .cookie = credential {
             try forgery.check(call.request, withCookie: true, opensStream: operation.acceptsTickets)
         }
@@ -173,21 +187,31 @@ extension AccessControl: Middleware {
         }
     }
 
-    /// - Parameter usesTicket: False for `HEAD`, which opens no stream and leaves the ticket valid.
     private func caller(
         showing credential: Credential,
         _ policy: AccessPolicy,
-        usesTicket: Bool
+        _ call: inout Call
     ) throws(Problem) -> Caller {
         switch credential {
         case .bearer(let text), .cookie(let text): return try caller(of: text, policy)
         case .ticket(let text):
-            let holder = usesTicket ? tickets.redeem(text, now: clock()) : tickets.holder(of: text, now: clock())
-            guard let holder, let present = present(holder, policy) else {
-                throw Challenge.invalid("The ticket is unknown, used or expired.")
-            }
-            return present
+            guard let caller = caller(ofTicket: text, policy, &call) else { throw Challenge.uselessTicket() }
+            return caller
         }
+    }
+
+    /// The caller that a ticket was issued to; nil if it may not be used. `HEAD` opens no stream and leaves the ticket
+    /// valid.
+    private func caller(ofTicket text: String, _ policy: AccessPolicy, _ call: inout Call) -> Caller? {
+        guard let cluster = clusterTickets.withLock({ $0 }) else {
+            let holder = call.isHead ? tickets.holder(of: text, now: clock()) : tickets.redeem(text, now: clock())
+            return holder.flatMap { present($0, policy) }
+        }
+        guard let (caller, ticket) = cluster.open(text, policy, now: wallTime()), let caller = present(caller, policy)
+        else { return nil }
+        if call.isHead { return cluster.isUsed(ticket) ? nil : caller }
+        call.ticket = ticket
+        return caller
     }
 
     private func caller(of text: String, _ policy: AccessPolicy) throws(Problem) -> Caller {

@@ -19,6 +19,14 @@ struct ClusterWaiters: Sendable {
         let done: @Sendable (Bool) -> Void
     }
 
+    /// A request whose ticket is on its way to the log.
+    struct TicketRequest: Sendable {
+        let deadline: Moment
+        /// True if the ticket was used for the first time; nil if it is not known.
+        let done: @Sendable (Bool?) -> Void
+    }
+
+    var tickets: [RecordKey: [TicketRequest]] = [:]
     var confirmations: [Confirmation] = []
     var catching: [Catching] = []
 
@@ -27,6 +35,16 @@ struct ClusterWaiters: Sendable {
         let due = confirmations.filter { $0.generation != generation || $0.records <= records }
         confirmations.removeAll { $0.generation != generation || $0.records <= records }
         return due.map { entry in { entry.done(entry.generation == generation) } }
+    }
+
+    /// The requests with tickets that waited for too long.
+    mutating func lateTickets(at now: Moment) -> [@Sendable () -> Void] {
+        guard !tickets.isEmpty else { return [] }
+        let late = tickets.values.joined().filter { $0.deadline <= now }
+        if !late.isEmpty {
+            tickets = tickets.mapValues { $0.filter { $0.deadline > now } }.filter { !$0.value.isEmpty }
+        }
+        return late.map { request in { request.done(nil) } }
     }
 
     /// The log is applied up to a position.
@@ -86,7 +104,7 @@ extension ClusterNode {
         let (generation, cut) = outbox.withLock { ($0.generation, $0.recordsCut) }
         let due = waiters.withLock { waiters in
             let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : cut)
-            return confirmed + waiters.reached(position, at: now)
+            return confirmed + waiters.reached(position, at: now) + waiters.lateTickets(at: now)
         }
         for action in due { action() }
     }
@@ -126,13 +144,15 @@ extension ClusterNode {
     }
 }
 
-/// Encrypts what members send to each other with a key from the cluster's secret: requests carry credentials.
+/// Encrypts what members send to each other, and tickets, with a key from the cluster's secret: they carry credentials
+/// and rights.
 struct ClusterSeal: Sendable {
     private let key: SymmetricKey
 
-    init(secret: String) {
+    /// A key for one purpose: what is sealed for another one cannot be opened.
+    init(secret: String, purpose: String) {
         let code = HMAC<SHA256>.authenticationCode(
-            for: Array("calls".utf8),
+            for: Array(purpose.utf8),
             using: SymmetricKey(data: Array(secret.utf8))
         )
         key = SymmetricKey(data: Array(code))

@@ -57,11 +57,7 @@ extension GatewayConfiguration {
         }
         lines += access.modes.map { "auth \($0.rawValue)" }
         lines += access.keys.map { "key \($0.name) \($0.hash.map { "\($0)" } ?? "") \($0.rights.line)" }
-        let tokens = access.webTokens
-        let sources = [
-            tokens.secret, tokens.publicKey, tokens.keySet, tokens.keySetURL, tokens.issuer, tokens.audience,
-        ]
-        lines.append("tokens \(sources.map { $0 ?? "" }.joined(separator: " ")) \(tokens.rights.line)")
+        lines.append("tokens \(access.webTokens.line)")
         // Keyed, because heartbeats carry it and passwords are among the lines.
         let key = SymmetricKey(data: Array((cluster.secret ?? "").utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Array(lines.sorted().joined(separator: "\n").utf8), using: key)
@@ -69,9 +65,17 @@ extension GatewayConfiguration {
     }
 }
 
+extension WebTokenConfiguration {
+    /// What makes tokens valid, as a line of text that is the same in every process.
+    var line: String {
+        let sources = [secret, publicKey, keySet, keySetURL, issuer, audience]
+        return "\(sources.map { $0 ?? "" }.joined(separator: " ")) \(rights.line)"
+    }
+}
+
 extension Rights {
     /// The rights as a line of text that is the same in every process.
-    fileprivate var line: String {
+    var line: String {
         let limits = [streams, maxSubscriptions, maxItems].map { $0.map(String.init) ?? "-" }
         let words = operations.map(\.rawValue).sorted() + upstreams.map(\.description) + items.map(\.description)
         return (words + limits + ["\(rate ?? 0)"]).joined(separator: " ")

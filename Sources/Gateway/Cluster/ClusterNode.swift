@@ -72,7 +72,7 @@ package final class ClusterNode: ChangeSink {
         self.logger = logger
         self.clock = clock
         ids = SharedTopicIDs(secret: configuration.secret ?? "")
-        seal = ClusterSeal(secret: configuration.secret ?? "")
+        seal = ClusterSeal(secret: configuration.secret ?? "", purpose: "calls")
         state = Mutex(State(machine: machine))
         outbox = Mutex(Outbox(limit: configuration.outboxBytes))
         worker = Mutex(ClusterWorker(hub: hub))
@@ -254,7 +254,10 @@ package final class ClusterNode: ChangeSink {
                 outbox.withLock { $0.open() }
                 worker.withLock { $0.pool }?.reportAgain()
                 outbox.withLock { $0.specifyAgain() }
-            case .closeOutbox: outbox.withLock { $0.close() }
+            case .closeOutbox:
+                outbox.withLock { $0.close() }
+                voidTickets()
+            case .reportTicket(let key, let isFirst): ticketUsed(key, isFirst: isFirst)
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
             case .reactivate(let id):
                 if let error = worker.withLock({ $0.reactivate(id) }) { failed(id, error) }

@@ -63,11 +63,7 @@ struct ClusterRouting: Sendable {
     }
 
     private func performHere(_ call: Call, _ operation: Operation) {
-        do {
-            if case .response(let response) = try handle(call, operation) { call.respond(response) }
-        } catch {
-            call.respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: call.requestID))
-        }
+        call.complete { try handle(call, operation) }
     }
 
     /// The response of a member; nil if it does not have the resource, or is gone.
@@ -92,15 +88,6 @@ struct ClusterRouting: Sendable {
     }
 
     private func forwarded(_ call: Call, path: String? = nil) -> ForwardedRequest {
-        let rights = call.caller.rights
-        var caller = ForwardedRequest.Caller(
-            identity: call.caller.identity,
-            operations: rights.operations.map(\.rawValue).sorted(),
-            upstreams: rights.upstreams.map(\.description),
-            items: rights.items.map(\.description)
-        )
-        caller.maxSubscriptions = rights.maxSubscriptions
-        caller.maxItems = rights.maxItems
         let request = call.request
         return ForwardedRequest(
             method: path == nil ? request.method : "GET",
@@ -111,7 +98,7 @@ struct ClusterRouting: Sendable {
             body: path == nil ? call.body : [],
             requestID: call.requestID,
             peer: request.peer.host,
-            caller: caller,
+            caller: ForwardedRequest.Caller(call.caller),
             isListing: path != nil
         )
     }

@@ -78,18 +78,3 @@ extension HTTPRequest {
         )
     }
 }
-
-extension Caller {
-    fileprivate init(_ caller: ForwardedRequest.Caller) {
-        self.init(
-            identity: caller.identity,
-            rights: Rights(
-                operations: Set(caller.operations.compactMap(Right.init(rawValue:))),
-                upstreams: caller.upstreams.map { WildcardPattern($0) },
-                items: caller.items.map { WildcardPattern($0) },
-                maxSubscriptions: caller.maxSubscriptions,
-                maxItems: caller.maxItems
-            )
-        )
-    }
-}

@@ -94,9 +94,7 @@ package final class HTTPHost: HTTPHandler {
         switch admit(request) {
         case .response(let response): .respond(response)
         case .admitted(let call, let operation):
-            perform(call, operation, body: request.body, onAbandonment: responder.onAbandonment) {
-                responder.respond($0)
-            }
+            perform(call, operation, body: request.body, responder)
         }
     }
 
@@ -106,9 +104,7 @@ package final class HTTPHost: HTTPHandler {
         case .response(let response): .reject(response)
         case .admitted(let call, let operation):
             .accept { [self] request, responder in
-                perform(call, operation, body: request.body, onAbandonment: responder.onAbandonment) {
-                    responder.respond($0)
-                }
+                perform(call, operation, body: request.body, responder)
             }
         }
     }
@@ -125,13 +121,16 @@ package final class HTTPHost: HTTPHandler {
         logger.warning("new connections are refused by the system", metadata: ["reason": "\(reason)"])
     }
 
-    /// Responds to a complete request. After `.wait` the response goes to `later`.
+    /// Responds to a complete request. After `.wait` the response goes to `later`; a late stream is not opened.
     func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
-        switch admit(request) {
-        case .response(let response): .respond(response)
-        case .admitted(let call, let operation):
-            perform(call, operation, body: request.body, onAbandonment: { _ in }, later: later)
+        let responder = HTTPResponder { decision in
+            switch decision {
+            case .respond(let response): later(response)
+            case .stream(_, let stream): stream.onEnd(.neverOpened)
+            case .wait: break
+            }
         }
+        return handle(request, responder)
     }
 
     /// The response to a request that the HTTP server rejected.
@@ -171,22 +170,19 @@ package final class HTTPHost: HTTPHandler {
         _ admitted: Call,
         _ operation: Operation,
         body: [UInt8],
-        onAbandonment: @escaping Call.Abandonment,
-        later: @escaping @Sendable (HTTPResponse) -> Void
+        _ responder: HTTPResponder
     ) -> HTTPDecision {
         let record = admitted.record
         var call = admitted
         call.body = body
-        call.respond = { [self] in later(finish($0, record)) }
-        call.onAbandonment = onAbandonment
+        call.respond = { [self] in responder.respond(finish($0, record)) }
+        call.open = { [self] in responder.stream(finish($0, record), $1) }
+        call.onAbandonment = responder.onAbandonment
         do {
             switch try perform(call, operation) {
             case .response(let response): return .respond(finish(response, record))
             case .deferred: return .wait
-            case .stream(var head, let content):
-                decorate(&head.headers, record)
-                finished(record, status: head.status, problem: nil)
-                return .stream(head, content)
+            case .stream(let head, let content): return .stream(finish(head, record), content)
             }
         } catch {
             return .respond(rejection(error, of: call))
@@ -198,7 +194,9 @@ package final class HTTPHost: HTTPHandler {
         guard let cluster = services.cluster else {
             return try idempotency.perform(call, operation, now: services.clock())
         }
-        return try ClusterRouting(cluster: cluster, services: services, handle: performHere).perform(call, operation)
+        let routing = ClusterRouting(cluster: cluster, services: services, handle: performHere)
+        guard let ticket = call.ticket else { return try routing.perform(call, operation) }
+        return cluster.use(ticket, for: call) { try routing.perform(call, operation) }
     }
 
     /// Performs a request on this member of the cluster.
@@ -258,6 +256,13 @@ package final class HTTPHost: HTTPHandler {
         decorate(&response.headers, record)
         finished(record, status: response.status, problem: response.problem)
         return response.httpResponse
+    }
+
+    private func finish(_ head: HTTPStreamHead, _ record: CallRecord) -> HTTPStreamHead {
+        var head = head
+        decorate(&head.headers, record)
+        finished(record, status: head.status, problem: nil)
+        return head
     }
 
     private func decorate(_ headers: inout HTTPFields, _ record: CallRecord) {

@@ -11,9 +11,17 @@ package struct ForwardedRequest: Sendable, Equatable {
         /// The quotas; nil: none.
         package var maxSubscriptions: Int?
         package var maxItems: Int?
+        /// The most open streams, and the most requests a second; nil: no limit of its own.
+        package var streams: Int?
+        package var rate: Double?
 
         /// A caller.
-        package init(identity: String?, operations: [String], upstreams: [String], items: [String]) {
+        package init(
+            identity: String?,
+            operations: [String] = [],
+            upstreams: [String] = [],
+            items: [String] = []
+        ) {
             self.identity = identity
             self.operations = operations
             self.upstreams = upstreams
@@ -107,12 +115,7 @@ extension ForwardedRequest {
             writer.blob(request.body)
             writer.string(request.requestID)
             writer.string(request.peer)
-            writer.optional(request.caller.identity) { $0.string($1) }
-            for words in [request.caller.operations, request.caller.upstreams, request.caller.items] {
-                writer.list(words) { $0.string($1) }
-            }
-            writer.optional(request.caller.maxSubscriptions) { $0.signed($1) }
-            writer.optional(request.caller.maxItems) { $0.signed($1) }
+            writer.caller(request.caller)
             writer.bool(request.isListing)
         }
         return writer.bytes
@@ -160,6 +163,15 @@ extension ForwardedResponse {
 }
 
 extension ByteWriter {
+    mutating func caller(_ caller: ForwardedRequest.Caller) {
+        optional(caller.identity) { $0.string($1) }
+        for words in [caller.operations, caller.upstreams, caller.items] { list(words) { $0.string($1) } }
+        for limit in [caller.maxSubscriptions, caller.maxItems, caller.streams] {
+            optional(limit) { $0.signed($1) }
+        }
+        optional(caller.rate) { $0.double($1) }
+    }
+
     fileprivate mutating func headers(_ headers: [(name: String, value: String)]) {
         list(headers) { writer, header in
             writer.string(header.name)
@@ -169,6 +181,20 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+    mutating func caller() throws(CodingError) -> ForwardedRequest.Caller {
+        var caller = ForwardedRequest.Caller(
+            identity: try optional { reader throws(CodingError) in try reader.string() },
+            operations: try words(),
+            upstreams: try words(),
+            items: try words()
+        )
+        caller.maxSubscriptions = try optional { reader throws(CodingError) in try reader.signed() }
+        caller.maxItems = try optional { reader throws(CodingError) in try reader.signed() }
+        caller.streams = try optional { reader throws(CodingError) in try reader.signed() }
+        caller.rate = try optional { reader throws(CodingError) in try reader.double() }
+        return caller
+    }
+
     fileprivate mutating func headers() throws(CodingError) -> [(name: String, value: String)] {
         try list { reader throws(CodingError) in (try reader.string(), try reader.string()) }
     }
@@ -186,15 +212,8 @@ extension ByteReader {
             body: Array(try blob()),
             requestID: try string(),
             peer: try string(),
-            caller: ForwardedRequest.Caller(
-                identity: try optional { reader throws(CodingError) in try reader.string() },
-                operations: try words(),
-                upstreams: try words(),
-                items: try words()
-            )
+            caller: try caller()
         )
-        request.caller.maxSubscriptions = try optional { reader throws(CodingError) in try reader.signed() }
-        request.caller.maxItems = try optional { reader throws(CodingError) in try reader.signed() }
         request.isListing = try bool()
         return request
     }

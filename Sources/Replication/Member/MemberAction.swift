@@ -21,6 +21,8 @@ package enum MemberAction: Sendable, Equatable {
     case inherit(String, ResourceSpecification)
     /// Let go of a resource, which another member owns, without reports.
     case surrender(String)
+    /// The log has a use of a ticket by this member.
+    case reportTicket(RecordKey, isFirst: Bool)
     /// The member's own reports are written from now on; all that its pool holds is to be reported.
     case openOutbox
     /// The member's own reports are not written any more.

@@ -114,6 +114,8 @@ extension MemberMachine {
                 guard let resource = ledger?.specified[id], resource.owner == member else { continue }
                 actions.append(.inherit(id, resource.specification))
             case .refused(let id, let other): if other == member { actions.append(.surrender(id)) }
+            case .ticketUsed(let key, let user, let isFirst):
+                if user == member { actions.append(.reportTicket(key, isFirst: isFirst)) }
             }
         }
         return [.apply(changes, at: position)] + actions

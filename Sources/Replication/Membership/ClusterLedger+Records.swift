@@ -27,6 +27,9 @@ extension ClusterLedger {
             effects.append(.hub(change))
         case .specify(let id, let specification):
             specify(id, specification, by: member, &effects)
+        case .useTicket(let use):
+            let isFirst = use.epoch == epoch && ticketUses.add(use, at: position)
+            effects.append(.ticketUsed(use.key, by: member, isFirst: isFirst))
         case .part:
             break
         }

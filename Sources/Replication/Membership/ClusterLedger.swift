@@ -80,6 +80,8 @@ package struct ClusterLedger: Sendable, Equatable {
     package internal(set) var subscriptions: [String: SubscriptionView] = [:]
     package internal(set) var clients: [String: ClientView] = [:]
     package internal(set) var specified: [String: SpecifiedResource] = [:]
+    /// The tickets that were used in this epoch.
+    var ticketUses = TicketUses()
     /// Members that were removed, newest last: a late repetition of their first frame does not bring them back.
     var removed: [UInt64] = []
 
@@ -91,6 +93,12 @@ package struct ClusterLedger: Sendable, Equatable {
         self.groups = groups
         self.earlierEpochs = earlierEpochs
     }
+
+    /// The number of tickets that are known to be used.
+    package var usedTickets: Int { ticketUses.uses.count }
+
+    /// Whether a ticket may not be used any more.
+    package func isUsed(_ ticket: TicketUse) -> Bool { ticket.epoch != epoch || ticketUses.contains(ticket) }
 
     /// What became of a frame.
     package enum Verdict: Sendable, Equatable {
@@ -203,4 +211,6 @@ package enum LedgerEffect: Sendable, Equatable {
     case inherited(String)
     /// A member specified a resource that another member owns.
     case refused(String, by: UInt64)
+    /// A member used a ticket, for the first time or again.
+    case ticketUsed(RecordKey, by: UInt64, isFirst: Bool)
 }

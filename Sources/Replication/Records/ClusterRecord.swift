@@ -79,6 +79,8 @@ package enum ClusterRecord: Sendable, Equatable {
     /// The specification of a subscription or client of the writer, which may replace an earlier one. Refused if another
     /// member owns the resource.
     case specify(id: String, ResourceSpecification)
+    /// The writer opens a stream by a ticket.
+    case useTicket(TicketUse)
     /// A piece of a record that is too large for one frame; it is complete with the last one.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
@@ -93,6 +95,7 @@ enum RecordTag {
     static let change: UInt8 = 6
     static let part: UInt8 = 7
     static let specify: UInt8 = 8
+    static let useTicket: UInt8 = 9
 }
 
 extension ClusterRecord {
@@ -125,6 +128,9 @@ extension ClusterRecord {
             writer.byte(RecordTag.specify)
             writer.string(id)
             writer.specification(specification)
+        case .useTicket(let use):
+            writer.byte(RecordTag.useTicket)
+            writer.ticket(use)
         case .part(let bytes, let isLast):
             writer.byte(RecordTag.part)
             writer.bool(isLast)
@@ -160,6 +166,7 @@ extension ClusterRecord {
             let tenure = try reader.varint()
             record = .change(try reader.change(layout: layout), tenure: tenure)
         case RecordTag.specify: record = .specify(id: try reader.string(), try reader.specification())
+        case RecordTag.useTicket: record = .useTicket(try reader.ticket())
         case RecordTag.part:
             let isLast = try reader.bool()
             record = .part(try reader.blob(), isLast: isLast)

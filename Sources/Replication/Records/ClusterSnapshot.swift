@@ -77,6 +77,11 @@ extension ByteWriter {
             writer.varint(topic.value.tenure)
             writer.list(topic.value.wanters.sorted()) { $0.fixed64($1) }
         }
+        varint(ledger.ticketUses.forgottenThrough)
+        list(ledger.ticketUses.uses) { writer, use in
+            writer.key(use.key)
+            writer.varint(use.position)
+        }
         list(ledger.specified.sorted { $0.key < $1.key }) { writer, resource in
             writer.string(resource.key)
             writer.specification(resource.value.specification)
@@ -124,6 +129,11 @@ extension ByteReader {
             ledger.subscriptions[id] = try subscription()
         }
         for _ in 0..<(try varint()) { try topic(into: &ledger) }
+        let forgottenThrough = try varint()
+        let uses = try list { reader throws(CodingError) in
+            TicketUses.Use(key: try reader.recordKey(), position: try reader.varint())
+        }
+        ledger.ticketUses = TicketUses(uses, forgottenThrough: forgottenThrough)
         for _ in 0..<(try varint()) {
             let id = try string()
             ledger.specified[id] = ClusterLedger.SpecifiedResource(

@@ -104,6 +104,15 @@ package struct Outbox: Sendable {
         surrendered.insert(id)
     }
 
+    // MARK: - Requests
+
+    /// Takes in a record that a request waits for. False while the member does not belong to the cluster.
+    package mutating func append(request record: ClusterRecord) -> Bool {
+        guard isOpen else { return false }
+        append(record)
+        return true
+    }
+
     // MARK: - Changes
 
     /// Whether the own hub has to apply a change at once: a resource of this member alone is made, or goes while no

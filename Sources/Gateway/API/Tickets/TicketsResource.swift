@@ -7,7 +7,7 @@ struct TicketsResource: Sendable {
     /// `POST /v1/tickets`.
     func create(_ call: Call) throws -> OperationResult {
         try RequestBody.none(of: call)
-        guard let ticket = services.access.ticket(for: call.caller) else {
+        guard let ticket = try services.access.ticket(for: call.caller) else {
             throw Problem(.overQuota, detail: "Too many tickets are unused.")
         }
         let response = Response.json(201) { json in

@@ -86,6 +86,12 @@ struct APIKeys: Sendable {
         keys.first { Self.identity(of: $0.name) == identity }?.rights
     }
 
+    /// The hash and the rights of an identity as a line of text; nil if no key has it.
+    func line(of identity: String) -> String? {
+        keys.first { Self.identity(of: $0.name) == identity }
+            .map { "\($0.hash?.description ?? "") \($0.rights.line)" }
+    }
+
     /// The identities whose key was removed, replaced or given other rights in a newer configuration.
     func identitiesChanged(in newer: APIKeys) -> Set<String> {
         Set(keys.filter { !newer.keys.contains($0) }.map { Self.identity(of: $0.name) })

@@ -104,6 +104,9 @@ enum Challenge {
         refusal(.unauthorized, sentence, parameters: [("error", "invalid_token"), ("error_description", sentence)])
     }
 
+    /// 401: the ticket opens no stream.
+    static func uselessTicket() -> Problem { invalid("The ticket is unknown, used or expired.") }
+
     /// 400: the credential is malformed.
     static func malformed(_ sentence: String) -> Problem {
         refusal(.malformed, sentence, parameters: [("error", "invalid_request"), ("error_description", sentence)])

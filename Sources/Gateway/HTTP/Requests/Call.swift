@@ -1,4 +1,5 @@
 internal import MicroHTTPD
+internal import Replication
 internal import SessionCore
 internal import SessionPool
 internal import StreamIO
@@ -23,8 +24,12 @@ struct Call: Sendable {
     var inheritedID: ClientID?
     /// Whether the resource is shown in a list, which is not a use of it.
     var isListing = false
+    /// The ticket of the cluster that has to be used before the request is performed; nil: none.
+    var ticket: TicketUse?
     /// Sends a deferred response.
     var respond: PendingResponse.Send
+    /// Sends a deferred stream.
+    var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void = { $1.onEnd(.neverOpened) }
     /// Reports that the client left before a deferred response.
     var onAbandonment: Abandonment = { _ in }
 

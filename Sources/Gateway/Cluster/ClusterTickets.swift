@@ -1,0 +1,171 @@
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// The tickets of a cluster. Any member issues them, sealed with a key from the cluster's secret, and any member accepts
+/// them; the log decides which request used one first.
+struct ClusterTickets: Sendable {
+    /// The seal of tickets.
+    let seal: ClusterSeal
+    /// The present epoch and position of the log; nil without contact to the cluster.
+    let place: @Sendable () -> (epoch: UInt64, position: UInt64)?
+    /// Whether a ticket was used, as far as this member has read the log.
+    let isUsed: @Sendable (TicketUse) -> Bool
+
+    /// Issues a ticket. Throws 503 if the member does not know where the log is.
+    func issue(
+        to caller: Caller,
+        _ policy: AccessPolicy,
+        lifetime: Duration,
+        now: Double
+    ) throws(Problem) -> TicketStore.Ticket {
+        guard let (epoch, position) = place() else {
+            throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+        }
+        var sealed = ForwardedRequest.Caller(caller)
+        // The rights of a key are those of the configuration, which may be long.
+        if !Self.isToken(caller.identity) { sealed = ForwardedRequest.Caller(identity: caller.identity) }
+        let ticket = ClusterTicket(
+            use: TicketUse(key: .random(), epoch: epoch, issuedAt: position),
+            expiresAt: now + lifetime / .seconds(1),
+            caller: sealed,
+            rightsExpireAt: caller.expiry,
+            credential: policy.digest(of: caller.identity)
+        )
+        let text = TicketStore.prefix + Base64URL.encode(seal.close(ticket.bytes))
+        return TicketStore.Ticket(text: text, lifetime: lifetime)
+    }
+
+    /// The holder of a ticket; nil if it was not issued by this cluster, is expired, or its credential has changed.
+    func open(_ text: String, _ policy: AccessPolicy, now: Double) -> (Caller, TicketUse)? {
+        guard text.hasPrefix(TicketStore.prefix),
+            let sealed = Base64URL.decode(text.utf8.dropFirst(TicketStore.prefix.utf8.count)),
+            let bytes = seal.open(sealed), let ticket = try? ClusterTicket(bytes),
+            ticket.expiresAt > now, ticket.credential == policy.digest(of: ticket.caller.identity)
+        else { return nil }
+        var caller = Caller(ticket.caller)
+        if let identity = caller.identity, !Self.isToken(identity) {
+            guard let rights = policy.keys.rights(of: identity) else { return nil }
+            caller.rights = rights
+        }
+        caller.expiry = ticket.rightsExpireAt
+        return (caller, ticket.use)
+    }
+
+    private static func isToken(_ identity: String?) -> Bool { identity?.hasPrefix("jwt:") ?? false }
+}
+
+extension ClusterNode {
+    /// The tickets of the cluster.
+    var tickets: ClusterTickets {
+        ClusterTickets(
+            seal: ClusterSeal(secret: configuration.secret ?? "", purpose: "tickets"),
+            place: { [self] in
+                isServing ? state.withLock { $0.machine.ledger.map { ($0.epoch, $0.position) } } : nil
+            },
+            isUsed: { [self] ticket in state.withLock { $0.machine.ledger?.isUsed(ticket) ?? true } }
+        )
+    }
+
+    /// Performs a request whose ticket was not used before.
+    func use(
+        _ ticket: TicketUse,
+        for call: Call,
+        _ perform: @escaping @Sendable () throws -> OperationResult
+    ) -> OperationResult {
+        use(ticket) { [self] isFirst in
+            // Beside the node's task, for which the work of a handler takes too long.
+            addJob {
+                call.complete {
+                    guard let isFirst else {
+                        throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+                    }
+                    guard isFirst else { throw Challenge.uselessTicket() }
+                    return try perform()
+                }
+            }
+        }
+        return .deferred
+    }
+
+    /// Writes the use of a ticket into the log.
+    private func use(_ ticket: TicketUse, _ done: @escaping @Sendable (Bool?) -> Void) {
+        let request = ClusterWaiters.TicketRequest(deadline: clock() + Self.patience, done: done)
+        let isWritten = waiters.withLock { waiters in
+            guard outbox.withLock({ $0.append(request: .useTicket(ticket)) }) else { return false }
+            waiters.tickets[ticket.key, default: []].append(request)
+            return true
+        }
+        if isWritten { wake() } else { done(nil) }
+    }
+
+    /// The log has a use of a ticket by this member.
+    func ticketUsed(_ key: RecordKey, isFirst: Bool) {
+        let request: ClusterWaiters.TicketRequest? = waiters.withLock { waiters in
+            guard var requests = waiters.tickets.removeValue(forKey: key) else { return nil }
+            let first = requests.removeFirst()
+            if !requests.isEmpty { waiters.tickets[key] = requests }
+            return first
+        }
+        request?.done(isFirst)
+    }
+
+    /// Uses that were not read back are void.
+    func voidTickets() {
+        let requests = waiters.withLock { waiters in
+            defer { waiters.tickets = [:] }
+            return waiters.tickets.values.flatMap(\.self)
+        }
+        for request in requests { request.done(nil) }
+    }
+}
+
+extension Call {
+    /// Sends the result of a handler that is called later.
+    func complete(_ handler: () throws -> OperationResult) {
+        do {
+            switch try handler() {
+            case .response(let response): respond(response)
+            case .deferred: break
+            case .stream(let head, let stream): open(head, stream)
+            }
+        } catch {
+            respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: requestID))
+        }
+    }
+}
+
+extension ForwardedRequest.Caller {
+    /// A caller as members send it to each other.
+    init(_ caller: Caller) {
+        let rights = caller.rights
+        self.init(
+            identity: caller.identity,
+            operations: rights.operations.map(\.rawValue).sorted(),
+            upstreams: rights.upstreams.map(\.description),
+            items: rights.items.map(\.description)
+        )
+        maxSubscriptions = rights.maxSubscriptions
+        maxItems = rights.maxItems
+        streams = rights.streams
+        rate = rights.rate
+    }
+}
+
+extension Caller {
+    /// A caller that another member sent.
+    init(_ caller: ForwardedRequest.Caller) {
+        self.init(
+            identity: caller.identity,
+            rights: Rights(
+                operations: Set(caller.operations.compactMap(Right.init(rawValue:))),
+                upstreams: caller.upstreams.map { WildcardPattern($0) },
+                items: caller.items.map { WildcardPattern($0) },
+                streams: caller.streams,
+                rate: caller.rate,
+                maxSubscriptions: caller.maxSubscriptions,
+                maxItems: caller.maxItems
+            )
+        )
+    }
+}

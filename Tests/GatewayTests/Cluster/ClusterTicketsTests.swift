@@ -1,0 +1,94 @@
+import Replication
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite struct ClusterTicketsTests {
+    private static let alice = Caller(identity: "key:alice", rights: AccessFixture.keys().keys[1].rights)
+
+    private static func tickets(
+        secret: String = "0123456789abcdef",
+        place: (epoch: UInt64, position: UInt64)? = (7, 9),
+        isUsed: @escaping @Sendable (TicketUse) -> Bool = { _ in false }
+    ) -> ClusterTickets {
+        ClusterTickets(seal: ClusterSeal(secret: secret, purpose: "tickets"), place: { place }, isUsed: isUsed)
+    }
+
+    private static func policy(_ access: AccessConfiguration = AccessFixture.keys()) -> AccessPolicy {
+        AccessPolicy(access, verifier: nil)
+    }
+
+    private static func issue(_ caller: Caller = alice) throws -> String {
+        try tickets().issue(to: caller, policy(), lifetime: .seconds(30), now: 100).text
+    }
+
+    @Test func everyMemberOpensATicket() throws {
+        let text = try Self.issue()
+        let (caller, ticket) = try #require(Self.tickets().open(text, Self.policy(), now: 129))
+        #expect(caller == Self.alice)
+        #expect(ticket.epoch == 7 && ticket.issuedAt == 9)
+        let other = try #require(Self.tickets().open(try Self.issue(), Self.policy(), now: 100))
+        #expect(other.1.key != ticket.key)
+    }
+
+    @Test func aTicketOfATokenHasItsRights() throws {
+        var caller = Caller(identity: "jwt:x", rights: Self.alice.rights, expiry: 110)
+        caller.rights.streams = 2
+        caller.rights.rate = 1.5
+        let opened = try #require(Self.tickets().open(try Self.issue(caller), Self.policy(), now: 105))
+        #expect(opened.0 == caller)
+    }
+
+    @Test func aTicketIsRefusedWhenItExpiresOrItsCredentialChanges() throws {
+        let text = try Self.issue()
+        #expect(Self.tickets().open(text, Self.policy(), now: 130) == nil)
+        #expect(Self.tickets(secret: "another secret..").open(text, Self.policy(), now: 100) == nil)
+        var access = AccessFixture.keys()
+        access.keys[1].hash = KeyHash(of: "lsg_new")
+        #expect(Self.tickets().open(text, Self.policy(access), now: 100) == nil)
+        access = AccessFixture.keys()
+        access.keys[1].rights.items = []
+        #expect(Self.tickets().open(text, Self.policy(access), now: 100) == nil)
+        access.keys.remove(at: 1)
+        #expect(Self.tickets().open(text, Self.policy(access), now: 100) == nil)
+    }
+
+    @Test func alteredTicketsAreRefused() throws {
+        let text = Array(try Self.issue().utf8)
+        for index in text.indices {
+            var altered = text
+            altered[index] = altered[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(Self.tickets().open(String(decoding: altered, as: UTF8.self), Self.policy(), now: 100) == nil)
+        }
+    }
+
+    @Test func noTicketIsIssuedWithoutTheCluster() {
+        #expect(throws: Problem.self) {
+            try Self.tickets(place: nil).issue(to: Self.alice, Self.policy(), lifetime: .seconds(30), now: 100)
+        }
+    }
+
+    @Test func headLeavesATicketOfTheClusterValid() async throws {
+        let fixture = try await AccessFixture()
+        let state = UsedState()
+        fixture.services.access.clusterTickets.withLock { tickets in
+            tickets = Self.tickets { _ in state.isUsed }
+        }
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let target = "/v1/subscriptions/\(id)/events?ticket=\(ticket)"
+        #expect(fixture.perform("HEAD", target).status == 200)
+        #expect(fixture.perform("HEAD", target).status == 200)
+        state.set()
+        #expect(fixture.perform("HEAD", target).status == 401)
+    }
+}
+
+private final class UsedState: Sendable {
+    private let used = Mutex(false)
+
+    var isUsed: Bool { used.withLock { $0 } }
+
+    func set() { used.withLock { $0 = true } }
+}
