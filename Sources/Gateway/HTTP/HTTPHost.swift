@@ -246,7 +246,9 @@ package final class HTTPHost: HTTPHandler {
             problem.headers.append("Allow", allow.joined(separator: ", "))
             throw problem
         case .notFound:
-            throw Problem(.notFound, detail: "No operation has this path; /docs lists the operations.")
+            let suggestion = router.suggestion(for: try RequestPath(raw: call.request.rawPath))
+            let hint = suggestion.map { "did you mean \($0)?" } ?? "/docs lists the operations."
+            throw Problem(.notFound, detail: "No operation has this path; \(hint)")
         }
     }
 

@@ -56,9 +56,17 @@ import Testing
         #expect(outcome.json["detail"]?.string?.contains("line 2") == true)
     }
 
+    @Test func anUnknownPathIsAnsweredWithTheNearestKnownOne() {
+        let detail = fixture.perform("GET", "/v1/subscription").json["detail"]?.string
+        #expect(detail == "No operation has this path; did you mean /v1/subscriptions?")
+        #expect(fixture.perform("GET", "/nothing").json["detail"]?.string?.hasSuffix("/docs lists the operations.") == true)
+    }
+
     @Test func anotherMediaTypeIsRefused() {
         let form = ["Content-Type": "application/x-www-form-urlencoded"]
-        #expect(fixture.perform("POST", "/v1/clients", "a=b", form).status == 415)
+        let post = fixture.perform("POST", "/v1/clients", "a=b", form)
+        #expect(post.status == 415)
+        #expect(post.json["detail"]?.string?.contains("application/x-www-form-urlencoded") == true)
         let id = fixture.makeClient()
         let patch = fixture.perform("PATCH", "/v1/clients/\(id)/options", "a=b", form)
         #expect(patch.status == 415)

@@ -17,7 +17,10 @@ struct ClientDetailsResource: Sendable {
         let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
         let refusals = Refusals()
         let reader = ObjectReader(body, refusals)
-        reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "certificatePins"])
+        reader.allow(
+            only: ["serverAddress", "adapterSet", "user", "password", "certificatePins"],
+            readOnly: ["sessionId", "serverInstanceAddress", "serverSocketName", "clientIp"]
+        )
         let address = reader.optionalString("serverAddress")
         if case .some(.some(let text)) = address, !ServerAddressRule.admits(text) {
             reader.refuse("serverAddress", ServerAddressRule.sentence)

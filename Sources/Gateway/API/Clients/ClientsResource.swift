@@ -79,11 +79,15 @@ struct ClientsResource: Sendable {
     }
 
     private func specification(_ reader: ObjectReader) -> ClientSpecification? {
+        let ofAddress: Set<String> = ["serverAddress", "adapterSet", "user", "password"]
         if reader.has("upstream") {
-            reader.allow(only: ["upstream", "options", "connect"])
+            for name in ofAddress.sorted() where reader.has(name) {
+                reader.refuse(name, "Either upstream or \(name) is expected, not both.")
+            }
+            reader.allow(only: ofAddress.union(["upstream", "options", "connect"]))
             return reader.name("upstream").map { ClientSpecification(target: .upstream($0)) }
         }
-        reader.allow(only: ["serverAddress", "adapterSet", "user", "password", "options", "connect"])
+        reader.allow(only: ofAddress.union(["options", "connect"]))
         guard reader.has("serverAddress") else {
             reader.missing("upstream", "upstream or serverAddress is required.")
             return nil

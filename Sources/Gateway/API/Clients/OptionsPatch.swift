@@ -24,7 +24,7 @@ struct OptionsPatch {
                 changes.append(change)
             }
         }
-        reader.allow(only: Set(ConnectionOption.all.map(\.name)))
+        reader.allow(only: Set(ConnectionOption.all.map(\.name)), readOnly: ["realMaxBandwidth", "requested"])
         self.changes = changes
     }
 

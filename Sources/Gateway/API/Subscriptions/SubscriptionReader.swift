@@ -162,6 +162,10 @@ enum NameRule: Sendable {
 /// A merge patch of a subscription's properties.
 struct SubscriptionPatch {
     private static let members = SubscriptionReader.members.subtracting(["mode"])
+    private static let readOnly: Set<String> = [
+        "id", "upstream", "client", "mode", "shared", "active", "subscribed", "lastError", "itemCount", "fieldCount",
+        "keyPosition", "commandPosition", "realMaxFrequency", "counters",
+    ]
 
     private let reader: ObjectReader
 
@@ -169,7 +173,7 @@ struct SubscriptionPatch {
     init(_ object: JSONObject) throws(Problem) {
         let refusals = Refusals()
         reader = ObjectReader(object, refusals)
-        reader.allow(only: Self.members)
+        reader.allow(only: Self.members, readOnly: Self.readOnly)
         var trial = SubscriptionProperties(mode: .command, items: .list([]), fields: .list([]))
         apply(to: &trial)
         try refusals.finish()

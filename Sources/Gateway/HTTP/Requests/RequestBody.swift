@@ -42,7 +42,7 @@ enum RequestBody {
         guard let type = pieces.first, types.contains(type), isUTF8 else {
             var problem = Problem(
                 .unsupportedMediaType,
-                detail: "The body must be \(types.joined(separator: " or ")), in UTF-8."
+                detail: "The body must be \(types.joined(separator: " or ")), in UTF-8; Content-Type is \"\(header)\"."
             )
             if types.count > 1 { problem.headers.append("Accept-Patch", types.joined(separator: ", ")) }
             throw problem
@@ -106,8 +106,16 @@ struct ObjectReader {
     }
 
     /// Rejects every other member.
-    func allow(only names: Set<String>) {
+    ///
+    /// - Parameters:
+    ///   - names: The members that the object may have.
+    ///   - readOnly: Members of the resource that a request cannot set.
+    func allow(only names: Set<String>, readOnly: Set<String> = []) {
         for member in object where !names.contains(member.name) {
+            guard !readOnly.contains(member.name) else {
+                refusals.refuse(path + [member.name], as: .unknownMember, "It is read-only.")
+                continue
+            }
             let hint = SimilarNames.hint(for: member.name, among: names.sorted())
             refusals.refuse(path + [member.name], as: .unknownMember, "There is no such member.\(hint)")
         }

@@ -148,6 +148,15 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         return PathParameters(names: names, values: values)
     }
 
+    /// Whether each literal of the pattern equals the segment of another path in its place, or is similar to it.
+    func resembles(_ others: [String]) -> Bool {
+        guard others.count == segments.count else { return false }
+        return zip(segments, others).allSatisfy { segment, text in
+            guard case .literal(let literal) = segment else { return true }
+            return literal == text || SimilarNames.suggestion(for: text, among: [literal]) != nil
+        }
+    }
+
     /// Whether this pattern takes precedence over another one that covers the same path: the first literal decides.
     func isMoreSpecific(than other: PathPattern) -> Bool {
         for (mine, theirs) in zip(segments, other.segments) {

@@ -53,6 +53,16 @@ struct Router: Sendable {
         return .notFound
     }
 
+    /// The pattern that an unknown path probably means: it differs by a slash, by the version or in the spelling of a word.
+    func suggestion(for path: RequestPath) -> String? {
+        let words = path.segments.filter { !$0.isEmpty }
+        for segments in [words, ["v1"] + words] {
+            let known = entries[segments.count]?.first { $0.pattern.resembles(segments) }
+            if let known { return known.pattern.description }
+        }
+        return nil
+    }
+
     private static func allow(_ operations: [Operation]) -> [String] {
         var methods = operations.map(\.method.rawValue)
         if methods.contains("GET") { methods.append("HEAD") }

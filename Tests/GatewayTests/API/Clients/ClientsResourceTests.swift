@@ -46,6 +46,26 @@ import Testing
         #expect(fixture.services.pool.clients().isEmpty)
     }
 
+    @Test func membersThatExcludeEachOtherAndReadOnlyOnesAreNamed() {
+        let both = fixture.perform("POST", "/v1/clients", #"{"upstream":"demo","serverAddress":"http://a"}"#)
+        #expect(both.status == 422)
+        #expect(both.json["detail"]?.string?.contains("Either upstream or serverAddress is expected") == true)
+        let client = "/v1/clients/\(fixture.makeClient())"
+        let made = fixture.perform(
+            "POST",
+            "/v1/subscriptions",
+            #"{"upstream":"demo","mode":"RAW","items":["a"],"fields":["f"],"active":false}"#
+        )
+        for (path, member) in [
+            ("\(client)/options", "realMaxBandwidth"), ("\(client)/details", "sessionId"),
+            (made.headers["Location"] ?? "", "mode"),
+        ] {
+            let outcome = fixture.perform("PATCH", path, #"{"\#(member)":"RAW"}"#)
+            #expect(outcome.status == 422)
+            #expect(outcome.json["detail"]?.string == "\(member): It is read-only.")
+        }
+    }
+
     @Test func anOptionsPatchIsAllOrNothing() {
         let path = "/v1/clients/\(fixture.makeClient())/options"
         #expect(fixture.perform("PATCH", path, #"{"retryDelay":9,"idleTimeout":-1}"#).status == 422)
