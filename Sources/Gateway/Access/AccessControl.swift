@@ -156,6 +156,7 @@ extension AccessControl: Middleware {
         let policy = policy
         let forgery = RequestForgery(origins: policy.configuration.origins)
         if policy.isOpen {
+            try Credential.refusingTokens(in: call.request)
             try forgery.check(call.request, withCookie: false, opensStream: operation.acceptsTickets)
             return nil
         }

@@ -32,7 +32,13 @@ struct RequestForgery: Sendable {
                 if isSafe, request.headers["Sec-Fetch-Mode"]?.lowercased() == "navigate" { return }
             }
         }
-        throw Challenge.insufficient(nil, "The request was sent by a page of another origin.")
+        let isOfNoPage = site == nil && request.headers["Origin"] == nil
+        throw Challenge.insufficient(
+            nil,
+            isOfNoPage
+                ? "A change with the cookie must come from a page: use Authorization: Bearer."
+                : "The request was sent by a page of another origin."
+        )
     }
 
     private func isListed(_ origin: String, withCookie: Bool) -> Bool {

@@ -95,7 +95,9 @@ import Testing
     ])
     func tokensInAURLAreRefusedAndSaidSo(query: String) async throws {
         let fixture = try await AccessFixture()
-        for key in [nil, AccessFixture.admin] {
+        var open = AccessConfiguration()
+        open.hosts = ["gateway.example"]
+        for (fixture, key) in [(fixture, nil), (fixture, AccessFixture.admin), (try await AccessFixture(open), nil)] {
             let outcome = fixture.perform("GET", "/v1/clients?\(query)", as: key)
             #expect(outcome.status == 400)
             #expect(outcome.json["detail"]?.string?.contains("in a URL are refused") == true)

@@ -39,6 +39,11 @@ import Testing
         #expect(fixture.services.pool.clients().isEmpty)
     }
 
+    @Test func aProgramIsToldToSendAHeader() async throws {
+        let outcome = try await fixture().perform("POST", "/v1/clients", Self.body, [Self.cookie])
+        #expect(outcome.json["detail"]?.string?.contains("Authorization: Bearer") == true)
+    }
+
     @Test func aListedOriginMay() async throws {
         let fixture = try await fixture(origins: ["https://good.example"])
         #expect(post(fixture, [("Origin", "https://good.example"), ("Sec-Fetch-Site", "cross-site")]) == 201)

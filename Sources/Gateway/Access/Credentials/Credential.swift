@@ -18,8 +18,7 @@ enum Credential: Equatable {
     ///   - cookie: The name of the cookie that may carry a credential; nil: no cookie may.
     ///   - takesTickets: Whether the operation accepts a ticket.
     static func find(in request: HTTPRequest, cookie: String?, takesTickets: Bool) throws(Problem) -> Credential? {
-        let query = (try? Query(raw: request.rawQuery)) ?? Query()
-        try refuseTokens(in: query)
+        let query = try refusingTokens(in: request)
         let bearer = try bearer(request.headers.values(of: "Authorization"))
         let tickets = takesTickets ? query.values("ticket") : []
         guard let ticket = tickets.first else {
@@ -35,11 +34,14 @@ enum Credential: Equatable {
         return .ticket(ticket)
     }
 
-    private static func refuseTokens(in query: Query) throws(Problem) {
+    /// The query of a request. Throws a 400 problem for a key or token in it.
+    @discardableResult
+    static func refusingTokens(in request: HTTPRequest) throws(Problem) -> Query {
+        let query = (try? Query(raw: request.rawQuery)) ?? Query()
         let isToken = query.pairs.contains { pair in
             tokenParameters.contains(pair.name.lowercased()) || pair.value.hasPrefix(APIKey.prefix)
         }
-        guard isToken else { return }
+        guard isToken else { return query }
         throw Challenge.malformed(
             "Keys and tokens in a URL are refused, because logs keep URLs. Use Authorization: Bearer, or a ticket."
         )
