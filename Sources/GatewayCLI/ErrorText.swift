@@ -14,6 +14,7 @@ enum NetworkError {
             ("remoteConnectionClosed", "the connection was closed"),
             ("CERTIFICATE_VERIFY", "its certificate is not valid"),
             ("handshake", "the TLS handshake failed"), ("emptyHost", "the URL has no host"),
+            ("emptyScheme", "the URL must begin with http:// or https://"),
             ("unsupportedScheme", "the scheme of the URL must be http or https"),
         ]
         return known.first { text.contains($0.0) }?.1 ?? text

@@ -16,7 +16,7 @@ struct HealthCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The URL to check.")
+    @Option(help: "The URL to check, or the address of the gateway without a path.")
     var url: String?
 
     @Option(help: "The process id of the gateway.")
@@ -61,7 +61,8 @@ struct HealthCommand: AsyncParsableCommand {
     }
 
     private func address() throws -> String {
-        if let url { return url }
+        let path = ready ? "/health/ready" : "/health/live"
+        if let url { return Self.target(url, path) }
         let configuration =
             try pid.map { try GatewayProcessArguments(pid: $0).configuration() } ?? options.configuration()
         let http = configuration.http
@@ -69,7 +70,15 @@ struct HealthCommand: AsyncParsableCommand {
             throw ValidationError("http.port is 0, so that the port is not known: use --url")
         }
         let base = ProcessServices.url(host: http.host, port: http.port, isSecure: http.certificate != nil)
-        return base + (ready ? "/health/ready" : "/health/live")
+        return base + path
+    }
+
+    /// The URL to check. A URL without a path is the address of the gateway, as the first line of its output has it.
+    static func target(_ url: String, _ path: String) -> String {
+        guard let parts = URLComponents(string: url), parts.host != nil, parts.query == nil, parts.fragment == nil,
+            ["", "/"].contains(parts.path)
+        else { return url }
+        return (url.hasSuffix("/") ? String(url.dropLast()) : url) + path
     }
 }
 

@@ -24,6 +24,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("http://a:1", "http://a:1/health/live"), ("http://a:1/", "http://a:1/health/live"),
+        ("https://[::1]:8443", "https://[::1]:8443/health/live"), ("http://a/health", "http://a/health"),
+        ("http://a/?b", "http://a/?b"), ("nonsense", "nonsense"),
+    ])
+    func aURLWithoutAPathIsTheAddressOfTheGateway(url: String, target: String) {
+        #expect(HealthCommand.target(url, "/health/live") == target)
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func completionsAreGenerated(shell: String) {
         let script = GatewayCommand.completionScript(for: CompletionShell(rawValue: shell) ?? .bash)
