@@ -59,7 +59,9 @@ import Testing
     @Test func anUnknownPathIsAnsweredWithTheNearestKnownOne() {
         let detail = fixture.perform("GET", "/v1/subscription").json["detail"]?.string
         #expect(detail == "No operation has this path; did you mean /v1/subscriptions?")
-        #expect(fixture.perform("GET", "/nothing").json["detail"]?.string?.hasSuffix("/docs lists the operations.") == true)
+        #expect(
+            fixture.perform("GET", "/nothing").json["detail"]?.string?.hasSuffix("/docs lists the operations.") == true
+        )
     }
 
     @Test func anotherMediaTypeIsRefused() {
