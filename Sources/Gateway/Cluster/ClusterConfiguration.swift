@@ -30,7 +30,7 @@ package struct ClusterConfiguration: Sendable, Equatable {
     /// A gateway that runs alone.
     package init() {}
 
-    /// The conflict between settings: a key and the rule that it breaks.
+    /// The conflict between settings: a key and the rule that it violates.
     var mistakes: [(key: String, rule: String)] {
         guard engine != .none else { return [] }
         let length = secret?.utf8.count ?? 0
@@ -44,7 +44,7 @@ package struct ClusterConfiguration: Sendable, Equatable {
 
     private static let leastSecret = 16
 
-    /// The times of a member; subscriptions linger as in a gateway that runs alone.
+    /// The timings of a member; subscriptions linger for the same time as in a gateway without a cluster.
     func timings(linger: Duration) -> ClusterTimings {
         var timings = ClusterTimings()
         timings.suspect = suspect

@@ -3,34 +3,34 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// What the log says of a client or subscription, on whichever member it is: enough to decide who sees it.
+/// A client or subscription of any member, as the log describes it: enough to decide which callers may see it.
 struct IndexedResource: Sendable {
-    /// What it is.
+    /// Its kind.
     enum Kind: Sendable {
         /// A subscription that streams share.
         case shared(SubscriptionProperties)
-        /// A subscription that a request made; `isDedicated`: on a dedicated client.
+        /// A subscription that a request created; `isDedicated`: on a dedicated client.
         case posted(SubscriptionProperties, isDedicated: Bool)
         /// A client of the pool of its member.
         case pooledClient
-        /// A client that a request made.
+        /// A client that a request created.
         case dedicatedClient
     }
 
     /// The id.
     let id: String
-    /// What it is.
+    /// Its kind.
     let kind: Kind
-    /// Its upstream; nil where the log does not say it.
+    /// Its upstream; nil where the log does not contain it.
     let upstream: String?
-    /// The identity of the caller that made it; nil: none.
+    /// The identity of the caller that created it; nil: none.
     let owner: String?
     /// The position at which it was added.
     let madeAt: UInt64
 }
 
 extension ClusterNode {
-    /// A client or subscription that the log knows; nil: there is none.
+    /// A client or subscription by its id; nil: there is none in the log.
     func indexed(_ id: String) -> IndexedResource? {
         state.withLock { state in
             guard let ledger = state.machine.ledger else { return nil }
@@ -38,7 +38,7 @@ extension ClusterNode {
         }
     }
 
-    /// The ids of the subscriptions that fulfil a condition, in the order of their making.
+    /// The ids of the subscriptions that fulfil a condition, in the order of creation.
     func subscriptionIDs(_ isIncluded: (IndexedResource) -> Bool) -> [String] {
         let all = state.withLock { state in
             state.machine.ledger.map { ledger in ledger.subscriptions.keys.compactMap(ledger.indexedSubscription) }
@@ -47,7 +47,7 @@ extension ClusterNode {
         return Self.ordered(all.filter(isIncluded))
     }
 
-    /// The ids of the clients that fulfil a condition, in the order of their making.
+    /// The ids of the clients that fulfil a condition, in the order of creation.
     func clientIDs(_ isIncluded: (IndexedResource) -> Bool) -> [String] {
         let all = state.withLock { state in
             state.machine.ledger.map { ledger in ledger.clients.keys.compactMap(ledger.indexedClient) } ?? []
@@ -72,7 +72,7 @@ extension ClusterLedger {
                 madeAt: view.madeAt
             )
         }
-        // Without a specification it is not answered for yet.
+        // Without a specification, its creation is not confirmed yet.
         guard let specification = specified[id]?.specification else { return nil }
         return IndexedResource(
             id: id,
@@ -97,7 +97,7 @@ extension ClusterLedger {
 }
 
 extension Permissions {
-    /// Whether a resource of any member may be visible; the member that has it decides.
+    /// Whether a resource of any member may be visible to the caller; its owner makes the final decision.
     func sees(_ resource: IndexedResource) -> Bool {
         if caller.rights.reachesOverAll { return true }
         switch resource.kind {
@@ -115,7 +115,8 @@ extension Permissions {
         resource.upstream.map { caller.rights.covers(upstream: $0) } ?? false
     }
 
-    /// Refuses a source of a stream that another member has. What is not seen is treated as if it did not exist.
+    /// Refuses a source of a stream that another member owns. A source that the caller must not see is treated as
+    /// unknown.
     func check(_ source: StreamSource, in cluster: ClusterNode) throws {
         switch source {
         case .subscription(let id):

@@ -3,16 +3,16 @@ internal import Foundation
 internal import Replication
 internal import StreamIO
 
-/// What requests of this member wait for, by callbacks: see the decision record *WaitingByCallbacks*.
+/// The requests of this member that wait for the log, as callbacks: see the decision record *WaitingByCallbacks*.
 struct ClusterWaiters: Sendable {
-    /// A request whose change is on its way to the log.
+    /// A request whose change was not read back from the log yet.
     struct Confirmation: Sendable {
         let generation: Int
         let records: UInt64
         let done: @Sendable (Bool) -> Void
     }
 
-    /// A request that needs the log up to a position.
+    /// A request that waits until the log is applied up to a position.
     struct Catching: Sendable {
         let position: UInt64
         let deadline: Moment
@@ -30,7 +30,7 @@ struct ClusterWaiters: Sendable {
     var confirmations: [Confirmation] = []
     var catching: [Catching] = []
 
-    /// The records that were read back, or became void with their generation.
+    /// Removes and returns the callbacks for records that were read back, or that were discarded with their generation.
     mutating func settled(generation: Int, records: UInt64) -> [@Sendable () -> Void] {
         let due = confirmations.filter { $0.generation != generation || $0.records <= records }
         confirmations.removeAll { $0.generation != generation || $0.records <= records }
@@ -47,7 +47,7 @@ struct ClusterWaiters: Sendable {
         return late.map { request in { request.done(nil) } }
     }
 
-    /// The log is applied up to a position.
+    /// Removes and returns the callbacks for a position that was reached, and those whose deadline has passed.
     mutating func reached(_ position: UInt64, at now: Moment) -> [@Sendable () -> Void] {
         let due = catching.filter { $0.position <= position || $0.deadline <= now }
         catching.removeAll { $0.position <= position || $0.deadline <= now }
@@ -57,16 +57,16 @@ struct ClusterWaiters: Sendable {
 
 /// Calls between members, and waiting for the log.
 extension ClusterNode {
-    /// How long a request waits for a member that is to have its resource, or for the log.
+    /// How long a request waits for a new owner of its resource, or for the log.
     static let patience = Duration.seconds(2)
     /// NATS limits a message to 1 MiB.
     private static let callLimit = 1_000_000
 
-    /// The member that has a client or subscription.
+    /// The owner of a client or subscription.
     func holder(of id: String) -> ResourceHolder { state.withLock { $0.machine.holder(of: id) } }
 
-    /// Calls back once all changes that were reported so far were read from the log: true; or when they became void, since
-    /// this member was removed: false.
+    /// Calls back with true once all changes reported so far were read from the log; with false if they were discarded
+    /// because this member was removed.
     func confirm(_ done: @escaping @Sendable (Bool) -> Void) {
         let entry: ClusterWaiters.Confirmation? = state.withLock { state in
             outbox.withLock { outbox in
@@ -83,7 +83,7 @@ extension ClusterNode {
         wake()
     }
 
-    /// Whether the log was applied up to where it reached when this was called.
+    /// Waits until the log is applied up to its end at the time of the call; false after `patience`.
     func caughtUp() async -> Bool {
         guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
         else { return false }
@@ -98,7 +98,7 @@ extension ClusterNode {
         }
     }
 
-    /// Tells the requests that wait what was read from the log. Called by the node's task, before a frame is cut.
+    /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
         let (isWriting, position) = state.withLock { ($0.machine.isWriting, $0.machine.position) }
         let (generation, cut) = outbox.withLock { ($0.generation, $0.recordsCut) }
@@ -136,7 +136,7 @@ extension ClusterNode {
         else { return }
         let seal = seal
         guard isServing else {
-            // Not in touch: another member may have been made the owner meanwhile.
+            // Without the engine, another member may have become the owner in the meantime.
             let refusals = requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) }
             return connection.reply(seal.close(ForwardedResponse.encoded(refusals)), to: address)
         }
@@ -158,14 +158,14 @@ struct ClusterSeal: Sendable {
         key = SymmetricKey(data: Array(code))
     }
 
-    /// The sealed bytes.
+    /// The encrypted bytes.
     func close(_ bytes: [UInt8]) -> [UInt8] {
         // Sealing fails for a nonce or key of another size only.
         guard let box = try? AES.GCM.seal(bytes, using: key).combined else { return [] }
         return Array(box)
     }
 
-    /// What was sealed; nil if it was sealed by another key, or changed.
+    /// The decrypted bytes; nil if they were encrypted with another key, or changed.
     func open(_ bytes: [UInt8]) -> [UInt8]? {
         guard let box = try? AES.GCM.SealedBox(combined: bytes), let opened = try? AES.GCM.open(box, using: key)
         else { return nil }

@@ -8,13 +8,14 @@ internal import Synchronization
 
 /// This process as a member of a cluster: performs what `MemberMachine` decides.
 ///
-/// What the own pool reports goes into the log of the engine; what comes out of the log, from this member and all others,
-/// goes into the hub. All inputs are handled by one task, so that the hub gets the log's order.
+/// The reports of this member's pool are appended to the log of the engine. The changes in the log, from this and all
+/// other members, are applied to the hub. One task handles all inputs, so that the hub applies changes in the order of
+/// the log.
 package final class ClusterNode: ChangeSink {
     struct State: ~Copyable, Sendable {
         var machine: MemberMachine
         var connection: (any EngineConnection)?
-        /// The number of the connection; what comes from an earlier one is ignored.
+        /// The number of the connection; inputs of earlier connections are ignored.
         var number = 0
     }
 
@@ -33,7 +34,7 @@ package final class ClusterNode: ChangeSink {
             _ requests: [ForwardedRequest], _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
         ) -> Void
 
-    /// Inputs that may wait. Frames beyond it are dropped, and fetched later.
+    /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
     private static let inputLimit = 16_384
     private static let tick = Duration.milliseconds(25)
 
@@ -47,9 +48,9 @@ package final class ClusterNode: ChangeSink {
     let outbox: Mutex<Outbox>
     let gates = Mutex<[String: StreamGate]>([:])
     let waiters = Mutex(ClusterWaiters())
-    /// Serves the requests that other members forward.
+    /// Handles the requests that other members forward.
     let server = Mutex<RequestServer?>(nil)
-    /// Makes the resources that this member inherits.
+    /// Creates the resources that this member takes over.
     let resources = Mutex<ClusterResources?>(nil)
     let seal: ClusterSeal
     private let inputs = Mutex<[Input]>([])
@@ -78,10 +79,10 @@ package final class ClusterNode: ChangeSink {
         worker = Mutex(ClusterWorker(hub: hub))
     }
 
-    /// Gives the node the pool that it holds subscriptions with; called once, before `run`.
+    /// Sets the pool of this process; called once, before `run`.
     func attach(_ pool: SessionPool) { worker.withLock { $0.pool = pool } }
 
-    // MARK: - What the pool reports
+    // MARK: - Reports of the pool
 
     package func take(_ change: HubChange) { take([change]) }
 
@@ -89,7 +90,7 @@ package final class ClusterNode: ChangeSink {
         let isFirst = outbox.withLock { outbox in
             var isFirst = false
             for change in changes {
-                // A resource can be read on this member as soon as it is made.
+                // A resource can be read on this member as soon as it is created.
                 if outbox.concernsOwnTopic(change) { hub.take(change) }
                 if outbox.append(change) { isFirst = true }
             }
@@ -100,9 +101,9 @@ package final class ClusterNode: ChangeSink {
 
     // MARK: - Running
 
-    /// Takes part until cancelled.
+    /// Runs the member until cancelled.
     func run() async {
-        // A group that keeps results would keep every task that ended.
+        // A task group that does not discard results would keep every ended task.
         await withDiscardingTaskGroup { group in
             group.addTask { await self.stayConnected() }
             group.addTask {
@@ -116,12 +117,13 @@ package final class ClusterNode: ChangeSink {
             }
             for await job in jobs.stream { group.addTask { await job() } }
         }
-        // They refer to this node.
+        // Both closures refer to this node; without this, neither would be released.
         server.withLock { $0 = nil }
         resources.withLock { $0 = nil }
     }
 
-    /// Hands over what this member owns; returns when that is done, or after the time.
+    /// Leaves the cluster, so that others take over what this member owns; returns when that is done, or after the
+    /// time.
     func leave(within time: Duration) async {
         offer(.left)
         await withTaskGroup(of: Void.self) { group in
@@ -148,7 +150,7 @@ package final class ClusterNode: ChangeSink {
                 connection.close()
                 logger.warning("the connection to the cluster's engine is closed")
             } catch {
-                logger.warning("the cluster's engine cannot be used", metadata: ["error": "\(error)"])
+                logger.warning("cannot connect to the cluster's engine", metadata: ["error": "\(error)"])
             }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
         }
@@ -246,7 +248,7 @@ package final class ClusterNode: ChangeSink {
             case .askForState: ask()
             case .apply(let changes, let position): worker.withLock { $0.apply(changes, at: position) }
             case .restart(let epoch, let position, let kept, let snapshot):
-                logger.notice("the cluster's epoch begins or is joined", metadata: ["position": "\(position)"])
+                logger.notice("entered an epoch of the cluster", metadata: ["position": "\(position)"])
                 worker.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
             case .inherit(let id, let specification): inherit(id, specification)
             case .surrender(let id): surrender(id)
@@ -280,9 +282,9 @@ package final class ClusterNode: ChangeSink {
         if let error = worker.withLock({ $0.carry(id, key) }) { failed(id, error) }
     }
 
-    /// The upstream subscription could not be made: streams are told as if the server had refused it.
+    /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
     private func failed(_ id: String, _ error: PoolError) {
-        logger.warning("a shared subscription cannot be made", metadata: ["error": "\(error)"])
+        logger.warning("cannot open a shared subscription", metadata: ["error": "\(error)"])
         let failure = SubscriptionEvent.failed(code: ClusterWorker.failureCode, message: "\(error)")
         take(.event(.subscription(failure), .subscription(id)))
     }
@@ -301,7 +303,7 @@ package final class ClusterNode: ChangeSink {
             if let generation = try? await connection.inspectLog() {
                 self?.offer(.looked(generation, number))
             } else {
-                // Without an answer nothing can be said about the log: a new connection looks again.
+                // Without a result the state of the log is unknown: a new connection reads it again.
                 connection.close()
             }
         }

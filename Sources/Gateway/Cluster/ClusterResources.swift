@@ -5,8 +5,8 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// The clients and subscriptions that requests make: the log has their specifications, so that another member makes them
-/// anew when this one is gone.
+/// The clients and subscriptions that requests create. The log contains their specifications, from which another member
+/// recreates them when this member is removed.
 ///
 ///     subscription: {"client": id or null}
 ///     client:       {"create": body, "changes": {operation: body}}
@@ -14,7 +14,7 @@ struct ClusterResources: Sendable {
     let cluster: ClusterNode
     let services: Services
 
-    /// Performs a handler that changes resources. Its response is sent once the log has what it changed.
+    /// Performs a handler that changes resources. Its response is sent once the change was read from the log.
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         var noted = call
         noted.respond = { response in confirm(response, call, operation) }
@@ -73,7 +73,7 @@ struct ClusterResources: Sendable {
         )
     }
 
-    /// The content with what a request changed; nil if it changed nothing that outlives the client.
+    /// The content of the specification after a request; nil if the request changes nothing in it.
     private func content(of client: PooledClient, _ call: Call, _ operation: Operation) -> JSONObject? {
         let body = (try? JSONValue(parsing: call.body))?.object ?? JSONObject()
         if operation.name == "createClient" {
@@ -90,10 +90,10 @@ struct ClusterResources: Sendable {
         return content
     }
 
-    /// The operations on a client whose bodies are applied again to the one that replaces it.
+    /// The operations on a client whose bodies are part of its specification, and are applied to a recreated client.
     private static let repeatable: Set<String> = ["patchClientOptions", "patchClientDetails"]
 
-    /// A merge patch that does what two do one after the other: `null` stays, for it restores a default.
+    /// A merge patch with the effect of two consecutive ones. `null` members remain, because they restore defaults.
     private static func merged(_ patch: JSONObject, _ newer: JSONObject) -> JSONObject {
         var merged = patch
         for member in newer {
@@ -108,7 +108,7 @@ struct ClusterResources: Sendable {
 
     // MARK: - In
 
-    /// Makes a resource that another member had.
+    /// Recreates a resource of a removed member.
     func inherit(_ resource: InheritedResource) throws {
         guard let content = try JSONValue(parsing: resource.specification.content).object else {
             throw Problem(.internal)
@@ -153,7 +153,7 @@ struct ClusterResources: Sendable {
         if resource.client?.status != .disconnected { try services.pool.client(ClientID(resource.id))?.connect() }
     }
 
-    /// A request of the owner of a client, as it was when the client was made or changed.
+    /// A call with the body with which the caller created or changed a client.
     private func call(_ body: JSONObject, of id: String, _ caller: Caller) -> Call {
         let request = HTTPRequest(method: "POST", rawPath: "")
         var call = Call(
@@ -166,24 +166,24 @@ struct ClusterResources: Sendable {
         return call
     }
 
-    /// Lets go of a resource that another member owns.
+    /// Releases a resource that another member owns.
     func surrender(_ id: String) {
         try? services.pool.delete(ResourceID(id))
         try? services.pool.deleteClient(ClientID(id))
     }
 }
 
-/// A resource that this member is to make, with what the log says of it.
+/// A resource that this member recreates, with its state in the log.
 struct InheritedResource: Sendable {
     let id: String
-    /// The specification with its content opened.
+    /// The specification with its content decrypted.
     let specification: ResourceSpecification
     let subscription: ClusterLedger.SubscriptionView?
     let client: ClusterLedger.ClientView?
 }
 
 extension Services {
-    /// The handler of an operation; in a cluster it responds once the log has what it changed.
+    /// The handler of an operation; in a cluster it responds once its change was read from the log.
     func confirming(_ operation: Operation) -> Operation.Handler {
         guard let cluster, operation.changesResources else { return operation.handler }
         return { call in try ClusterResources(cluster: cluster, services: self).perform(call, operation) }
@@ -196,7 +196,7 @@ extension Services {
 }
 
 extension ClusterNode {
-    /// Writes the specification of a resource of this member, sealed: it may hold credentials.
+    /// Writes the specification of a resource of this member, encrypted, because it may contain credentials.
     func specify(_ id: String, _ specification: ResourceSpecification) {
         var sealed = specification
         sealed.content = seal.close(specification.content)
@@ -210,7 +210,7 @@ extension ClusterNode {
         return (try? JSONValue(parsing: content))?.object
     }
 
-    /// Makes a resource that another member had. What cannot be made is gone.
+    /// Recreates a resource of a removed member. A resource that cannot be recreated is reported as removed.
     func inherit(_ id: String, _ specification: ResourceSpecification) {
         outbox.withLock { $0.inherit(id, specification) }
         let (subscription, client) = state.withLock { state in
@@ -228,12 +228,12 @@ extension ClusterNode {
             )
             try resources.withLock { $0 }?.inherit(resource)
         } catch {
-            logger.warning("a resource of another member cannot be made", metadata: ["error": "\(error)"])
+            logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
             if client != nil { take(.clientRemoved(id)) } else { take(.subscriptionRemoved(id)) }
         }
     }
 
-    /// Lets go of a resource that another member owns.
+    /// Releases a resource that another member owns.
     func surrender(_ id: String) {
         outbox.withLock { $0.surrender(id) }
         resources.withLock { $0 }?.surrender(id)

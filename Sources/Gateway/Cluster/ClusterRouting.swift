@@ -3,14 +3,14 @@ internal import MicroHTTPD
 internal import Replication
 internal import StreamIO
 
-/// Decides where a request is handled: by this member, or by the one that has the resource of the request.
+/// Decides which member handles a request: this one, or the owner of the resource.
 struct ClusterRouting: Sendable {
     /// Handles a request here.
     typealias Handler = @Sendable (Call, Operation) throws -> OperationResult
 
-    /// How long a member may take to respond, beyond the time that the caller is ready to wait.
+    /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
     private static let callTime = Duration.seconds(5)
-    /// The time between two looks for a member that has the resource.
+    /// The interval at which the owner of the resource is looked up while there is none.
     private static let retryInterval = Duration.milliseconds(50)
     /// The headers that handlers read.
     private static let headers = [
@@ -21,7 +21,7 @@ struct ClusterRouting: Sendable {
     let services: Services
     let handle: Handler
 
-    /// Handles a request, or leaves it to the member that has its resource.
+    /// Handles a request here, or forwards it to the owner of its resource.
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         if operation.listsResources { return try list(call, operation) }
         guard let id = operation.resource(of: call) else { return try handle(call, operation) }
@@ -33,13 +33,13 @@ struct ClusterRouting: Sendable {
 
     private func checkServing() throws(Problem) {
         guard cluster.isServing else {
-            throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+            throw Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
         }
     }
 
     // MARK: - Forwarding
 
-    /// Finds the member that has a resource, which may change meanwhile, and lets it respond.
+    /// Finds the owner of a resource, which may change in the meantime, and passes on its response.
     private func route(_ id: String, _ call: Call, _ operation: Operation) async {
         let deadline = cluster.clock() + ClusterNode.patience
         var isCaughtUp = false
@@ -48,7 +48,7 @@ struct ClusterRouting: Sendable {
             case .process(let process):
                 if let response = await response(of: process, to: call) { return call.respond(response) }
             case .unknown:
-                // It may have been made on another member just now.
+                // Another member may have created it just now.
                 if isCaughtUp { return performHere(call, operation) }
                 isCaughtUp = await cluster.caughtUp()
             case .own, .none: break
@@ -66,7 +66,7 @@ struct ClusterRouting: Sendable {
         call.complete { try handle(call, operation) }
     }
 
-    /// The response of a member; nil if it does not have the resource, or is gone.
+    /// The response of a member; nil if the member does not have the resource or was removed.
     private func response(of process: UInt64, to call: Call) async -> Response? {
         let wait = PreferHeader(call.header("Prefer")).wait ?? 0
         do {
@@ -76,12 +76,13 @@ struct ClusterRouting: Sendable {
         } catch EngineError.noResponder {
             return nil
         } catch EngineError.refused(let reason) {
-            let problem = Problem(.unavailable, detail: "The member that has the resource cannot be asked: \(reason).")
+            let detail = "The request cannot be forwarded to the owner of the resource: \(reason)."
+            let problem = Problem(.unavailable, detail: detail)
             return ProblemDetails.response(problem, requestID: call.requestID)
         } catch {
             let problem = Problem(
                 .unavailable,
-                detail: "The member that has the resource did not respond. It may have performed the request."
+                detail: "The owner of the resource did not respond. It may have performed the request."
             )
             return ProblemDetails.response(problem, requestID: call.requestID)
         }
@@ -121,7 +122,7 @@ struct ClusterRouting: Sendable {
     private func page(_ call: Call, _ operation: Operation) async throws -> Response {
         let deadline = cluster.clock() + ClusterNode.patience
         let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
-        // What was made on another member just now belongs to the list.
+        // The list includes resources that other members created just now.
         guard await cluster.caughtUp() else { throw refusal }
         let permissions = services.permissions(call)
         let isClients = operation.pattern.description == "/v1/clients"
@@ -131,7 +132,7 @@ struct ClusterRouting: Sendable {
         var missing = Array(page.entries)
         while !missing.isEmpty {
             await read(missing, operation, call, into: &views)
-            // Resources that are on no member at the moment are read when another one has them.
+            // Resources without an owner are read once they have one.
             missing.removeAll { views[$0] != nil || cluster.indexed($0) == nil }
             guard !missing.isEmpty else { break }
             guard cluster.clock() < deadline else { throw refusal }
@@ -142,7 +143,7 @@ struct ClusterRouting: Sendable {
         }
     }
 
-    /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see.
+    /// Reads the JSON forms of resources from their owners; nil for resources that the caller must not see.
     private func read(
         _ ids: [String],
         _ operation: Operation,
@@ -189,12 +190,12 @@ extension Operation {
     /// Whether it lists the clients or subscriptions of all members.
     fileprivate var listsResources: Bool { name == "listClients" || name == "listSubscriptions" }
 
-    /// Whether it can make, change or remove a client or subscription.
+    /// Whether it can create, change or delete a client or subscription.
     var changesResources: Bool {
         method != .get && ["/v1/clients", "/v1/subscriptions"].contains { pattern.description.hasPrefix($0) }
     }
 
-    /// The id of the client or subscription that has to be on the member which handles the request; nil: any member does.
+    /// The id of the client or subscription whose owner must handle the request; nil: any member can handle it.
     fileprivate func resource(of call: Call) -> String? {
         let path = pattern.description
         if name == "createSubscription" {

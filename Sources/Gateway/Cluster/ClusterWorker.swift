@@ -3,7 +3,7 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// The changes of a member's hub and pool. Used by the node's one task.
+/// Applies changes to the hub and the pool of a member. Used only by the task of `ClusterNode`.
 struct ClusterWorker: Sendable {
     /// Lightstreamer's code for an internal error; the message has the reason.
     static let failureCode = 68
@@ -22,7 +22,8 @@ struct ClusterWorker: Sendable {
     mutating func apply(_ changes: [HubChange], at position: UInt64) {
         for change in changes { note(change) }
         let numbered = changes.enumerated().map { index, change in
-            // More than fit one position are removals of a large member; those behind the limit have no events.
+            // Only the removal of a large member has more changes than one position has numbers; those after the limit
+            // have no events.
             NumberedChange(index: min(UInt16(clamping: index), EventNumber.lastIndex), change: change)
         }
         hub.apply(numbered, at: position)
@@ -38,8 +39,8 @@ struct ClusterWorker: Sendable {
         }
     }
 
-    /// Empties the hub, but for the topics that are kept, and gives it the state of a snapshot. Each stream gets one
-    /// `stream` event with outcome `gap`, and then the state.
+    /// Empties the hub except for the topics to keep, and loads the state of a snapshot. Each stream receives one
+    /// `stream` event with the outcome `gap`, then the state.
     mutating func restart(epoch: UInt64, at position: UInt64, keeping kept: Set<String>, loading: ClusterSnapshot?) {
         let loadedClients = loading?.ledger.clients ?? [:]
         let loadedSubscriptions = loading?.ledger.subscriptions ?? [:]
@@ -75,7 +76,7 @@ struct ClusterWorker: Sendable {
     /// The epoch as text in ids.
     static func name(of epoch: UInt64) -> String { "e" + String(epoch, radix: 36) }
 
-    /// For each subscribed subscription the events that bring an empty table to its present state.
+    /// For each subscribed subscription, the events that change an empty table to its present state.
     func tables(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
         var tables: [String: [SubscriptionEvent]] = [:]
         for (id, view) in ledger.subscriptions where view.isSubscribed {
@@ -88,7 +89,7 @@ struct ClusterWorker: Sendable {
 
     // MARK: - Pool
 
-    /// Holds the upstream subscription of a shared topic. Nil if it is held; otherwise the reason.
+    /// Opens the upstream subscription of a shared topic. Returns nil, or the reason for a failure.
     mutating func carry(_ id: String, _ key: SharedTopicKey) -> PoolError? {
         drop(id)
         carried[id] = (key, nil)

@@ -35,7 +35,7 @@ extension ClusterNode {
         state.withLock { $0.machine.release(id, at: now) }
     }
 
-    /// Opens the stream with this id as soon as possible.
+    /// Opens the stream with this id as soon as its conditions hold.
     func admit(_ stream: String, topics: Set<String>, request: StreamRequest) {
         let gate = StreamGate(
             topics: topics,
@@ -83,10 +83,10 @@ final class ClusterFeed: StreamFeed {
     func collect(into news: inout FeedNews, now: Moment) { shard.collect(into: &news, now: now) }
 }
 
-/// A stream that is opened once its gate is open, or closed at the deadline, so that it never begins with an older
-/// state than that of its client. Used on the thread of its loop.
+/// A stream that is opened once the conditions of its gate hold, or closed at the deadline. It never starts with a
+/// state older than the last event of its client. Used on the thread of its loop.
 private final class WaitingStream: StreamContent {
-    /// The interval of the checks of the gate.
+    /// The interval at which the conditions are checked.
     private static let interval = Duration.milliseconds(10)
 
     private let opening: StreamOpening

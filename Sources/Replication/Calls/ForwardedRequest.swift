@@ -1,6 +1,6 @@
-/// A request that one member sends to another one, which has the resource: everything that its handler needs.
+/// A request that one member forwards to the owner of its resource, with everything that the handler needs.
 package struct ForwardedRequest: Sendable, Equatable {
-    /// The caller, who was authenticated by the member that the request came to.
+    /// The caller, authenticated by the member that received the request.
     package struct Caller: Sendable, Equatable {
         /// The identity; nil without authentication.
         package var identity: String?
@@ -41,7 +41,7 @@ package struct ForwardedRequest: Sendable, Equatable {
     package var requestID: String
     package var peer: String
     package var caller: Caller
-    /// Whether the resource is read for a list.
+    /// Whether the resource is read as an entry of a list.
     package var isListing: Bool
 
     /// A request.

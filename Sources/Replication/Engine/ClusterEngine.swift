@@ -3,8 +3,8 @@
 package protocol ClusterEngine: Sendable {
     /// Connects, creates the log if there is none, and subscribes to the messages of members.
     ///
-    /// - Parameter receive: Called with all that arrives, from the engine's threads and in order for the frames of the
-    ///   log, some of which may be missing. `closed` is the last call, and comes once.
+    /// - Parameter receive: Called on the engine's threads with each message received. Frames of the log are passed on in
+    ///   order, but some may be missing. `closed` is passed once, as the last message.
     func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection
 }
 
@@ -26,7 +26,7 @@ package enum EngineInput: Sendable {
 package protocol EngineConnection: Sendable {
     /// The generation and extent of the log.
     func inspectLog() async throws -> LogGeneration
-    /// Sends a frame to the log. It was appended when it is received.
+    /// Sends a frame to the log. Receiving the frame back confirms that it was appended.
     func append(_ frame: [UInt8])
     /// The frames of a range, in order. Throws if one of them cannot be read.
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame]
@@ -36,7 +36,7 @@ package protocol EngineConnection: Sendable {
     func askMembers(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
     /// Sends a request to the process of this number.
     func call(_ process: UInt64, _ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
-    /// Replies to a question or a call.
+    /// Replies to a request.
     func reply(_ bytes: [UInt8], to address: String)
     /// Closes the connection; `closed` follows.
     func close()
@@ -44,13 +44,13 @@ package protocol EngineConnection: Sendable {
 
 /// An error of the engine.
 package enum EngineError: Error, Sendable, Equatable {
-    /// The connection is closed, or was not made.
+    /// The connection is closed, or was not established.
     case notConnected(String)
     /// There was no reply in time.
     case timeout
     /// There is no recipient.
     case noResponder
-    /// The engine refused, or replied something unexpected.
+    /// The engine refused the operation, or its reply is unexpected.
     case refused(String)
     /// A frame is not, or no longer, in the log.
     case missing

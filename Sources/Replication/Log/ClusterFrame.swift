@@ -7,7 +7,7 @@ package struct ClusterFrame: Sendable, Equatable {
     package enum Kind: UInt8, Sendable {
         /// Records of a member, valid only while it belongs to the cluster.
         case records = 0
-        /// The beginning of an epoch: all earlier messages are void.
+        /// The beginning of an epoch: all earlier messages lose their effect.
         case epoch = 2
     }
 

@@ -1,6 +1,6 @@
 /// Orders the frames of the log, which may arrive late, twice, or not at all.
 package struct LogReader: Sendable {
-    /// The number of frames kept after a gap; others are fetched again.
+    /// The maximum number of frames that are kept after a gap; frames beyond it are fetched again.
     private static let bufferLimit = 4096
 
     /// The position of the last frame that was returned.
@@ -9,7 +9,7 @@ package struct LogReader: Sendable {
     package private(set) var known: UInt64
     private var early: [UInt64: [UInt8]] = [:]
 
-    /// A reader that has everything up to a position.
+    /// A reader that continues after a position.
     package init(position: UInt64) {
         self.position = position
         known = position
@@ -22,7 +22,7 @@ package struct LogReader: Sendable {
         if early.count < Self.bufferLimit || frame.position == position + 1 { early[frame.position] = frame.bytes }
     }
 
-    /// The log is known to reach this position.
+    /// Records that the log reaches this position.
     package mutating func reaches(_ position: UInt64) { known = max(known, position) }
 
     /// The next frame in order; nil while it is missing.

@@ -1,42 +1,42 @@
 package import EventHub
 
-/// An order of a member's machine.
+/// An action that `MemberMachine` orders.
 package enum MemberAction: Sendable, Equatable {
     /// Append a frame to the log.
     case append([UInt8])
-    /// Read frames that did not arrive.
+    /// Fetch frames that are missing.
     case fetch(ClosedRange<UInt64>)
-    /// Find out the log's generation and extent; the answer is `looked`.
+    /// Read the log's generation and extent; the result is passed to `looked`.
     case inspectLog
     /// Send a heartbeat to all members.
     case broadcast(Heartbeat)
-    /// Ask the members for their state; the answers are `stateArrived`.
+    /// Request the state of the other members; each reply is passed to `stateArrived`.
     case askForState
-    /// Bring the hub to a position.
+    /// Apply changes to the hub, up to a position.
     case apply([HubChange], at: UInt64)
-    /// Empty the hub but for the shared subscriptions with local readers, and go on from a position of an epoch, with
-    /// the state of a snapshot if there is one.
+    /// Empty the hub, except for the shared subscriptions with local readers, and continue at a position of an epoch,
+    /// with the state of a snapshot if there is one.
     case restart(epoch: UInt64, at: UInt64, keeping: Set<String>, loading: ClusterSnapshot?)
-    /// Make a resource that another member had, and own it.
+    /// Create a resource that another member owned, and own it from now on.
     case inherit(String, ResourceSpecification)
-    /// Let go of a resource, which another member owns, without reports.
+    /// Release a resource that another member owns now. Its release is not reported to the log.
     case surrender(String)
     /// The log has a use of a ticket by this member.
     case reportTicket(RecordKey, isFirst: Bool)
-    /// The member's own reports are written from now on; all that its pool holds is to be reported.
+    /// Start writing the reports of this member's pool, beginning with everything that the pool holds.
     case openOutbox
-    /// The member's own reports are not written any more.
+    /// Stop writing the reports of this member's pool.
     case closeOutbox
-    /// Hold the upstream subscription of a shared topic, in a tenure.
+    /// Open the upstream subscription of a shared topic, in a tenure.
     case carry(String, SharedTopicKey, tenure: UInt64)
-    /// Subscribe again what the server had refused or ended.
+    /// Subscribe again after the server refused or ended the subscription.
     case reactivate(String)
-    /// Let go of the upstream subscription.
+    /// Release the upstream subscription.
     case drop(String)
-    /// Let go of all of them.
+    /// Release all upstream subscriptions.
     case dropAll
-    /// A member has another configuration than this one: log it.
+    /// Log that the configuration of a member differs from that of this one.
     case reportOtherConfiguration(MemberInfo)
-    /// The member has left the cluster, as it was ordered to.
+    /// The member has left the cluster, as ordered by `leave`.
     case left
 }

@@ -6,11 +6,11 @@ package struct MemberFigures: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         /// Its number.
         package let id: UInt64
-        /// Its announcement when it joined.
+        /// The information of its `join` record.
         package let info: MemberInfo
         /// The shared subscriptions that it owns.
         package let subscriptions: Int
-        /// Whether its heartbeats have another digest of the configuration than those of this member.
+        /// Whether the digest of the configuration in its heartbeats differs from that of this member.
         package let hasOtherConfiguration: Bool
     }
 
@@ -18,13 +18,13 @@ package struct MemberFigures: Sendable, Equatable {
     package let isConnected: Bool
     /// Whether streams may be opened on the member.
     package let isServing: Bool
-    /// Its number; nil while it does not belong to the cluster.
+    /// The number of this member; nil while it does not belong to the cluster.
     package let member: UInt64?
     /// The present epoch; nil while it is not known.
     package let epoch: UInt64?
     /// The position up to which the log is applied.
     package let position: UInt64
-    /// The position up to which the log is known to reach.
+    /// The last known position of the log.
     package let known: UInt64
     /// The time for which frames of the log have been missing here.
     package let lag: Duration

@@ -11,21 +11,21 @@ extension MemberMachine {
         return drain(at: now) + fetchIfBehind(at: now)
     }
 
-    /// Frames that were missing came, in any order and perhaps not all.
+    /// Missing frames were fetched: in any order, and possibly not all of them.
     package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
         isFetching = false
         for frame in frames { reader.arrived(frame) }
         return drain(at: now) + fetchIfBehind(at: now, always: !frames.isEmpty)
     }
 
-    /// Frames that were missing could not be read: perhaps they are not kept any more.
+    /// Missing frames could not be fetched, for instance because the log no longer keeps them.
     package mutating func fetchFailed(at now: Moment) -> [MemberAction] {
         isFetching = false
         behindSince = now
         return phase == .offline ? [] : [.inspectLog]
     }
 
-    /// Applies what is there, in order.
+    /// Applies the frames that can be applied in order.
     mutating func drain(at now: Moment) -> [MemberAction] {
         var actions: [MemberAction] = []
         while phase != .inspecting, phase != .offline, let frame = reader.next() { actions += apply(frame, at: now) }
@@ -53,7 +53,7 @@ extension MemberMachine {
         }
     }
 
-    /// A newcomer can begin at the beginning of an epoch, if no other began behind it that it does not know of.
+    /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it.
     private mutating func look(at stored: StoredFrame, _ newcomer: Newcomer, _ now: Moment) -> [MemberAction] {
         guard let frame = ClusterFrame(stored.bytes), frame.kind == .epoch, frame.previous >= newcomer.base
         else { return [] }
@@ -70,7 +70,7 @@ extension MemberMachine {
         return actions + [.restart(epoch: epoch, at: position, keeping: Set(holds.keys), loading: nil)]
     }
 
-    /// A frame of this member is in the log: the next one may follow.
+    /// A frame of this member was read from the log: the next one may be appended.
     private mutating func landed(_ stored: StoredFrame) {
         guard let flight, let frame = ClusterFrame(stored.bytes), frame.member == member,
             frame.counter == flight.counter
@@ -92,7 +92,7 @@ extension MemberMachine {
     private mutating func perform(_ effects: [LedgerEffect], at position: UInt64, _ now: Moment) -> [MemberAction] {
         var changes: [HubChange] = []
         var actions: [MemberAction] = []
-        // Behind a removal, subscriptions of the member that was removed are assigned to others.
+        // After a removal, the subscriptions of the removed member are assigned to others.
         var isTakeover = false
         for effect in effects {
             switch effect {
@@ -164,11 +164,11 @@ extension MemberMachine {
 
     // MARK: - Writing
 
-    /// The next frame to append, if there is something to write and the one before it was seen in the log.
+    /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
         guard isFollowing, flight == nil, let epoch = ledger?.epoch else { return nil }
         if outbox.hasOverflowed, isMember {
-            // What was dropped cannot be made good record by record: the member starts anew.
+            // Dropped records cannot be recovered one by one: the member leaves and joins again.
             control = [.remove(member)]
         }
         var payload = control.flatMap(\.encoded)[...]

@@ -36,7 +36,7 @@ extension MemberMachine {
 
     // MARK: - Time
 
-    /// Handles timeouts; called a few times within the shortest of the timings.
+    /// Handles timeouts; called several times within the shortest of the timings.
     package mutating func timePassed(at now: Moment) -> [MemberAction] {
         monitor.timePassed(at: now)
         var actions = beat(at: now)
@@ -58,7 +58,7 @@ extension MemberMachine {
         }
     }
 
-    /// The owner of a shared subscription ends it once no member has wanted it for a while.
+    /// The owner ends a shared subscription that no member has wanted for the linger time.
     private mutating func retireVacant(at now: Moment) {
         for (id, since) in vacantSince.sorted(by: { $0.key < $1.key }) where now - since >= timings.linger {
             guard let topic = ledger?.topics[id], topic.wanters.isEmpty, carried.contains(id) else {
@@ -77,14 +77,14 @@ extension MemberMachine {
         hold.readers += 1
         hold.idleSince = nil
         if hold.stage == .wanted, ledger?.subscriptions[id]?.isActive == false {
-            // The server refused or ended it: the owner subscribes again.
+            // The server refused or ended the subscription: the owner subscribes again.
             control.append(.want(id: id, key))
         }
         holds[id] = hold
         if hold.stage == .unknown { newHolds.append(id) }
     }
 
-    /// Whether all members know of a shared subscription with local readers.
+    /// Whether the log contains the `want` of this member for a shared subscription with local readers.
     package func isReady(_ id: String) -> Bool { holds[id]?.stage == .wanted }
 
     mutating func declareHolds() {

@@ -7,13 +7,13 @@ package import StreamIO
 ///                            └──────looked, and the log goes on where this member stopped─────────▲
 /// ```
 ///
-/// Every state leaves to `offline` by `disconnected`. A member that follows the log may belong to the cluster or not:
-/// it belongs from its own `join` to a `remove` of it, and then joins anew under another number.
+/// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
+/// `join` until a `remove` of it; it then joins again under another number.
 package struct MemberMachine: ~Copyable, Sendable {
     enum Phase: Equatable {
         /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
         case offline
-        /// Connected; whether the log is still the same one is not known yet. *Leaves to* `newcomer`, `following`.
+        /// Connected, and not known yet whether the log is still the same one. *Leaves to* `newcomer`, `following`.
         case inspecting
         /// Without state. *Entered* by `looked`; *leaves to* `following`.
         case newcomer(Newcomer)
@@ -25,9 +25,9 @@ package struct MemberMachine: ~Copyable, Sendable {
         let since: Moment
         var asks = 0
         var nextAsk: Moment
-        /// Epochs that began before this position are not known.
+        /// Epochs that began before this position are unknown.
         let base: UInt64
-        /// The beginning of an epoch that was appended.
+        /// The frame that begins an epoch, if this member appended one.
         var beginning: [UInt8]?
     }
 
@@ -40,11 +40,11 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// A shared subscription with local readers.
     struct Hold: Equatable {
         enum Stage: Equatable {
-            /// No member knows of it.
+            /// Its `want` was not appended yet.
             case unknown
-            /// `want` is under way.
+            /// Its `want` was appended and not read back yet.
             case wanting
-            /// All members know of it.
+            /// Its `want` was read from the log.
             case wanted
         }
 
@@ -54,10 +54,10 @@ package struct MemberMachine: ~Copyable, Sendable {
         var idleSince: Moment?
     }
 
-    /// The most that one frame holds.
+    /// The maximum size of the records of one frame, in bytes.
     static let frameRecords = 256
     static let frameBytes = 64 << 10
-    /// The most that is fetched at once.
+    /// The maximum number of frames that one request fetches.
     static let fetchLimit: UInt64 = 512
 
     let timings: ClusterTimings
@@ -80,7 +80,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     var flight: Flight?
     var control: [ClusterRecord] = []
     var holds: [String: Hold] = [:]
-    /// Those of them that no record tells of.
+    /// Those of them without a record in the log.
     var newHolds: [String] = []
     var carried: Set<String> = []
     var vacantSince: [String: Moment] = [:]
@@ -91,17 +91,17 @@ package struct MemberMachine: ~Copyable, Sendable {
     var nextHeartbeat = Moment.zero
     var behindSince: Moment?
     var isFetching = false
-    /// The digests of the members' configurations, as their heartbeats have them.
+    /// The digests of the members' configurations, from their heartbeats.
     var configurations: [UInt64: UInt64] = [:]
     var counters = MemberCounters()
 
     /// A member that is not connected.
     ///
     /// - Parameters:
-    ///   - info: What it tells others of itself.
+    ///   - info: The information that it announces to other members.
     ///   - seed: A random number that no other process has.
-    ///   - groups: The number of groups of an upstream's subscriptions, where this member begins an epoch.
-    ///   - configuration: A digest of what members should have in common.
+    ///   - groups: The number of groups of an upstream's subscriptions in the epochs that this member begins.
+    ///   - configuration: A digest of the configuration that members should have in common.
     package init(
         info: MemberInfo,
         seed: UInt64,
@@ -129,13 +129,13 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The position up to which the log is applied.
     package var position: UInt64 { reader.position }
 
-    /// The position up to which the log is known to reach.
+    /// The last known position of the log.
     package var known: UInt64 { reader.known }
 
-    /// Whether streams may be opened from what this member knows.
+    /// Whether streams may be opened on this member.
     package func isServing(at now: Moment) -> Bool { isFollowing && monitor.isInTouch(at: now) }
 
-    /// The member that has a client or subscription, as far as this one has read the log.
+    /// The owner of a client or subscription, according to the log as far as this member has applied it.
     package func holder(of id: String) -> ResourceHolder {
         guard let ledger, let owner = ledger.owner(of: id) else { return .unknown }
         guard let owner else { return .none }
@@ -143,14 +143,14 @@ package struct MemberMachine: ~Copyable, Sendable {
         return ledger.members[owner].map { .process($0.info.process) } ?? .none
     }
 
-    /// Whether a frame of this member was appended and not seen in the log yet.
+    /// Whether a frame of this member was appended and not read from the log yet.
     package var isWriting: Bool { flight != nil }
 
     var isFollowing: Bool { phase == .following && ledger != nil }
 
     // MARK: - Connection
 
-    /// A connection to the engine stands, and frames arrive from now on.
+    /// A connection to the engine is open; frames are received from now on.
     package mutating func connected(at now: Moment) -> [MemberAction] {
         phase = .inspecting
         nextHeartbeat = now
@@ -158,7 +158,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         return [.inspectLog]
     }
 
-    /// The connection is gone.
+    /// The connection is closed.
     package mutating func disconnected() {
         phase = .offline
         monitor.disconnected()
@@ -166,7 +166,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         behindSince = nil
     }
 
-    /// The log was looked at.
+    /// The generation and extent of the log were read.
     package mutating func looked(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
         guard phase != .offline else { return [] }
         firstKept = generation.first
@@ -176,7 +176,7 @@ package struct MemberMachine: ~Copyable, Sendable {
             return enter(from: generation.last, at: now)
         }
         if generation.last < reader.position {
-            // Readers may know events that the log does not: nothing can be continued from, here or elsewhere.
+            // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
             return enter(from: generation.last, beginning: true, at: now)
         }
         if generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
@@ -187,7 +187,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         return actions + fetchIfBehind(at: now, always: true)
     }
 
-    /// Starts as a newcomer: asks the members, or begins an epoch at once.
+    /// Starts without state: requests the state of the members, or begins an epoch at once.
     mutating func enter(from base: UInt64, beginning: Bool = false, at now: Moment) -> [MemberAction] {
         ledger = nil
         reader = LogReader(position: base)
@@ -196,7 +196,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         return actions + (beginning ? beginEpoch(at: now) : ask(at: now))
     }
 
-    /// Stops being a member; the next number is a new one.
+    /// Stops being a member. The member joins again under another number.
     mutating func dropOut() -> [MemberAction] {
         member = fresh()
         counter = 0
@@ -251,7 +251,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         return frame.bytes
     }
 
-    /// A member answered. Its state is taken if it belongs to this log, and the log still has what follows it.
+    /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
         guard case .newcomer = phase, snapshot.created == created, snapshot.ledger.position + 1 >= firstKept,
             snapshot.ledger.position <= reader.known
@@ -283,7 +283,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         }
     }
 
-    /// What this member answers a newcomer, without the values; nil while it may not answer.
+    /// The state for a joining member, without the values; nil while this member must not reply.
     package func state(at now: Moment) -> (created: String, ledger: ClusterLedger)? {
         guard isServing(at: now), isMember, let ledger, let created else { return nil }
         return (created, ledger)

@@ -1,10 +1,10 @@
-/// The member that has a client or subscription.
+/// The owner of a client or subscription, as this process sees it.
 package enum ResourceHolder: Sendable, Equatable {
     /// This member.
     case own
     /// The member in this process.
     case process(UInt64)
-    /// No member at the moment: its owner is gone, and another one will follow.
+    /// No member at the moment: its owner was removed, and another one will be assigned.
     case none
     /// There is no such client or subscription.
     case unknown

@@ -5,7 +5,7 @@ extension ClusterLedger {
     mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
         case .join:
-            // The member is known since its frame was looked at.
+            // `apply(_:)` added the member when it found `join` at the start of the frame.
             effects.append(.joined(member))
             for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
             bequeath(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
@@ -51,7 +51,7 @@ extension ClusterLedger {
         specified[id] = SpecifiedResource(specification: specification, owner: member)
     }
 
-    /// Gives specified resources without an owner to the members that rank first, in the order of their making.
+    /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first.
     private mutating func bequeath(_ ids: [String], _ effects: inout [LedgerEffect]) {
         for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
             guard let specification = specified[id]?.specification else { continue }
@@ -93,8 +93,8 @@ extension ClusterLedger {
         effects.append(.wanted(id, by: member))
     }
 
-    /// Gives a shared subscription to the member that has others of its group, or else to the one that ranks first
-    /// among those that know its upstream.
+    /// Assigns a shared subscription to the owner of its group. If the group has none, the owner is the member that
+    /// ranks first among those that have the upstream.
     private mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
         guard let topic = topics[id] else { return }
         let group = group(of: id, topic.key)
@@ -106,7 +106,7 @@ extension ClusterLedger {
         effects.append(.assigned(id))
     }
 
-    /// Takes in a topic of a ledger that another member sent.
+    /// Adds a topic from a snapshot of another member.
     mutating func restore(_ topic: SharedTopic, _ id: String) {
         topics[id] = topic
         guard let owner = topic.owner else { return }
@@ -207,7 +207,7 @@ extension ClusterLedger {
 }
 
 extension ClusterLedger.SubscriptionView {
-    /// The layout of the updates of a subscription that the server confirmed with these figures.
+    /// The layout of the updates of a subscription, from the counts and positions that the server confirmed.
     static func layout(
         _ properties: SubscriptionProperties,
         fieldCount: Int,

@@ -1,37 +1,38 @@
 package import EventHub
 package import SessionCore
 
-/// What the log says at a position: who belongs to the cluster, which shared subscriptions exist, who owns them, and
-/// who wants them. A function of the frames alone, so that it is the same on every member at the same position.
+/// The state of the cluster at a position of the log: its members, the shared subscriptions, their owners, and the
+/// members with readers of them. It is a function of the frames alone, so it is the same on every member at the same
+/// position.
 package struct ClusterLedger: Sendable, Equatable {
     /// A running gateway process.
     package struct Member: Sendable, Equatable {
-        /// What it said when it joined.
+        /// The information of its `join` record.
         package var info: MemberInfo
         /// The position of its first frame.
         package var joinedAt: UInt64
         /// The number of its last frame.
         package var counter: UInt64
-        /// The pieces of a record that is not complete.
+        /// The parts of an incomplete record.
         var partial: [UInt8] = []
     }
 
-    /// A subscription that streams share, on whichever member they are.
+    /// A subscription that streams of all members share.
     package struct SharedTopic: Sendable, Equatable {
-        /// What is subscribed.
+        /// The upstream and the properties of the subscription.
         package let key: SharedTopicKey
         /// The member that holds the upstream subscription; nil while no member can.
         package var owner: UInt64?
-        /// The position at which the owner became the owner.
+        /// The position at which the owner was assigned.
         package var tenure: UInt64
         /// The members that have readers.
         package var wanters: Set<UInt64> = []
     }
 
-    /// What the hubs know of a subscription, as far as the ledger decides by it.
+    /// The state of a subscription, as far as the ledger needs it for its decisions.
     package struct SubscriptionView: Sendable, Equatable {
         package var properties: SubscriptionProperties
-        /// The member that it belongs to; nil for a shared one.
+        /// The member that owns it; nil for a shared one.
         package internal(set) var owner: UInt64?
         /// The position at which it was added.
         package internal(set) var madeAt: UInt64 = 0
@@ -56,33 +57,33 @@ package struct ClusterLedger: Sendable, Equatable {
         package internal(set) var madeAt: UInt64 = 0
     }
 
-    /// A resource that a request made and that outlives its owner.
+    /// A resource that a request created, and that another member recreates when its owner is removed.
     package struct SpecifiedResource: Sendable, Equatable {
-        /// How it is made.
+        /// The specification from which it is recreated.
         package internal(set) var specification: ResourceSpecification
-        /// The member that has it; nil while no member can.
+        /// The member that owns it; nil while no member can.
         package internal(set) var owner: UInt64?
     }
 
     /// The number of groups that the subscriptions of one upstream are divided into: one member owns a whole group.
     package internal(set) var groups: Int
-    /// The present epoch's word, and the position at which it began.
+    /// The number of the present epoch, and the position at which it began.
     package internal(set) var epoch: UInt64
     package internal(set) var epochPosition: UInt64
-    /// The words of earlier epochs, newest last.
+    /// The numbers of earlier epochs, newest last.
     var earlierEpochs: [UInt64] = []
     /// The position of the last frame that was applied.
     package internal(set) var position: UInt64
     package internal(set) var members: [UInt64: Member] = [:]
     package internal(set) var topics: [String: SharedTopic] = [:]
-    /// Which member owns the subscriptions of a group, and how many there are; missing where there are none.
+    /// The owner of each group and the number of its subscriptions; no entry for a group without subscriptions.
     var ownedGroups: [UInt64: OwnedGroup] = [:]
     package internal(set) var subscriptions: [String: SubscriptionView] = [:]
     package internal(set) var clients: [String: ClientView] = [:]
     package internal(set) var specified: [String: SpecifiedResource] = [:]
     /// The tickets that were used in this epoch.
     var ticketUses = TicketUses()
-    /// Members that were removed, newest last: a late repetition of their first frame does not bring them back.
+    /// Members that were removed, newest last: a late repetition of their first frame does not add them again.
     var removed: [UInt64] = []
 
     /// A ledger at the beginning of an epoch.
@@ -100,15 +101,16 @@ package struct ClusterLedger: Sendable, Equatable {
     /// Whether a ticket may not be used any more.
     package func isUsed(_ ticket: TicketUse) -> Bool { ticket.epoch != epoch || ticketUses.contains(ticket) }
 
-    /// What became of a frame.
+    /// The result of applying a frame.
     package enum Verdict: Sendable, Equatable {
         /// It was applied, with these effects in order.
         case taken([LedgerEffect])
-        /// A new epoch began; everything else is empty.
+        /// A new epoch began; the ledger is empty otherwise.
         case epochStarted
         /// A repetition of a frame that was applied.
         case again
-        /// Its writer did not belong to the cluster, or wrote under an earlier epoch; or it is no frame.
+        /// It was ignored: its writer does not belong to the cluster or wrote under an earlier epoch, or it is no valid
+        /// frame.
         case stale
         /// A frame before it is missing from the log, or it belongs to an epoch whose beginning is missing.
         case lost
@@ -122,8 +124,8 @@ package struct ClusterLedger: Sendable, Equatable {
         guard let frame = ClusterFrame(stored.bytes) else { return .stale }
         if frame.kind == .epoch { return begin(frame) }
         guard frame.epoch == epoch else {
-            // A writer that had read beyond the beginning of this epoch, and writes under another one, has read another
-            // log: this one was put back, and went on, while this member was away.
+            // A writer that has applied positions after the beginning of this epoch, but writes under another epoch,
+            // has read another log: this one was restored from an older copy while this member was disconnected.
             let isLate = earlierEpochs.contains(frame.epoch) || frame.previous < epochPosition
             return isLate ? .stale : .lost
         }
@@ -144,7 +146,7 @@ package struct ClusterLedger: Sendable, Equatable {
         return .epochStarted
     }
 
-    /// The empty ledger behind a beginning.
+    /// The empty ledger after the frame that begins an epoch.
     init(beginning frame: ClusterFrame, at position: UInt64, earlierEpochs: [UInt64] = []) {
         var reader = ByteReader(frame.payload)
         let groups = (try? reader.varint()) ?? 1
@@ -156,7 +158,7 @@ package struct ClusterLedger: Sendable, Equatable {
         )
     }
 
-    /// Takes in an unknown writer whose frame begins with `join`.
+    /// Adds an unknown writer whose frame starts with `join`.
     private mutating func join(_ frame: ClusterFrame) -> Bool {
         var reader = ByteReader(frame.payload)
         guard frame.counter == 1, !removed.contains(frame.member), let body = try? reader.blob(),
@@ -169,7 +171,7 @@ package struct ClusterLedger: Sendable, Equatable {
     private mutating func applyRecords(_ frame: ClusterFrame) -> [LedgerEffect] {
         var effects: [LedgerEffect] = []
         var reader = ByteReader(frame.payload)
-        // What cannot be read is passed over, by every member alike: records carry their length.
+        // Every member skips a record that it cannot parse; its length precedes it.
         while reader.remaining > 0, members[frame.member] != nil, let body = try? reader.blob() {
             applyRecord(body, by: frame.member, &effects)
         }
@@ -191,25 +193,25 @@ package struct ClusterLedger: Sendable, Equatable {
     }
 }
 
-/// What a frame does beside changing the ledger.
+/// An effect of a frame beyond the change of the ledger.
 package enum LedgerEffect: Sendable, Equatable {
-    /// The hubs change.
+    /// A change of the hub.
     case hub(HubChange)
     /// A member joined.
     case joined(UInt64)
     /// A member was removed.
     case removed(UInt64)
-    /// A shared subscription has the owner that the ledger names, from now on.
+    /// A shared subscription has a new owner, which the ledger contains.
     case assigned(String)
-    /// A member wants a shared subscription.
+    /// A member has readers of a shared subscription.
     case wanted(String, by: UInt64)
-    /// A member does not want a shared subscription any more.
+    /// A member no longer has readers of a shared subscription.
     case unwanted(String)
-    /// A shared subscription ended; it belonged to this member.
+    /// A shared subscription ended; `owner` owned it.
     case retired(String, owner: UInt64)
-    /// A specified resource has the owner that the ledger names, from now on.
+    /// A specified resource has a new owner, which the ledger contains.
     case inherited(String)
-    /// A member specified a resource that another member owns.
+    /// A specification was refused, because another member owns the resource.
     case refused(String, by: UInt64)
     /// A member used a ticket, for the first time or again.
     case ticketUsed(RecordKey, by: UInt64, isFirst: Bool)

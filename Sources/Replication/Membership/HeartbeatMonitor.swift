@@ -1,6 +1,6 @@
 package import StreamIO
 
-/// The message that a member sends to all members, itself included, twice a second.
+/// The message that a member sends periodically to all members, itself included.
 package struct Heartbeat: Sendable, Equatable {
     /// The process; it stays the same when the member joins again.
     package var process: UInt64
@@ -9,9 +9,9 @@ package struct Heartbeat: Sendable, Equatable {
     /// The epoch and the position up to which it has applied the log.
     package var epoch: UInt64
     package var position: UInt64
-    /// When it was sent, by the clock of the sender.
+    /// The time of sending, by the clock of the sender.
     package var sentAt: Moment
-    /// A digest of the configuration that members should have in common.
+    /// A digest of the configuration that all members should have.
     package var configuration: UInt64
 
     /// A heartbeat.
@@ -58,13 +58,13 @@ package struct Heartbeat: Sendable, Equatable {
     }
 }
 
-/// The times of the members' last heartbeats, and whether the own heartbeats return.
+/// The times of the members' last heartbeats, and whether this member receives its own heartbeats back.
 package struct HeartbeatMonitor: Sendable {
     private let timings: ClusterTimings
     private var heard: [UInt64: Moment] = [:]
-    /// When the newest returned heartbeat of this member was sent.
+    /// The time of sending of the newest heartbeat of this member that was received back.
     private var echoSentAt: Moment?
-    /// The time since which all own heartbeats have returned in time; nil while they do not.
+    /// The time since which all own heartbeats have been received back in time; nil while they are not.
     private var inTouchSince: Moment?
 
     init(timings: ClusterTimings) { self.timings = timings }
@@ -72,7 +72,7 @@ package struct HeartbeatMonitor: Sendable {
     /// A heartbeat of another member was received.
     mutating func heard(_ member: UInt64, at now: Moment) { heard[member] = now }
 
-    /// An own heartbeat returned.
+    /// A heartbeat of this member was received back.
     mutating func echoed(sentAt: Moment, at now: Moment) {
         echoSentAt = max(echoSentAt ?? sentAt, sentAt)
         timePassed(at: now)
@@ -121,7 +121,7 @@ package struct HeartbeatMonitor: Sendable {
 package struct ClusterTimings: Sendable, Equatable {
     /// The time between heartbeats.
     package var heartbeat = Duration.milliseconds(500)
-    /// How old the newest returned heartbeat may be while the member counts as in touch with the engine.
+    /// The maximum age of the newest heartbeat received back while the engine counts as reachable.
     package var touch = Duration.seconds(1)
     /// The time without heartbeats after which a member is removed.
     package var suspect = Duration.milliseconds(1500)
@@ -131,12 +131,13 @@ package struct ClusterTimings: Sendable, Equatable {
     package var resend = Duration.seconds(1)
     /// The time after which a missing position is fetched.
     package var patience = Duration.milliseconds(50)
-    /// How long a newcomer waits for a reply, and how many requests it sends before it begins an epoch.
+    /// How long a joining member waits for a reply, and how many requests it sends before it begins an epoch.
     package var ask = Duration.milliseconds(500)
     package var asks = 3
-    /// How long a newcomer continues to send requests while it receives heartbeats.
+    /// How long a joining member continues to send requests while it receives heartbeats.
     package var newcomer = Duration.seconds(10)
-    /// How long a shared subscription is kept after its last local reader, and then after the last member with readers.
+    /// How long a member wants a shared subscription after its last local reader, and how long the owner keeps it after
+    /// the last member that wants it.
     package var linger = Duration.seconds(5)
 
     /// The defaults.

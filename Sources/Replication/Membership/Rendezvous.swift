@@ -1,5 +1,5 @@
-/// Chooses members by hashes, so that all members choose the same one without communication, and choices are
-/// independent of each other.
+/// Rendezvous hashing: all members choose the same member for a text without communication, and the choices for
+/// different texts are independent of each other.
 enum Rendezvous {
     /// A hash of a text that is the same in every process (FNV-1a).
     static func hash(_ text: String) -> UInt64 {

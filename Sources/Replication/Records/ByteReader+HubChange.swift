@@ -3,8 +3,8 @@ internal import JSONText
 internal import SessionCore
 
 extension ByteReader {
-    /// Reads a change. `layout` returns the layout of a subscription's updates, by its id; without one an update is
-    /// malformed, because it follows no `subscribed`.
+    /// Reads a change. `layout` returns the layout of a subscription's updates by its id. An update of a subscription
+    /// without a layout is malformed, because no `subscribed` precedes it.
     mutating func change(
         layout: (String) -> SubscriptionLayout?
     ) throws(CodingError) -> HubChange {

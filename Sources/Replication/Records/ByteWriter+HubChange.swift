@@ -137,7 +137,7 @@ extension ByteWriter {
         }
     }
 
-    /// An update has all values, so that it can be read without earlier ones.
+    /// An update contains all values, so that it can be read without the earlier ones.
     private mutating func update(_ update: ItemUpdate) {
         signed(update.itemPos)
         bool(update.isSnapshot)

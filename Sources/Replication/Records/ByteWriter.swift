@@ -33,7 +33,7 @@ struct ByteWriter: Sendable {
 
     mutating func string(_ value: String) { blob(value.utf8) }
 
-    /// The bytes without their number, which the reader knows.
+    /// The bytes without their count, which the reader must know.
     mutating func raw(_ value: String) { bytes.append(contentsOf: value.utf8) }
 
     mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {

@@ -1,11 +1,11 @@
 package import EventHub
 package import SessionCore
 
-/// What makes streams share one upstream subscription.
+/// The key of a shared subscription: streams with equal keys share one upstream subscription.
 package struct SharedTopicKey: Sendable, Hashable {
     /// The configured upstream.
     package let upstream: String
-    /// All that the subscription asks for.
+    /// The properties of the subscription.
     package let properties: SubscriptionProperties
 
     /// A key.
@@ -22,18 +22,18 @@ package struct SharedTopicKey: Sendable, Hashable {
     }
 }
 
-/// What a member tells the others when it joins.
+/// The information that a member announces when it joins.
 package struct MemberInfo: Sendable, Equatable {
-    /// The name by which operators know the process: its host name and port, for instance.
+    /// A name of the process for operators, for instance its host name and port.
     package var name: String
     /// The version of the program.
     package var version: String
     /// The upstreams that it can connect to.
     package var upstreams: [String]
-    /// The process, for calls to it; set by its machine.
+    /// The number of the process, to which calls are sent; set by its `MemberMachine`.
     package internal(set) var process: UInt64 = 0
 
-    /// A member's own words about itself.
+    /// The information of a member.
     package init(name: String, version: String, upstreams: [String]) {
         self.name = name
         self.version = version
@@ -41,15 +41,15 @@ package struct MemberInfo: Sendable, Equatable {
     }
 }
 
-/// What another member needs to make a resource anew that a request made, when its owner is gone.
+/// The specification from which another member recreates a resource of a request after the removal of its owner.
 package struct ResourceSpecification: Sendable, Equatable {
-    /// Resources with equal groups go to the same member.
+    /// Resources with equal groups are assigned to the same member.
     package var group: String
-    /// The upstream that its owner has to know; nil: any member can own it.
+    /// The upstream that its owner must have; nil: any member can own it.
     package var upstream: String?
-    /// The identity of the caller that made the resource; nil: none.
+    /// The identity of the caller that created the resource; nil: none.
     package var owner: String?
-    /// All else, in the form of the gateway.
+    /// The remaining content, in the format of the gateway.
     package var content: [UInt8]
 
     /// A specification.
@@ -63,29 +63,29 @@ package struct ResourceSpecification: Sendable, Equatable {
 
 /// One entry of a frame.
 package enum ClusterRecord: Sendable, Equatable {
-    /// The writer belongs to the cluster from now on.
+    /// The writer joins the cluster.
     case join(MemberInfo)
-    /// A member does not belong to the cluster any more: itself, or one that is silent.
+    /// A member is removed from the cluster: the writer itself, or a silent one.
     case remove(UInt64)
     /// The writer has readers of a shared subscription.
     case want(id: String, SharedTopicKey)
-    /// The writer has no readers of a shared subscription any more.
+    /// The writer no longer has readers of a shared subscription.
     case unwant(id: String)
-    /// The owner ends a shared subscription that no member wants. Void when one wants it meanwhile, or when the tenure
-    /// is not the present one.
+    /// The owner ends a shared subscription that no member wants. Without effect if a member wants it in the meantime,
+    /// or if the tenure is not the present one.
     case retire(id: String, tenure: UInt64)
-    /// A change of what the hubs know. Of a shared subscription it is valid in the owner's present tenure only.
+    /// A change of the hubs. The change of a shared subscription is valid only in the present tenure of its owner.
     case change(HubChange, tenure: UInt64)
-    /// The specification of a subscription or client of the writer, which may replace an earlier one. Refused if another
-    /// member owns the resource.
+    /// The specification of a subscription or client of the writer, which replaces an earlier one. It is refused if
+    /// another member owns the resource.
     case specify(id: String, ResourceSpecification)
     /// The writer opens a stream by a ticket.
     case useTicket(TicketUse)
-    /// A piece of a record that is too large for one frame; it is complete with the last one.
+    /// A part of a record that is too large for one frame. The last part completes it.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
 
-/// One byte for each case of a `ClusterRecord`; a number is never given to another meaning.
+/// One byte for each case of a `ClusterRecord`; numbers are never reused.
 enum RecordTag {
     static let join: UInt8 = 1
     static let remove: UInt8 = 2
@@ -139,10 +139,10 @@ extension ClusterRecord {
         return writer.bytes
     }
 
-    /// The record with its length before it, as it stands in a frame.
+    /// The record as it stands in a frame: its length, then its bytes.
     package var encoded: [UInt8] { Self.framed(body[...]) }
 
-    /// A record's bytes with their length before them.
+    /// The length of a record's bytes, then the bytes.
     static func framed(_ body: ArraySlice<UInt8>) -> [UInt8] {
         var writer = ByteWriter()
         writer.blob(body)

@@ -1,13 +1,13 @@
 internal import EventHub
 package import SessionCore
 
-/// What a newcomer needs to go on from a position: the ledger, and the values of all subscriptions.
+/// The state with which a joining member continues at a position: the ledger, and the values of all subscriptions.
 package struct ClusterSnapshot: Sendable, Equatable {
     /// The log that the position belongs to.
     package let created: String
     /// The ledger as of its position.
     package let ledger: ClusterLedger
-    /// For each subscribed subscription the events that bring an empty table to its present state.
+    /// For each subscribed subscription, the events that change an empty table to its present state.
     package let tables: [String: [SubscriptionEvent]]
 
     /// A snapshot.
@@ -17,7 +17,7 @@ package struct ClusterSnapshot: Sendable, Equatable {
         self.tables = tables
     }
 
-    /// The bytes that a member sends to a newcomer.
+    /// The bytes that a member sends to a joining member.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.byte(ClusterFrame.version)

@@ -1,13 +1,13 @@
 package import EventHub
 internal import SessionCore
 
-/// What a member's own pool reported and the log does not have yet, encoded and in order.
+/// The reports of a member's own pool that are not in the log yet, encoded and in order.
 ///
-/// It knows which subscriptions the member owns in which tenure; what is reported of others is not written. While the
-/// member does not belong to the cluster nothing is kept: it reports its clients and its own subscriptions anew when it
-/// has joined.
+/// It stores which shared subscriptions the member owns in which tenure, and drops reports on others. While the member
+/// does not belong to the cluster, it keeps no reports: after the member has joined, its clients and its own
+/// subscriptions are reported again.
 package struct Outbox: Sendable {
-    /// A record beyond this size is divided into parts.
+    /// A record with more bytes is divided into parts.
     static let partSize = 256 << 10
 
     private var pending: [UInt8] = []
@@ -17,24 +17,24 @@ package struct Outbox: Sendable {
     private let limit: Int
     /// The tenures of the shared subscriptions that the member owns.
     private var tenures: [String: UInt64] = [:]
-    /// The shared subscriptions that the pool still reports on.
+    /// The shared subscriptions on which the pool still reports.
     private var sharedIDs: Set<String> = []
     private var clients: [String: ClientStatus] = [:]
     /// The specifications of the member's own resources.
     private var specifications: [String: ResourceSpecification] = [:]
-    /// Resources that the pool still reports on, and that another member owns.
+    /// Resources that another member owns, and on which the pool still reports.
     private var surrendered: Set<String> = []
-    /// The number of records that were taken in, and of those that were put into frames.
+    /// The number of records that were appended, and of those that were put into frames.
     package private(set) var recordsTaken: UInt64 = 0
     package private(set) var recordsCut: UInt64 = 0
-    /// Counts the times that what waited became void.
+    /// Counts how many times the waiting records were discarded.
     package private(set) var generation = 0
     /// Whether the member belongs to the cluster.
     package private(set) var isOpen = false
-    /// Whether more was reported than may wait: what waits was dropped.
+    /// Whether the waiting records exceeded the limit and were discarded.
     package private(set) var hasOverflowed = false
 
-    /// An outbox that keeps at most so many bytes.
+    /// An outbox that keeps at most this number of bytes.
     package init(limit: Int) { self.limit = limit }
 
     /// Whether nothing waits.
@@ -45,7 +45,7 @@ package struct Outbox: Sendable {
 
     // MARK: - Membership
 
-    /// The member belongs to the cluster: its clients are told to it.
+    /// The member has joined the cluster: its clients are reported.
     package mutating func open() {
         isOpen = true
         hasOverflowed = false
@@ -54,7 +54,7 @@ package struct Outbox: Sendable {
         }
     }
 
-    /// The member does not belong to the cluster any more: what waits is void, and it owns nothing.
+    /// The member no longer belongs to the cluster: the waiting records are discarded, and it owns nothing.
     package mutating func close() {
         isOpen = false
         void()
@@ -67,12 +67,12 @@ package struct Outbox: Sendable {
         sharedIDs.insert(id)
     }
 
-    /// The member does not own a shared subscription any more.
+    /// The member no longer owns a shared subscription.
     package mutating func end(_ id: String) { tenures[id] = nil }
 
     // MARK: - Specifications
 
-    /// The member specifies a resource of its own, or specifies it anew. True if the record is the first that waits.
+    /// Appends the first or a changed specification of a resource of the member. True if it is the only waiting record.
     package mutating func specify(_ id: String, _ specification: ResourceSpecification) -> Bool {
         guard specifications.updateValue(specification, forKey: id) != specification, isOpen else { return false }
         let wasEmpty = isEmpty
@@ -83,7 +83,8 @@ package struct Outbox: Sendable {
     /// The specification of a resource of the member.
     package func specification(of id: String) -> ResourceSpecification? { specifications[id] }
 
-    /// Specifies all resources again, behind the reports on them: the member has joined under another number.
+    /// Appends all specifications again, after the reports on their resources: the member has joined under another
+    /// number.
     package mutating func specifyAgain() {
         guard isOpen else { return }
         for (id, specification) in specifications.sorted(by: { $0.key < $1.key }) {
@@ -91,13 +92,13 @@ package struct Outbox: Sendable {
         }
     }
 
-    /// The member owns a resource that another one had; the log has its specification.
+    /// The member now owns a resource of a removed member; the log contains its specification.
     package mutating func inherit(_ id: String, _ specification: ResourceSpecification) {
         specifications[id] = specification
         surrendered.remove(id)
     }
 
-    /// Another member owns a resource: what the pool reports of it until it is gone is not written.
+    /// Another member owns a resource: reports of the pool on it are dropped until its removal.
     package mutating func surrender(_ id: String) {
         specifications[id] = nil
         clients[id] = nil
@@ -115,8 +116,8 @@ package struct Outbox: Sendable {
 
     // MARK: - Changes
 
-    /// Whether the own hub has to apply a change at once: a resource of this member alone is made, or goes while no
-    /// record can tell it.
+    /// Whether the own hub has to apply a change at once: the creation of a resource of this member, or its removal
+    /// while this member cannot write to the log.
     package func concernsOwnTopic(_ change: HubChange) -> Bool {
         switch change {
         case .clientAdded: true
@@ -127,7 +128,7 @@ package struct Outbox: Sendable {
         }
     }
 
-    /// Takes in what the pool reports. True if it is the first that waits.
+    /// Appends a report of the pool. True if it is the only waiting record.
     package mutating func append(_ change: HubChange) -> Bool {
         let wasEmpty = isEmpty
         guard let tenure = tenure(of: change), isOpen else { return false }
@@ -135,7 +136,7 @@ package struct Outbox: Sendable {
         return wasEmpty && !isEmpty
     }
 
-    /// The tenure that a change is written under, 0 for what is the member's own; nil if it is not to be written.
+    /// The tenure under which a change is written, 0 for a resource of this member alone; nil if the change is dropped.
     private mutating func tenure(of change: HubChange) -> UInt64? {
         switch change {
         case .clientRemoved(let id), .subscriptionRemoved(let id):
@@ -202,7 +203,7 @@ package struct Outbox: Sendable {
 
     // MARK: - Frames
 
-    /// Takes out what comes next, up to these limits but at least one record; empty if nothing waits.
+    /// Removes and returns the next records, up to these limits but at least one; empty if none waits.
     mutating func cut(records: Int, bytes: Int) -> ArraySlice<UInt8> {
         guard !isEmpty else { return [] }
         var next = takenRecords

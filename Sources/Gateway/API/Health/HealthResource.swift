@@ -15,7 +15,7 @@ struct HealthResource: Sendable {
     func ready(_ call: Call) throws -> OperationResult {
         if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         if let cluster = services.cluster, !cluster.isServing {
-            throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+            throw Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
         }
         let missing = unconnected
         guard missing.isEmpty else {
