@@ -37,7 +37,7 @@ struct ClusterWaiters: Sendable {
         return due.map { entry in { entry.done(entry.generation == generation) } }
     }
 
-    /// The requests with tickets that waited for too long.
+    /// Removes and returns the callbacks of requests with tickets whose deadline has passed.
     mutating func lateTickets(at now: Moment) -> [@Sendable () -> Void] {
         guard !tickets.isEmpty else { return [] }
         let late = tickets.values.joined().filter { $0.deadline <= now }

@@ -21,7 +21,7 @@ package enum MemberAction: Sendable, Equatable {
     case inherit(String, ResourceSpecification)
     /// Release a resource that another member owns now. Its release is not reported to the log.
     case surrender(String)
-    /// The log has a use of a ticket by this member.
+    /// Report that the use of a ticket by this member was read from the log.
     case reportTicket(RecordKey, isFirst: Bool)
     /// Start writing the reports of this member's pool, beginning with everything that the pool holds.
     case openOutbox

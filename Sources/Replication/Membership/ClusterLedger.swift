@@ -95,10 +95,10 @@ package struct ClusterLedger: Sendable, Equatable {
         self.earlierEpochs = earlierEpochs
     }
 
-    /// The number of tickets that are known to be used.
+    /// The number of known used tickets.
     package var usedTickets: Int { ticketUses.uses.count }
 
-    /// Whether a ticket may not be used any more.
+    /// Whether a ticket was used, or belongs to another epoch.
     package func isUsed(_ ticket: TicketUse) -> Bool { ticket.epoch != epoch || ticketUses.contains(ticket) }
 
     /// The result of applying a frame.
