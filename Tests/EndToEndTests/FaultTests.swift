@@ -5,8 +5,9 @@ internal import Testing
     @Test(
         .enabled(if: ForeignClientTests.hasTools, "needs .ci/setup tests"),
         arguments: [
-            "cut_after_every_line", "connections_that_break", "restarted_server", "wrong_data",
-            "readers_that_misbehave", "signals_under_load", "logs_that_cannot_be_written", "few_descriptors",
+            "cut_after_every_line", "connections_that_break", "restarted_server",
+            "restarted_server_with_its_sessions", "slow_name_lookup", "wrong_data", "readers_that_misbehave",
+            "signals_under_load", "logs_that_cannot_be_written", "few_descriptors",
             "connections_that_the_system_refuses", "clock_steps",
         ]
     )

@@ -29,6 +29,16 @@ QUICK = {"stalledTimeout": "0.5", "reconnectTimeout": "0.5", "keepaliveInterval"
          "currentConnectTimeout": "1", "sessionRecoveryTimeout": "5"}
 
 
+@contextlib.contextmanager
+def preloaded(source):
+    """The environment of a process that loads a C file of this folder before its other libraries."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = os.path.join(folder, "preloaded.so")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), source)
+        subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+        yield {**os.environ, "LD_PRELOAD": library}
+
+
 class Relay:
     """A TCP relay in front of the demo server whose connections can be broken."""
 
@@ -128,8 +138,10 @@ class NumberReader:
 class Fixture:
     """A demo server, relays in front of it, and a gateway with one upstream for each relay."""
 
-    def __init__(self, binary, relays, *arguments, errors=subprocess.DEVNULL, environment=None):
+    def __init__(self, binary, relays, *arguments, errors=subprocess.DEVNULL, environment=None,
+                 host="127.0.0.1"):
         self.binary, self.arguments, self.errors, self.environment = binary, arguments, errors, environment
+        self.host = host
         self.demo_port = free_port()
         self.demo = Process(binary, "demo-server", "--port", str(self.demo_port))
         self.relays = [Relay(self.demo_port) for _ in range(relays)]
@@ -139,7 +151,7 @@ class Fixture:
         settings = []
         for number, relay in enumerate(self.relays):
             await relay.start()
-            settings += ["--upstream", f"u{number}=http://127.0.0.1:{relay.port},DEMO"]
+            settings += ["--upstream", f"u{number}=http://{self.host}:{relay.port},DEMO"]
             for name, value in QUICK.items():
                 settings += ["--set", f"upstreams.u{number}.options.{name}={value}"]
         self.gateway = Process(self.binary, "serve", "--port", "0", *settings, *self.arguments, errors=self.errors,
@@ -154,9 +166,9 @@ class Fixture:
         await self.gateway.stop()
         await self.demo.stop()
 
-    async def follow(self, number, fault, events_before=3, events_after=5):
+    async def follow(self, number, fault, events_before=3, events_after=5, reader=None):
         """Reads events of an upstream, lets the fault happen, and reads on until new events arrive."""
-        reader = NumberReader()
+        reader = reader or NumberReader()
         path = NUMBERS.format(upstream=f"u{number}")
         running = asyncio.create_task(reader.read(self.port, path, lambda r: r.count >= limit[0]))
         limit = [float("inf")]
@@ -221,6 +233,44 @@ async def restarted_server(binary, _):
         return await fixture.follow(0, restart)
 
 
+async def restarted_server_with_its_sessions(binary, _):
+    """The server is away for a while and then still has its sessions: the session is recovered, and nothing is lost."""
+    async with Fixture(binary, 1) as fixture:
+        reader = NumberReader()
+
+        async def restart(relay):
+            await relay.refuse()
+            await asyncio.sleep(1)
+            await relay.start()
+        found = await fixture.follow(0, restart, reader=reader)
+        return found + [f"the reader received {name}" for name in ("unsubscribed", "lost-updates") if name in reader.names]
+
+
+async def slow_name_lookup(binary, _):
+    """Names whose lookup does not end: an upstream of another name reconnects, and other requests are answered."""
+    slow = [f"slow{number}" for number in range(4)]
+    settings = []
+    for name in slow:
+        settings += ["--upstream", f"{name}=http://{name}.slow.test:80,DEMO"]
+        settings += ["--set", f"upstreams.{name}.options.retryDelay=0.2"]
+    with preloaded("lookup.c") as environment:
+        async with Fixture(binary, 1, *settings, environment=environment, host="localhost") as fixture:
+            waiting = [asyncio.create_task(dead_reader(fixture.port, NUMBERS.format(upstream=name), seconds=PATIENCE))
+                       for name in slow]
+            await asyncio.sleep(1)
+
+            async def drop(relay):
+                relay.drop()
+            found = await fixture.follow(0, drop)
+            for path in ("/health/live", "/v1/upstreams"):
+                status, _, _ = await asyncio.wait_for(call(fixture.port, "GET", path), PATIENCE)
+                found += [] if status == 200 else [f"{path} returned {status}"]
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+            return found
+
+
 async def wrong_data(binary, _):
     """Lines that are no TLCP, in the middle of a stream."""
     lines = [b"NONSENSE,1,2\r\n", b"U,99,1,a|b\r\n", b"U,1,99999,x\r\n", b"\xff\xfe\r\n", b"U,1,1,^Pnot a patch\r\n",
@@ -269,10 +319,10 @@ async def readers_that_misbehave(binary, thorough):
         return found
 
 
-async def dead_reader(port, path):
+async def dead_reader(port, path, seconds=0.2):
     """Opens a stream and leaves without reading."""
     async with opened(port, path):
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(seconds)
 
 
 async def signals_under_load(binary, _):
@@ -359,12 +409,9 @@ async def connections_that_the_system_refuses(binary, _):
 
 async def clock_steps(binary, _):
     """The clock of the system is set forward and back by days."""
-    with tempfile.TemporaryDirectory() as folder:
-        library, offset = os.path.join(folder, "clock.so"), os.path.join(folder, "offset")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clock.c")
-        subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+    with preloaded("clock.c") as environment, tempfile.TemporaryDirectory() as folder:
+        offset = environment["CLOCK_OFFSET_FILE"] = os.path.join(folder, "offset")
         pathlib.Path(offset).write_text("0")
-        environment = {**os.environ, "LD_PRELOAD": library, "CLOCK_OFFSET_FILE": offset}
         async with Fixture(binary, 1, environment=environment) as fixture:
             async def step(seconds):
                 pathlib.Path(offset).write_text(str(seconds))
@@ -379,9 +426,9 @@ async def clock_steps(binary, _):
             return await fixture.follow(0, steps)
 
 
-SCENARIOS = [cut_after_every_line, connections_that_break, restarted_server, wrong_data, readers_that_misbehave,
-             signals_under_load, logs_that_cannot_be_written, few_descriptors, connections_that_the_system_refuses,
-             clock_steps]
+SCENARIOS = [cut_after_every_line, connections_that_break, restarted_server, restarted_server_with_its_sessions,
+             slow_name_lookup, wrong_data, readers_that_misbehave, signals_under_load, logs_that_cannot_be_written,
+             few_descriptors, connections_that_the_system_refuses, clock_steps]
 
 
 async def main():

@@ -79,7 +79,10 @@ final class Dialer: Sendable {
         opened: @escaping @Sendable (any Channel) -> Void
     ) -> EventLoopFuture<any Channel> {
         let registry = registry
+        let host = settings.proxy?.host ?? endpoint.host
+        let port = settings.proxy?.port ?? endpoint.port
         return ClientBootstrap(group: loop)
+            .resolver(NameQuery(host: host, port: port, on: loop))
             .connectTimeout(settings.timeout)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -88,7 +91,7 @@ final class Dialer: Sendable {
                 opened(channel)
                 return channel.eventLoop.makeSucceededVoidFuture()
             }
-            .connect(host: settings.proxy?.host ?? endpoint.host, port: settings.proxy?.port ?? endpoint.port)
+            .connect(host: host, port: port)
     }
 
     private func tunnel(_ isNeeded: Bool, _ channel: any Channel, to endpoint: Endpoint) -> EventLoopFuture<Void> {
