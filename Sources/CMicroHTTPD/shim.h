@@ -94,13 +94,14 @@ cmhd_descriptor (struct MHD_Connection *connection)
   return NULL == info ? -1 : info->connect_fd;
 }
 
-static inline const struct sockaddr *
-cmhd_peer (struct MHD_Connection *connection)
+/* The bytes from the method to the end of the empty line behind the header lines; 0 if the library does not report them. */
+static inline size_t
+cmhd_head_size (struct MHD_Connection *connection)
 {
   const union MHD_ConnectionInfo *info =
-    MHD_get_connection_info (connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    MHD_get_connection_info (connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 
-  return NULL == info ? NULL : info->client_addr;
+  return NULL == info ? 0 : info->header_size;
 }
 
 static inline void *

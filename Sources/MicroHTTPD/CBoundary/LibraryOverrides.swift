@@ -1,9 +1,9 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-// The library calls two of its own functions through the dynamic linker, which finds the definitions of the program first.
+// The library calls three of its own functions through the dynamic linker, which finds the definitions of the program first.
 // That is the only way to correct two of its habits; a library that calls them directly behaves as it does without these
-// definitions. Both are `public` because the linker must see them, and use plain types because the imports are internal.
+// definitions. They are `public` because the linker must see them, and use plain types because the imports are internal.
 
 /// How the library looks up a header line while it reads the head of a request.
 ///
@@ -33,6 +33,31 @@ public func lookupForLibrary(
     return result
 }
 
+/// How the library stores a header line, which it does when it has received the next line and not yet looked into that.
+///
+/// Notes a next line that begins with a colon. The library 0.9.75 writes a NUL byte over the colon, and then takes the line
+/// for the empty one that ends the head.
+@_cdecl("MHD_set_connection_value_n")
+public func storeForLibrary(
+    _ connection: OpaquePointer?,
+    _ kind: UInt32,
+    _ name: UnsafePointer<CChar>?,
+    _ nameSize: Int,
+    _ value: UnsafePointer<CChar>?,
+    _ valueSize: Int
+) -> UInt32 {
+    guard let original = LibraryOriginals.store else { return LibraryOriginals.no }
+    let result = original(connection, kind, name, nameSize, value, valueSize)
+    // What the library has stored is behind the received bytes in the connection's memory, so more than three bytes follow.
+    guard result != LibraryOriginals.no, kind == LibraryOriginals.headerKind, let connection, let value,
+        let record = ConnectionBox.object(at: cmhd_socket_context(connection))
+    else { return result }
+    let colon = CChar(bitPattern: UInt8(ascii: ":"))
+    let rest = value + valueSize
+    if rest[1] == colon || (rest[1] == 0 && rest[2] == colon) { record.hasNamelessLine = true }
+    return result
+}
+
 /// How a response is queued: ours, and the pages of the library for requests that it refuses itself. Those are replaced with
 /// the handler's responses.
 @_cdecl("MHD_queue_response")
@@ -54,11 +79,16 @@ private enum LibraryOriginals {
             OpaquePointer?, UInt32, UnsafePointer<CChar>?, Int, UnsafeMutablePointer<UnsafePointer<CChar>?>?,
             UnsafeMutablePointer<Int>?
         ) -> UInt32
+    typealias Store =
+        @convention(c) (OpaquePointer?, UInt32, UnsafePointer<CChar>?, Int, UnsafePointer<CChar>?, Int) -> UInt32
     typealias Queue = @convention(c) (OpaquePointer?, UInt32, OpaquePointer?) -> UInt32
 
     /// `MHD_NO`.
     static let no: UInt32 = 0
+    /// `MHD_HEADER_KIND`.
+    static let headerKind: UInt32 = 1
     static let lookup = address("MHD_lookup_connection_value_n").map { unsafeBitCast($0, to: Lookup.self) }
+    static let store = address("MHD_set_connection_value_n").map { unsafeBitCast($0, to: Store.self) }
     static let queue = address("MHD_queue_response").map { unsafeBitCast($0, to: Queue.self) }
 
     private static func address(_ name: String) -> UnsafeMutableRawPointer? {
@@ -86,6 +116,8 @@ extension RequestRefusal {
         case 413: .bodyTooLarge
         case 414: .targetTooLong
         case 431: .headersTooLarge
+        case 501: .unsupportedTransferEncoding
+        case 505: .unsupportedVersion
         default: nil
         }
     }

@@ -20,13 +20,19 @@ struct HeaderCollection {
         fields.lines.reserveCapacity(8)
     }
 
-    /// All header lines of a connection's present request.
-    static func collect(from connection: OpaquePointer, after version: UnsafePointer<CChar>) -> HeaderCollection {
+    /// All header lines of an exchange's request, whose line begins with the method and ends with the version.
+    static func collect(
+        for exchange: Exchange,
+        method: UnsafePointer<CChar>,
+        version: UnsafePointer<CChar>
+    ) -> HeaderCollection {
         var collection = HeaderCollection(after: version)
         withUnsafeMutablePointer(to: &collection) { pointer in
-            _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerCallback, pointer)
+            _ = MHD_get_connection_values_n(exchange.connection, .HEADER_KIND, headerCallback, pointer)
         }
-        collection.checkEnd()
+        let size = cmhd_head_size(exchange.connection)
+        if size > 0 { collection.checkEnd(at: UInt(bitPattern: method) &+ UInt(size)) }
+        if exchange.record.hasNamelessLine { collection.isMalformed = true }
         return collection
     }
 
@@ -55,10 +61,19 @@ struct HeaderCollection {
         if !between.allSatisfy(\.isBlank) { isMalformed = true }
     }
 
-    /// After the last line there is its own end and then that of the empty line, so two bytes can be read.
-    mutating func checkEnd() {
-        guard !fields.lines.isEmpty, !isMalformed, let last = UnsafePointer<UInt8>(bitPattern: end) else { return }
-        if last[0] != 0 || (last[1] != 0 && last[1] != 0x0A && last[1] != 0x0D) { isMalformed = true }
+    /// Compares the end of the last line with the end of the head. Between them there are two line ends, and nothing else:
+    /// the library also ends a head at a line that begins with a NUL byte or a colon, and the rest of a value at a NUL byte.
+    /// What remains unseen is a NUL byte before an LF alone, which looks like CR LF.
+    mutating func checkEnd(at headEnd: UInt) {
+        guard !isMalformed else { return }
+        let size = headEnd &- end
+        guard (2...4).contains(size), let rest = UnsafePointer<UInt8>(bitPattern: end),
+            UnsafeBufferPointer(start: rest, count: Int(size)).allSatisfy({ $0 == 0 || $0 == 0x0A || $0 == 0x0D })
+        else {
+            isMalformed = true
+            return
+        }
+        if size < 4 { hasBareLineFeed = true }
     }
 
     mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {

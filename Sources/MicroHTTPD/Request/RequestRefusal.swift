@@ -13,6 +13,8 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
     case missingHost
     /// A header name or value, or a request target, with bytes that are not allowed there.
     case malformedHead
+    /// An HTTP version before 1.0, or 2.0 and later.
+    case unsupportedVersion
     /// The request target is longer than configured.
     case targetTooLong
     /// The header lines together are longer, or more, than configured.
@@ -34,6 +36,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         case .targetTooLong: 414
         case .bodyBudgetExceeded, .connectionLimitReached: 503
         case .headersTooLarge: 431
+        case .unsupportedVersion: 505
         }
     }
 
@@ -46,6 +49,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         case .duplicateHost: "The request has more than one Host."
         case .missingHost: "An HTTP/1.1 request needs a Host."
         case .malformedHead: "The request line or a header line has characters that are not allowed there."
+        case .unsupportedVersion: "The HTTP version has to be 1.0 or 1.1."
         case .targetTooLong: "The request target is too long."
         case .headersTooLarge: "The header lines are too large."
         case .bodyTooLarge: "The body is too large."

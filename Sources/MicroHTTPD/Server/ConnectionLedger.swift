@@ -157,6 +157,8 @@ final class ConnectionRecord {
     var isTakenOver = false
     /// A response of the handler is being queued.
     var isQueueing = false
+    /// The head of the present request has a line that begins with a colon, where the library ends the head.
+    var hasNamelessLine = false
     /// The place in the loop's table of connections.
     let slot: Int
 

@@ -15,7 +15,7 @@ extension HTTPServer {
             let isWhole = exchange.target?.fills(from: method, to: version) ?? false
             return headArrived(
                 exchange,
-                method: String(cString: method),
+                method: method,
                 target: isWhole ? exchange.target?.text : nil,
                 version: version
             )
@@ -35,20 +35,24 @@ extension HTTPServer {
     }
 
     /// The head was received; the target is nil if the request line is invalid.
-    private func headArrived(_ exchange: Exchange, method: String, target: String?, version: UnsafePointer<CChar>)
-        -> MHD_Result
-    {
+    private func headArrived(
+        _ exchange: Exchange,
+        method: UnsafePointer<CChar>,
+        target: String?,
+        version: UnsafePointer<CChar>
+    ) -> MHD_Result {
         let isOld = strcmp(version, "HTTP/1.0") == 0
-        exchange.wantsOnlyHead = method == "HEAD"
+        let methodText = String(cString: method)
+        exchange.wantsOnlyHead = methodText == "HEAD"
         exchange.isOldVersion = isOld
         exchange.target = nil
         let head: RequestHead
         do {
             head = try RequestHead(
-                method: method,
+                method: methodText,
                 target: target,
                 version: isOld ? .http10 : .http11,
-                headers: HeaderCollection.collect(from: exchange.connection, after: version),
+                headers: HeaderCollection.collect(for: exchange, method: method, version: version),
                 limits: driver.configuration
             )
         } catch {

@@ -143,6 +143,7 @@ extension HTTPServer {
 
     /// A request line has been read.
     func requestBegan(target: TargetText, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
+        record.hasNamelessLine = false
         driver.requestTimes.requestBegan(record)
         return driver.beginExchange(on: self, target: target, connection, record)
     }

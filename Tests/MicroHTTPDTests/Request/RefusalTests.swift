@@ -25,6 +25,9 @@ internal import Testing
         ("GET\0X /a HTTP/1.1\r\nHost: x\r\n\r\n", .malformedHead),
         ("GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\nD: e\r\n\r\n", .malformedHead),
         ("GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: b\0\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: b\0\r\nC: d\r\n\r\n", .malformedHead),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\n\n", .malformedHead),
         ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\0 1\r\nA: b\r\n\r\nabc", .malformedHead),
         ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", .malformedHead),
         ("GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\nD: e\r\n\r\n", .malformedHead),
@@ -38,6 +41,12 @@ internal import Testing
         ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\na", .bodyTooLarge),
         ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 00000000000000000001\r\n\r\na", .bodyTooLarge),
         ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", .malformedHead),
+        ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", .unsupportedVersion),
+        ("GET / HTTP/0.9\r\nHost: x\r\n\r\n", .unsupportedVersion),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .unsupportedVersion),
+        ("GET / HTTP/1.11\r\nHost: x\r\n\r\n", .malformedHead),
+        ("GET / http/1.1\r\nHost: x\r\n\r\n", .malformedHead),
+        ("GET /\r\nHost: x\r\n\r\n", .malformedHead),
     ])
     func badHeadIsRefusedInTheHandlersWordsAndTheConnectionCloses(request: String, refusal: RequestRefusal) throws {
         let server = try TestServer()
@@ -48,6 +57,21 @@ internal import Testing
         #expect(response.header("Content-Type") == "application/problem+json")
         #expect(response.text == "{\"code\":\"\(refusal)\"}")
         // Nothing follows the response.
+        #expect(client.isClosedByServer())
+        #expect(server.daemon.figures.requests == 0)
+    }
+
+    /// The library ends the head at these lines, and would take what follows for another request.
+    @Test(arguments: [
+        "Host: x\r\n: b\r\n", "Host: x\r\n:\r\n", "Host: x\r\n:\n", "Host: x\n:\n", "Host: x\r\n \r\n:\r\n",
+        "Host: x\r\n\0\r\n",
+        "Host: x\r\n\0A: b\r\n", "Host: x\n\0A: b\n", ":\r\nHost: x\r\n", "\0\r\nHost: x\r\n", "\0A: b\nHost: x\n",
+    ])
+    func aLineWithoutNameIsRefused(lines: String) throws {
+        let server = try TestServer()
+        let client = try server.client()
+        try client.send("GET / HTTP/1.1\r\n\(lines)GET /second HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readResponse().status == 400)
         #expect(client.isClosedByServer())
         #expect(server.daemon.figures.requests == 0)
     }

@@ -37,7 +37,7 @@ enum ProblemDetails {
         case .bodyBudgetExceeded, .connectionLimitReached: Problem(.unavailable, detail: refusal.explanation)
         case .headersTooLarge, .targetTooLong: Problem(.headerTooLarge, detail: refusal.explanation)
         case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
-            .duplicateHost, .missingHost, .malformedHead:
+            .duplicateHost, .missingHost, .malformedHead, .unsupportedVersion:
             Problem(.malformed, detail: refusal.explanation)
         }
     }

@@ -31,7 +31,7 @@ internal import StreamIO
                 value: UnsafeRawBufferPointer(rebasing: bytes[value])
             )
         }
-        headers.checkEnd()
+        headers.checkEnd(at: UInt(bitPattern: base) + UInt(bytes.count))
         let head = try? RequestHead(
             method: String(decoding: words[0], as: UTF8.self),
             target: String(validating: words[1], as: UTF8.self),
