@@ -385,8 +385,14 @@ async def few_descriptors(binary, _):
 
 
 async def connections_that_the_system_refuses(binary, _):
-    """The process reaches its limit of descriptors: one warning is logged, and service resumes when descriptors are free."""
+    """The process reaches its limit of descriptors: one warning is logged, the health check answers nevertheless, and service
+    resumes when descriptors are free."""
     async with Fixture(binary, 1, errors=subprocess.PIPE) as fixture:
+        async def health():
+            status, _, _ = await asyncio.wait_for(call(fixture.port, "GET", "/health/live"), PATIENCE)
+            if status != 200:
+                raise ValueError(f"/health/live returned {status}")
+
         async def refuse(_relay):
             process = fixture.gateway.process
             _, hard = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
@@ -395,10 +401,9 @@ async def connections_that_the_system_refuses(binary, _):
             while b"refused by the system" not in (line := await process.stderr.readline()):
                 if not line:
                     raise EOFError("the gateway ended")
+            await health()
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (hard, hard))
-            status, _, _ = await asyncio.wait_for(call(fixture.port, "GET", "/health/live"), PATIENCE)
-            if status != 200:
-                raise ValueError(f"/health/live returned {status}")
+            await health()
             for writer in writers:
                 writer.transport.abort()
         found = await asyncio.wait_for(fixture.follow(0, refuse), 2 * PATIENCE)

@@ -2,12 +2,15 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import StreamIO
 
-/// Accepts the connections of a loop. When the system refuses them, for lack of descriptors or memory, it pauses: new
-/// connections wait in the queue of the kernel. Confined to the loop's thread.
+/// Accepts the connections of a loop. When the system has no descriptors left, it gives up spare ones for connections that
+/// may only send operational requests; without spare ones, and for lack of memory, it pauses: new connections wait in the
+/// queue of the kernel. Confined to the loop's thread.
 final class Acceptor {
     /// The most connections that one pass of the loop accepts.
     private static let batch = 64
     private static let pause = Duration.seconds(1)
+    /// The operational connections of a loop at a time, while there are no descriptors.
+    private static let mostSpares = 4
 
     private let listener: ListeningSocket
     private let token: UInt64
@@ -15,6 +18,8 @@ final class Acceptor {
     private let ledger: ConnectionLedger
     private let report: (String) -> Void
     private var isClosed = false
+    /// Descriptors without a use, to be closed when one is needed.
+    private var spares: [Int32] = []
     /// When it tries again; nil while it is not paused.
     private(set) var pausedUntil: Moment?
 
@@ -36,24 +41,31 @@ final class Acceptor {
     }
 
     /// Starts watching the listening socket; false if the system refuses.
-    func begin() -> Bool { poller.add(listener.descriptor, token: token, .connection) }
+    func begin() -> Bool {
+        fillSpares()
+        return poller.add(listener.descriptor, token: token, .connection)
+    }
 
     /// Accepts the queued connections. Those beyond the limits are closed.
     func accept(into server: HTTPServer, now: Moment) {
         guard !isClosed, pausedUntil == nil else { return }
+        fillSpares()
         for _ in 0..<Self.batch {
-            var storage = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let outcome = withUnsafeMutablePointer(to: &storage) { pointer in
-                let address = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: sockaddr.self)
-                return acceptOne(address, &length, into: server)
+            var outcome = acceptOne(into: server)
+            let shortage = outcome
+            if outcome == EMFILE || outcome == ENFILE, let spare = spares.popLast() {
+                Glibc.close(spare)
+                outcome = acceptOne(into: server, beyondLimit: true)
+                // Succeeds if the connection was closed at once, or if there was none.
+                fillSpares()
+                if outcome == 0 { warn(shortage, now) }
             }
             switch outcome {
             case 0, ECONNABORTED, EINTR, EPROTO, EPERM: continue
             case EMFILE, ENFILE, ENOBUFS, ENOMEM:
                 poller.remove(listener.descriptor)
                 pausedUntil = now + Self.pause
-                if ledger.mayReportRefusal(at: now) { report(SystemText.text(for: outcome)) }
+                warn(outcome, now)
                 return
             default: return
             }
@@ -73,21 +85,36 @@ final class Acceptor {
         pausedUntil = nil
         poller.remove(listener.descriptor)
         listener.close()
+        spares.forEach { Glibc.close($0) }
+        spares = []
     }
 
     /// Accepts one connection; returns 0 or the error of the system.
-    private func acceptOne(
-        _ address: UnsafeMutablePointer<sockaddr>,
-        _ length: inout socklen_t,
-        into server: HTTPServer
-    ) -> Int32 {
-        let socket = cmhd_accept(listener.descriptor, address, &length)
-        guard socket >= 0 else { return errno }
-        if let place = ledger.admit(PeerAddress(address)) {
-            server.add(socket, address, length, place)
-        } else {
-            Glibc.close(socket)
+    private func acceptOne(into server: HTTPServer, beyondLimit: Bool = false) -> Int32 {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            let address = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: sockaddr.self)
+            let socket = cmhd_accept(listener.descriptor, address, &length)
+            guard socket >= 0 else { return errno }
+            if let place = ledger.admit(PeerAddress(address), beyondLimit: beyondLimit) {
+                server.add(socket, address, length, place)
+            } else {
+                Glibc.close(socket)
+            }
+            return 0
         }
-        return 0
+    }
+
+    private func fillSpares() {
+        while spares.count < Self.mostSpares {
+            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return }
+            spares.append(descriptor)
+        }
+    }
+
+    private func warn(_ error: Int32, _ now: Moment) {
+        if ledger.mayReportRefusal(at: now) { report(SystemText.text(for: error)) }
     }
 }

@@ -53,7 +53,9 @@ final class ConnectionLedger: Sendable {
     }
 
     /// A place for one more connection, counted from now on; nil, and counted as refused, if a limit is reached.
-    func admit(_ peer: PeerAddress) -> ConnectionPlace? {
+    ///
+    /// - Parameter beyondLimit: Only a place of the reserve is given, as when the limit is reached.
+    func admit(_ peer: PeerAddress, beyondLimit: Bool = false) -> ConnectionPlace? {
         let group = limitedGroup(of: peer)
         return counts.withLock { counts in
             if let group, counts.byAddress[group, default: 0] >= limitPerAddress {
@@ -61,7 +63,7 @@ final class ConnectionLedger: Sendable {
                 return nil
             }
             // Those of the reserve count as well: two loops may admit connections in another order than they arrived.
-            let isReserved = counts.open + counts.reserved >= counts.limit
+            let isReserved = beyondLimit || counts.open + counts.reserved >= counts.limit
             if isReserved {
                 let share = group == nil ? reserve : max(1, reserve / Self.reserveShare)
                 guard counts.reserved < reserve, counts.reservedByAddress[peer.host, default: 0] < share else {

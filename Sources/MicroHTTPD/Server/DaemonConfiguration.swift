@@ -29,7 +29,7 @@ package struct DaemonConfiguration: Sendable {
     package var connectionLimit = 20_000
     /// Connections beyond that limit, for the requests that `HTTPHandler.isOperational` names. Default 16.
     package var connectionReserve = 16
-    /// Descriptors of the process besides connections. Default 128.
+    /// Descriptors of the process besides connections, among them a few spare ones of each shard. Default 128.
     package var reservedDescriptors = 128
     /// Descriptors that other parts of the process may take besides, at the most. Where the system's limit is low, half
     /// of what it leaves is kept for them. Default 0.
@@ -43,8 +43,7 @@ package struct DaemonConfiguration: Sendable {
     /// line. Only used memory is allocated. Beyond 32 KiB each connection has pages of its own.
     /// Never less than the limits of target and headers need together. Default 32 KiB.
     package var connectionMemory = 32 * 1024
-    /// The longest request target, bytes. Default 16 KiB. One beyond the connection's memory gets the library's own
-    /// response instead of the handler's.
+    /// The longest request target, bytes. Default 16 KiB.
     package var targetLimit = 16 * 1024
     /// The longest header section, bytes. Default 12 KiB.
     package var headerLimit = 12 * 1024
