@@ -51,6 +51,29 @@ import Testing
         #expect(outcome.headers["Content-Type"] == "application/problem+json")
     }
 
+    @Test func aLargeBodyIsReadOnTheBackgroundQueue() async {
+        let members = (0..<2_000).map { #""m\#($0)":0"# }.joined(separator: ",")
+        let responses = AsyncStream.makeStream(of: HTTPResponse.self)
+        let outcome = fixture.perform("POST", "/v1/clients", "{\(members)}") { responses.continuation.yield($0) }
+        #expect(outcome.isWaiting)
+        let running = Task { [fixture] in await fixture.services.background.run() }
+        for await response in responses.stream {
+            let late = Fixture.outcome(response)
+            #expect(late.status == 422)
+            #expect(late.headers["X-Request-Id"] != nil)
+            #expect(late.pointers.count == Refusals.mostEntries)
+            break
+        }
+        running.cancel()
+    }
+
+    @Test func aLargeBodyIsRefusedOnceTheBackgroundQueueIsStopped() {
+        fixture.services.background.stop()
+        let body = "{\"text\":\"" + String(repeating: "x", count: 20_000) + "\"}"
+        #expect(fixture.perform("POST", "/v1/clients", body).status == 503)
+        #expect(fixture.perform("POST", "/v1/clients", "{}").status == 422)
+    }
+
     @Test func invalidJSONBodyIsReportedWithItsPosition() {
         let outcome = fixture.perform("POST", "/v1/clients", "{\n  \"a\" 1}")
         #expect(outcome.json["detail"]?.string?.contains("line 2") == true)

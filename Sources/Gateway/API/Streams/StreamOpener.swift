@@ -15,9 +15,15 @@ struct StreamOpener: Sendable {
 
     /// Sources, and the resources to release when a stream no longer needs them.
     struct AcquiredSources {
-        var sources: [StreamSource] = []
+        private(set) var sources: [StreamSource] = []
+        private var known: Set<StreamSource> = []
         var joined: [String: JoinedSubscription] = [:]
         var clients: [StreamSource: ClientID] = [:]
+
+        /// Adds a source, unless it was added before.
+        mutating func add(_ source: StreamSource) {
+            if known.insert(source).inserted { sources.append(source) }
+        }
     }
 
     /// Finds or joins the sources that a caller names: all or none. They count towards the quotas of `owner`.
@@ -206,7 +212,7 @@ struct StreamOpener: Sendable {
             }
             source = .subscription(id)
         }
-        if !acquired.sources.contains(source) { acquired.sources.append(source) }
+        acquired.add(source)
     }
 
     /// The dedicated client that an open source keeps in use.

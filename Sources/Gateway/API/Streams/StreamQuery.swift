@@ -113,6 +113,7 @@ enum SourceReader {
             return nil
         }
         return elements.enumerated().compactMap { index, element in
+            if reader.refusals.isFull { return nil }
             let location = reader.path + [name, "\(index)"]
             guard let object = element.object else {
                 reader.refusals.refuse(location, "A source is expected.")

@@ -134,9 +134,11 @@ struct StreamsResource: Sendable {
     }
 
     private func change(_ id: String, add: [SourceSelector], remove: [SourceSelector], _ call: Call) throws {
-        let removed = remove.compactMap { selector in
-            if case .existing(let source) = selector { source } else { nil }
-        }
+        let topics = Set(
+            remove.compactMap { selector in
+                if case .existing(let source) = selector { source.topic } else { nil }
+            }
+        )
         let entry = services.streamResources.entry(id)
         var owner = call.caller
         owner.identity = entry?.owner
@@ -144,13 +146,12 @@ struct StreamsResource: Sendable {
         let isOpen = entry?.isOpen ?? false
         do {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
-            let gone = removed.flatMap { source in present.filter { $0.topic == source.topic } }
+            let gone = present.filter { topics.contains($0.topic) }
             if isOpen { try services.streams.patch(id, add: acquired.sources, remove: gone) }
         } catch {
             opener.release(acquired.joined, [:], of: owner.identity)
             throw error
         }
-        let topics = removed.map(\.topic)
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         let freed = services.streamResources.change(id) { $0.exchange(adding: acquired, removing: topics) }
         if let freed {
@@ -209,17 +210,15 @@ extension StreamResources.Entry {
     /// Adds acquired sources, removes topics, and returns the resources to release.
     fileprivate mutating func exchange(
         adding acquired: StreamOpener.AcquiredSources,
-        removing topics: [TopicID]
+        removing topics: Set<TopicID>
     ) -> (subscriptions: [(String, JoinedSubscription)], clients: [ClientID]) {
         var subscriptions: [(String, JoinedSubscription)] = []
         var clients: [ClientID] = []
-        for topic in topics {
-            if case .subscription(let id) = topic, let subscription = joined.removeValue(forKey: id) {
-                subscriptions.append((id, subscription))
-            }
-            for source in self.clients.keys where source.topic == topic {
-                if let client = self.clients.removeValue(forKey: source) { clients.append(client) }
-            }
+        for case .subscription(let id) in topics {
+            if let subscription = joined.removeValue(forKey: id) { subscriptions.append((id, subscription)) }
+        }
+        for source in self.clients.keys where topics.contains(source.topic) {
+            if let client = self.clients.removeValue(forKey: source) { clients.append(client) }
         }
         for (id, subscription) in acquired.joined {
             // A source that the stream already has is released at once.
@@ -229,9 +228,8 @@ extension StreamResources.Entry {
             if let present = self.clients.updateValue(client, forKey: source) { clients.append(present) }
         }
         prepared?.sources.removeAll { topics.contains($0.topic) }
-        for source in acquired.sources where !(prepared?.sources.contains(source) ?? true) {
-            prepared?.sources.append(source)
-        }
+        let present = Set(prepared?.sources ?? [])
+        prepared?.sources += acquired.sources.filter { !present.contains($0) }
         return (subscriptions, clients)
     }
 }

@@ -71,10 +71,13 @@ final class Refusals {
     /// No errors.
     init(_ origin: Origin = .body) { self.origin = origin }
 
+    /// Whether further errors would not be reported, so that they need not be looked for.
+    var isFull: Bool { entries.count >= Self.mostEntries }
+
     /// Adds an error.
     func refuse(_ path: [String], as code: ProblemCode = .invalidValue, _ rule: String) {
         // A body with a million bad names does not produce a response with a million entries.
-        guard entries.count < Self.mostEntries else { return }
+        if isFull { return }
         let location: ProblemEntry.Location =
             switch origin {
             case .body: .body(JSONPointer(tokens: path))
@@ -112,6 +115,7 @@ struct ObjectReader {
     ///   - readOnly: Members of the resource that a request cannot set.
     func allow(only names: Set<String>, readOnly: Set<String> = []) {
         for member in object where !names.contains(member.name) {
+            if refusals.isFull { return }
             guard !readOnly.contains(member.name) else {
                 refusals.refuse(path + [member.name], as: .unknownMember, "It is read-only.")
                 continue
@@ -181,6 +185,7 @@ struct ObjectReader {
         }
         var names: [String] = []
         for (index, element) in elements.enumerated() {
+            if refusals.isFull { return nil }
             guard let text = element.string, rule.admits(text) else {
                 refusals.refuse(path + [name, "\(index)"], rule.sentence)
                 continue
