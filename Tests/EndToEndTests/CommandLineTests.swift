@@ -78,13 +78,13 @@ internal import Testing
             ["watch", "--server", addresses.demoServer, "--adapter-set", "DEMO", "--data-adapter", "NONE"] + what
         )
         #expect(adapter.status == 1)
-        #expect(adapter.output.contains("the Data Adapter does not exist"), "\(adapter.output)")
+        #expect(adapter.output.contains("The data adapter does not exist"), "\(adapter.output)")
         let through = try await run(
             binary,
             ["watch", "--gateway", addresses.gateway, "--data-adapter", "NONE"] + what
         )
         #expect(through.status == 1)
-        #expect(through.output.contains("the Data Adapter does not exist"), "\(through.output)")
+        #expect(through.output.contains("The data adapter does not exist"), "\(through.output)")
         let upstream = try await run(binary, ["watch", "--gateway", addresses.gateway, "--upstream", "x"] + what)
         #expect(upstream.status == 1)
         #expect(upstream.output.contains("(404)"), "\(upstream.output)")

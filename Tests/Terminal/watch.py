@@ -147,8 +147,8 @@ def lines_follow_the_width_of_the_terminal(program, address):
 
 def errors_stay_on_the_terminal(program, address):
     for arguments, words in {
-        ("--items", "nope", "--fields", "last_price"): "an item does not exist",
-        ("--items", "item1", "--fields", "nope"): "a field does not exist",
+        ("--items", "nope", "--fields", "last_price"): "item group does not exist",
+        ("--items", "item1", "--fields", "nope"): "field schema does not exist",
         ("--items", "item1", "--fields", "last_price", "--upstream", "nope"): "(404)",
     }.items():
         with watching(program, address, *arguments) as terminal:
