@@ -132,6 +132,44 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
+    @Test(arguments: 0..<16 as Range<UInt64>)
+    func preparedStreamsAreOpenOnOneMember(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ 7000)
+        let cluster = SimulatedCluster(nodes: 3, seed: seed &+ 99, loss: Int.random(in: 0...60, using: &generator))
+        cluster.run(.seconds(4))
+        let ids = ["t1", "t2", "t3", "t4"]
+        for id in ids { cluster.nodes.randomElement(using: &generator)?.prepare(id) }
+        cluster.run(.seconds(3))
+        for _ in 0..<12 {
+            for id in ids {
+                let node = cluster.alive.randomElement(using: &generator)
+                if generator.happens(500) { node?.open(id) } else { cluster.alive.forEach { $0.close(id) } }
+            }
+            cluster.run(.milliseconds(Int.random(in: 10...2000, using: &generator)))
+            guard let node = cluster.alive.randomElement(using: &generator) else { continue }
+            switch Int.random(in: 0..<5, using: &generator) {
+            // What a member knew is lost where no other one is there that knows it.
+            case 0 where cluster.alive.count > 1:
+                cluster.kill(node)
+                _ = cluster.start()
+                cluster.run(.seconds(6))
+            case 1: node.isPaused = true
+            case 2: for node in cluster.nodes { node.isPaused = false }
+            case 3: cluster.disconnect(node)
+            default:
+                cluster.stopEngine()
+                cluster.run(.milliseconds(Int.random(in: 10...5000, using: &generator)))
+                cluster.startEngine()
+            }
+            cluster.check()
+        }
+        for node in cluster.nodes { node.isPaused = false }
+        cluster.run(.seconds(20))
+        cluster.checkSettled(topics: [])
+        cluster.checkStreams(ids)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+    }
+
     @Test
     func leavingMemberHandsOverAtOnce() throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 7, loss: 0)

@@ -197,14 +197,23 @@ final class SimulatedCluster {
             case .drop(let id): node.drop(id)
             case .dropAll: for id in node.carried.keys { node.drop(id) }
             case .left: node.hasLeft = true
-            case .reportTicket(let key, let isFirst): report(key, isFirst, node)
+            case .report(let subject, let outcome): report(subject, outcome, node)
+            case .inheritStream(let id, _): node.streams.insert(id)
+            case .surrenderStream(let id):
+                node.streams.remove(id)
+                node.openStreams.remove(id)
             }
         }
     }
 
     /// A ticket that the nodes take for one of the present epoch opens one stream in it.
-    private func report(_ key: RecordKey, _ isFirst: Bool, _ node: SimulatedNode) {
-        guard isFirst else { return }
+    private func report(_ subject: RecordSubject, _ outcome: RecordOutcome, _ node: SimulatedNode) {
+        guard outcome == .accepted else { return }
+        if case .stream(let id) = subject {
+            node.streams.insert(id)
+            node.openStreams.insert(id)
+        }
+        guard case .ticket(let key) = subject else { return }
         let epoch = node.machine.ledger?.epoch ?? 0
         if !opened.insert("\(epoch) \(key)").inserted { problems.append("ticket \(key) opened two streams") }
         node.opened.insert(key)
@@ -254,6 +263,22 @@ final class SimulatedCluster {
         return left.epoch == right.epoch && left.members == right.members && left.topics == right.topics
             && left.subscriptions == right.subscriptions && left.clients == right.clients
             && left.specified == right.specified && left.usedTickets == right.usedTickets
+    }
+
+    /// Each prepared stream belongs to one node, and to the same one as the log has it.
+    func checkStreams(_ ids: [String]) {
+        for id in ids {
+            let holders = alive.filter { $0.streams.contains(id) }
+            if holders.count != 1 { problems.append("\(id) is on \(holders.map(\.number))") }
+            for node in holders where node.machine.holder(of: id) != .own {
+                problems.append("\(id) is on \(node.number), which is not its owner")
+            }
+            for node in alive {
+                let isOpen = node.machine.ledger?.specified[id]?.isOpen ?? false
+                let isOpenSomewhere = alive.contains { $0.openStreams.contains(id) }
+                if isOpen != isOpenSomewhere { problems.append("\(id) is open: \(isOpen), \(isOpenSomewhere)") }
+            }
+        }
     }
 
     /// Each resource that a node has belongs to it and to no other, and none that was confirmed is missing.

@@ -105,6 +105,9 @@ final class SimulatedNode {
     private(set) var confirmed: Set<String> = []
     /// The tickets that opened a stream here.
     var opened: Set<RecordKey> = []
+    /// The prepared streams that the node has, and those of them that are open.
+    var streams: Set<String> = []
+    var openStreams: Set<String> = []
     private var unconfirmed: [(id: String, generation: Int, records: UInt64)] = []
 
     init(number: Int, seed: UInt64) {
@@ -156,6 +159,26 @@ final class SimulatedNode {
         _ = outbox.append(request: .useTicket(use))
     }
 
+    // MARK: - Prepared streams
+
+    func prepare(_ id: String) {
+        streams.insert(id)
+        declare(id)
+    }
+
+    private func declare(_ id: String) {
+        let specification = ResourceSpecification(group: id, upstream: nil, content: Array(id.utf8))
+        _ = outbox.append(request: .stream(.prepare(id: id, specification)))
+    }
+
+    func open(_ id: String) { _ = outbox.append(request: .stream(.open(id: id))) }
+
+    /// The client of the stream leaves.
+    func close(_ id: String) {
+        guard openStreams.remove(id) != nil else { return }
+        _ = outbox.append(request: .stream(.close(id: id)))
+    }
+
     func inherit(_ id: String, _ specification: ResourceSpecification) {
         resources.insert(id)
         outbox.inherit(id, specification)
@@ -172,6 +195,10 @@ final class SimulatedNode {
         outbox.open()
         for id in resources.sorted() { _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties)) }
         outbox.specifyAgain()
+        for id in streams.sorted() {
+            declare(id)
+            if openStreams.contains(id) { open(id) }
+        }
     }
 
     func confirm() {

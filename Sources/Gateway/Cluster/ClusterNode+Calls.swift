@@ -19,14 +19,14 @@ struct ClusterWaiters: Sendable {
         let done: @Sendable (Bool) -> Void
     }
 
-    /// A request whose ticket is on its way to the log.
-    struct TicketRequest: Sendable {
+    /// A request that waits for a decision of the log.
+    struct Undecided: Sendable {
         let deadline: Moment
-        /// True if the ticket was used for the first time; nil if it is not known.
-        let done: @Sendable (Bool?) -> Void
+        /// Called with the decision; nil if it is not known in time.
+        let done: @Sendable (RecordOutcome?) -> Void
     }
 
-    var tickets: [RecordKey: [TicketRequest]] = [:]
+    var undecided: [RecordSubject: [Undecided]] = [:]
     var confirmations: [Confirmation] = []
     var catching: [Catching] = []
 
@@ -37,13 +37,11 @@ struct ClusterWaiters: Sendable {
         return due.map { entry in { entry.done(entry.generation == generation) } }
     }
 
-    /// Removes and returns the callbacks of requests with tickets whose deadline has passed.
-    mutating func lateTickets(at now: Moment) -> [@Sendable () -> Void] {
-        guard !tickets.isEmpty else { return [] }
-        let late = tickets.values.joined().filter { $0.deadline <= now }
-        if !late.isEmpty {
-            tickets = tickets.mapValues { $0.filter { $0.deadline > now } }.filter { !$0.value.isEmpty }
-        }
+    /// The requests that waited for a decision for too long.
+    mutating func late(at now: Moment) -> [@Sendable () -> Void] {
+        let late = undecided.values.joined().filter { $0.deadline <= now }
+        guard !late.isEmpty else { return [] }
+        undecided = undecided.mapValues { $0.filter { $0.deadline > now } }.filter { !$0.value.isEmpty }
         return late.map { request in { request.done(nil) } }
     }
 
@@ -62,8 +60,12 @@ extension ClusterNode {
     /// NATS limits a message to 1 MiB.
     private static let callLimit = 1_000_000
 
-    /// The owner of a client or subscription.
-    func holder(of id: String) -> ResourceHolder { state.withLock { $0.machine.holder(of: id) } }
+    /// The member that has a client, subscription or stream.
+    func holder(of id: String) -> ResourceHolder {
+        let holder = state.withLock { $0.machine.holder(of: id) }
+        guard holder == .unknown, let process = opener(ofStream: id), process != self.process else { return holder }
+        return .process(process)
+    }
 
     /// Calls back with true once all changes reported so far were read from the log; with false if they were discarded
     /// because this member was removed.
@@ -104,9 +106,46 @@ extension ClusterNode {
         let (generation, cut) = outbox.withLock { ($0.generation, $0.recordsCut) }
         let due = waiters.withLock { waiters in
             let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : cut)
-            return confirmed + waiters.reached(position, at: now) + waiters.lateTickets(at: now)
+            return confirmed + waiters.reached(position, at: now) + waiters.late(at: now)
         }
         for action in due { action() }
+    }
+
+    // MARK: - Decisions
+
+    /// Writes a record, and calls back with what the log decides about its subject; nil if that is not known in time.
+    func decide(
+        _ subject: RecordSubject,
+        by record: ClusterRecord,
+        _ done: @escaping @Sendable (RecordOutcome?) -> Void
+    ) {
+        let request = ClusterWaiters.Undecided(deadline: clock() + Self.patience, done: done)
+        let isWritten = waiters.withLock { waiters in
+            guard outbox.withLock({ $0.append(request: record) }) else { return false }
+            waiters.undecided[subject, default: []].append(request)
+            return true
+        }
+        if isWritten { wake() } else { done(nil) }
+    }
+
+    /// The log has decided about the oldest request of this member that waits for a subject.
+    func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
+        let request: ClusterWaiters.Undecided? = waiters.withLock { waiters in
+            guard var requests = waiters.undecided.removeValue(forKey: subject) else { return nil }
+            let first = requests.removeFirst()
+            if !requests.isEmpty { waiters.undecided[subject] = requests }
+            return first
+        }
+        request?.done(outcome)
+    }
+
+    /// Records that were not read back are void.
+    func voidRequests() {
+        let requests = waiters.withLock { waiters in
+            defer { waiters.undecided = [:] }
+            return waiters.undecided.values.flatMap(\.self)
+        }
+        for request in requests { request.done(nil) }
     }
 
     // MARK: - Calls

@@ -52,6 +52,8 @@ package final class ClusterNode: ChangeSink {
     let server = Mutex<RequestServer?>(nil)
     /// Creates the resources that this member takes over.
     let resources = Mutex<ClusterResources?>(nil)
+    /// The prepared streams of this member.
+    let streams = Mutex<ClusterStreams?>(nil)
     let seal: ClusterSeal
     private let inputs = Mutex<[Input]>([])
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -120,6 +122,7 @@ package final class ClusterNode: ChangeSink {
         // Both closures refer to this node; without this, neither would be released.
         server.withLock { $0 = nil }
         resources.withLock { $0 = nil }
+        streams.withLock { $0 = nil }
     }
 
     /// Leaves the cluster, so that others take over what this member owns; returns when that is done, or after the
@@ -256,10 +259,13 @@ package final class ClusterNode: ChangeSink {
                 outbox.withLock { $0.open() }
                 worker.withLock { $0.pool }?.reportAgain()
                 outbox.withLock { $0.specifyAgain() }
+                streams.withLock { $0 }?.declareAgain()
             case .closeOutbox:
                 outbox.withLock { $0.close() }
-                voidTickets()
-            case .reportTicket(let key, let isFirst): ticketUsed(key, isFirst: isFirst)
+                voidRequests()
+            case .report(let subject, let outcome): decided(subject, outcome)
+            case .inheritStream(let id, let specification): streams.withLock { $0 }?.inherit(id, specification)
+            case .surrenderStream(let id): streams.withLock { $0 }?.surrender(id)
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
             case .reactivate(let id):
                 if let error = worker.withLock({ $0.reactivate(id) }) { failed(id, error) }

@@ -40,7 +40,9 @@ struct ClusterResources: Sendable {
     // MARK: - Out
 
     private func specify(_ id: String, _ call: Call, _ operation: Operation) {
-        if let resource = services.pool.resource(ResourceID(id)), !resource.isImplicit {
+        if let entry = services.streamResources.entry(id) {
+            ClusterStreams(cluster: cluster, services: services).declare(id, entry)
+        } else if let resource = services.pool.resource(ResourceID(id)), !resource.isImplicit {
             cluster.specify(id, specification(of: resource))
         } else if let client = services.pool.client(ClientID(id)), client.isDedicated {
             guard let content = content(of: client, call, operation) else { return }
@@ -189,9 +191,9 @@ extension Services {
         return { call in try ClusterResources(cluster: cluster, services: self).perform(call, operation) }
     }
 
-    /// Whether this process has a client or subscription.
+    /// Whether this process has a client, subscription or stream.
     func has(_ id: String) -> Bool {
-        pool.resource(ResourceID(id)) != nil || pool.client(ClientID(id)) != nil
+        pool.resource(ResourceID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
     }
 }
 

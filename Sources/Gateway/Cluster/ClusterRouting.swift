@@ -10,7 +10,9 @@ struct ClusterRouting: Sendable {
 
     /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
     private static let callTime = Duration.seconds(5)
-    /// The interval at which the owner of the resource is looked up while there is none.
+    /// How long a member may take to name its streams.
+    private static let listTime = Duration.seconds(2)
+    /// The time between two looks for a member that has the resource.
     private static let retryInterval = Duration.milliseconds(50)
     /// The headers that handlers read.
     private static let headers = [
@@ -24,6 +26,11 @@ struct ClusterRouting: Sendable {
     /// Handles a request here, or forwards it to the owner of its resource.
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         if operation.listsResources { return try list(call, operation) }
+        if operation.name == "openStream" {
+            try checkServing()
+            let streams = ClusterStreams(cluster: cluster, services: services)
+            return streams.open(call) { try handle($0, operation) }
+        }
         guard let id = operation.resource(of: call) else { return try handle(call, operation) }
         try checkServing()
         if services.has(id) { return try handle(call, operation) }
@@ -106,7 +113,8 @@ struct ClusterRouting: Sendable {
 
     // MARK: - Lists
 
-    /// Responds with a page of the clients or subscriptions of all members, in the order of the log.
+    /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams of
+    /// one member after the other.
     private func list(_ call: Call, _ operation: Operation) throws -> OperationResult {
         try checkServing()
         cluster.addJob {
@@ -125,8 +133,12 @@ struct ClusterRouting: Sendable {
         // The list includes resources that other members created just now.
         guard await cluster.caughtUp() else { throw refusal }
         let permissions = services.permissions(call)
-        let isClients = operation.pattern.description == "/v1/clients"
-        let ids = isClients ? cluster.clientIDs(permissions.sees) : cluster.subscriptionIDs(permissions.sees)
+        let ids: [String]
+        switch operation.name {
+        case "listClients": ids = cluster.clientIDs(permissions.sees)
+        case "listSubscriptions": ids = cluster.subscriptionIDs(permissions.sees)
+        default: ids = try await streamIDs(call, operation)
+        }
         let page = try Page(of: ids, for: call) { $0 }
         var views: [String: [UInt8]?] = [:]
         var missing = Array(page.entries)
@@ -138,12 +150,38 @@ struct ClusterRouting: Sendable {
             guard cluster.clock() < deadline else { throw refusal }
             try await Task.sleep(for: Self.retryInterval)
         }
-        return page.response(isClients ? "clients" : "subscriptions") { json, id in
+        return page.response(operation.listName) { json, id in
             if let view = views[id] ?? nil { json.raw(view) }
         }
     }
 
-    /// Reads the JSON forms of resources from their owners; nil for resources that the caller must not see.
+    /// The ids of the streams that the caller sees, of each member in the order in which they were made.
+    private func streamIDs(_ call: Call, _ operation: Operation) async throws -> [String] {
+        var ids: [String] = []
+        for process in cluster.processes {
+            let request = forwarded(call, path: operation.pattern.description)
+            let response: ForwardedResponse?
+            if process == cluster.process {
+                response = await performHere([request]).first
+            } else {
+                // The streams of a member that is gone are gone as well.
+                response = try? await cluster.call(process, [request], within: Self.listTime).first
+            }
+            guard let response, response.status == 200 else { continue }
+            ids += String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+        return ids
+    }
+
+    /// The responses of this member to requests for a list.
+    private func performHere(_ requests: [ForwardedRequest]) async -> [ForwardedResponse] {
+        guard let serve = cluster.server.withLock({ $0 }) else { return [] }
+        return await withCheckedContinuation { continuation in
+            serve(requests) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see.
     private func read(
         _ ids: [String],
         _ operation: Operation,
@@ -171,13 +209,7 @@ struct ClusterRouting: Sendable {
                 }
             }
         }
-        if let serve = cluster.server.withLock({ $0 }), !own.isEmpty {
-            let requests = requests(own)
-            let responses = await withCheckedContinuation { continuation in
-                serve(requests) { continuation.resume(returning: $0) }
-            }
-            add(responses, own)
-        }
+        if !own.isEmpty { add(await performHere(requests(own)), own) }
         for (process, ids) in groups {
             if let responses = try? await cluster.call(process, requests(ids), within: Self.callTime) {
                 add(responses, ids)
@@ -187,15 +219,19 @@ struct ClusterRouting: Sendable {
 }
 
 extension Operation {
-    /// Whether it lists the clients or subscriptions of all members.
-    fileprivate var listsResources: Bool { name == "listClients" || name == "listSubscriptions" }
+    /// Whether it lists the clients, subscriptions or streams of all members.
+    fileprivate var listsResources: Bool { ["listClients", "listSubscriptions", "listStreams"].contains(name) }
 
-    /// Whether it can create, change or delete a client or subscription.
+    /// The name of the list in its response.
+    fileprivate var listName: String { String(pattern.description.split(separator: "/").last ?? "") }
+
+    /// Whether it can make, change or remove a client, subscription or stream.
     var changesResources: Bool {
-        method != .get && ["/v1/clients", "/v1/subscriptions"].contains { pattern.description.hasPrefix($0) }
+        let roots = ["/v1/clients", "/v1/subscriptions", "/v1/streams"]
+        return method != .get && roots.contains { pattern.description.hasPrefix($0) }
     }
 
-    /// The id of the client or subscription whose owner must handle the request; nil: any member can handle it.
+    /// The id of the client, subscription or stream that has to be on the member which handles the request; nil: any member does.
     fileprivate func resource(of call: Call) -> String? {
         let path = pattern.description
         if name == "createSubscription" {
@@ -203,7 +239,7 @@ extension Operation {
             return (try? JSONValue(parsing: call.body))?.object?["client"]?.string
         }
         guard !path.hasSuffix("/events"),
-            path.hasPrefix("/v1/clients/{id}") || path.hasPrefix("/v1/subscriptions/{id}")
+            ["/v1/clients/{id}", "/v1/subscriptions/{id}", "/v1/streams/{id}"].contains(where: { path.hasPrefix($0) })
         else { return nil }
         return call.parameter("id")
     }

@@ -73,50 +73,19 @@ extension ClusterNode {
         for call: Call,
         _ perform: @escaping @Sendable () throws -> OperationResult
     ) -> OperationResult {
-        use(ticket) { [self] isFirst in
+        decide(.ticket(ticket.key), by: .useTicket(ticket)) { [self] outcome in
             // Beside the node's task, for which the work of a handler takes too long.
             addJob {
                 call.complete {
-                    guard let isFirst else {
+                    guard let outcome else {
                         throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
                     }
-                    guard isFirst else { throw Challenge.uselessTicket() }
+                    guard outcome == .accepted else { throw Challenge.uselessTicket() }
                     return try perform()
                 }
             }
         }
         return .deferred
-    }
-
-    /// Writes the use of a ticket into the log.
-    private func use(_ ticket: TicketUse, _ done: @escaping @Sendable (Bool?) -> Void) {
-        let request = ClusterWaiters.TicketRequest(deadline: clock() + Self.patience, done: done)
-        let isWritten = waiters.withLock { waiters in
-            guard outbox.withLock({ $0.append(request: .useTicket(ticket)) }) else { return false }
-            waiters.tickets[ticket.key, default: []].append(request)
-            return true
-        }
-        if isWritten { wake() } else { done(nil) }
-    }
-
-    /// The log has a use of a ticket by this member.
-    func ticketUsed(_ key: RecordKey, isFirst: Bool) {
-        let request: ClusterWaiters.TicketRequest? = waiters.withLock { waiters in
-            guard var requests = waiters.tickets.removeValue(forKey: key) else { return nil }
-            let first = requests.removeFirst()
-            if !requests.isEmpty { waiters.tickets[key] = requests }
-            return first
-        }
-        request?.done(isFirst)
-    }
-
-    /// Uses that were not read back are void.
-    func voidTickets() {
-        let requests = waiters.withLock { waiters in
-            defer { waiters.tickets = [:] }
-            return waiters.tickets.values.flatMap(\.self)
-        }
-        for request in requests { request.done(nil) }
     }
 }
 

@@ -7,6 +7,7 @@ extension HTTPHost {
     /// Serves the requests of other members, and makes the resources that this one inherits from them.
     func serveMembers(of cluster: ClusterNode) {
         cluster.resources.withLock { $0 = ClusterResources(cluster: cluster, services: services) }
+        cluster.streams.withLock { $0 = ClusterStreams(cluster: cluster, services: services) }
         let server: ClusterNode.RequestServer = { [weak self] in self?.serve($0, $1) }
         cluster.server.withLock { $0 = server }
     }

@@ -21,9 +21,13 @@ package enum MemberAction: Sendable, Equatable {
     case inherit(String, ResourceSpecification)
     /// Release a resource that another member owns now. Its release is not reported to the log.
     case surrender(String)
-    /// Report that the use of a ticket by this member was read from the log.
-    case reportTicket(RecordKey, isFirst: Bool)
-    /// Start writing the reports of this member's pool, beginning with everything that the pool holds.
+    /// The log decided what a request of this member waits for.
+    case report(RecordSubject, RecordOutcome)
+    /// Make a prepared stream that another member had, and own it.
+    case inheritStream(String, ResourceSpecification)
+    /// Let go of a prepared stream that another member owns.
+    case surrenderStream(String)
+    /// The member's own reports are written from now on; all that its pool holds is to be reported.
     case openOutbox
     /// Stop writing the reports of this member's pool.
     case closeOutbox

@@ -111,14 +111,23 @@ extension MemberMachine {
                 retiring.remove(id)
                 if carried.remove(id) != nil { actions.append(.drop(id)) }
             case .inherited(let id):
-                guard let resource = ledger?.specified[id], resource.owner == member else { continue }
-                actions.append(.inherit(id, resource.specification))
+                actions += inherited(id)
             case .refused(let id, let other): if other == member { actions.append(.surrender(id)) }
-            case .ticketUsed(let key, let user, let isFirst):
-                if user == member { actions.append(.reportTicket(key, isFirst: isFirst)) }
+            case .streamLost(let id, let loser): if loser == member { actions.append(.surrenderStream(id)) }
+            case .decided(let subject, let writer, let outcome):
+                if writer == member { actions.append(.report(subject, outcome)) }
             }
         }
         return [.apply(changes, at: position)] + actions
+    }
+
+    private func inherited(_ id: String) -> [MemberAction] {
+        guard let resource = ledger?.specified[id] else { return [] }
+        guard resource.isOpen == nil else {
+            // A member that was removed while it was paused may have it still.
+            return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.surrenderStream(id)]
+        }
+        return resource.owner == member ? [.inherit(id, resource.specification)] : []
     }
 
     private mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {

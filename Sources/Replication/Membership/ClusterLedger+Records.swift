@@ -29,7 +29,9 @@ extension ClusterLedger {
             specify(id, specification, by: member, &effects)
         case .useTicket(let use):
             let isFirst = use.epoch == epoch && ticketUses.add(use, at: position)
-            effects.append(.ticketUsed(use.key, by: member, isFirst: isFirst))
+            effects.append(.decided(.ticket(use.key), by: member, isFirst ? .accepted : .refused))
+        case .stream(let record):
+            apply(record, by: member, &effects)
         case .part:
             break
         }
@@ -44,7 +46,7 @@ extension ClusterLedger {
         _ effects: inout [LedgerEffect]
     ) {
         let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
-        guard owner == member, topics[id] == nil else {
+        guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
             effects.append(.refused(id, by: member))
             return
         }
@@ -157,7 +159,10 @@ extension ClusterLedger {
         ownedGroups = ownedGroups.filter { $0.value.owner != gone }
         effects.append(.removed(gone))
         for id in orphans { assign(id, &effects) }
-        for id in inheritance { specified[id]?.owner = nil }
+        for id in inheritance {
+            specified[id]?.owner = nil
+            if specified[id]?.isOpen != nil { specified[id]?.isOpen = false }
+        }
         bequeath(inheritance, &effects)
     }
 

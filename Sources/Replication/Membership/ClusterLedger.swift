@@ -63,6 +63,8 @@ package struct ClusterLedger: Sendable, Equatable {
         package internal(set) var specification: ResourceSpecification
         /// The member that owns it; nil while no member can.
         package internal(set) var owner: UInt64?
+        /// Whether a prepared stream is open on its owner; nil for anything else.
+        package internal(set) var isOpen: Bool?
     }
 
     /// The number of groups that the subscriptions of one upstream are divided into: one member owns a whole group.
@@ -213,6 +215,8 @@ package enum LedgerEffect: Sendable, Equatable {
     case inherited(String)
     /// A specification was refused, because another member owns the resource.
     case refused(String, by: UInt64)
-    /// A member used a ticket, for the first time or again.
-    case ticketUsed(RecordKey, by: UInt64, isFirst: Bool)
+    /// A member has lost its prepared stream to another one, or has never owned it.
+    case streamLost(String, by: UInt64)
+    /// The log decided what a request of a member waits for.
+    case decided(RecordSubject, by: UInt64, RecordOutcome)
 }

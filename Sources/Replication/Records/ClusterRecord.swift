@@ -81,7 +81,9 @@ package enum ClusterRecord: Sendable, Equatable {
     case specify(id: String, ResourceSpecification)
     /// The writer opens a stream by a ticket.
     case useTicket(TicketUse)
-    /// A part of a record that is too large for one frame. The last part completes it.
+    /// A change of a prepared stream.
+    case stream(StreamRecord)
+    /// A piece of a record that is too large for one frame; it is complete with the last one.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
 
@@ -96,6 +98,7 @@ enum RecordTag {
     static let part: UInt8 = 7
     static let specify: UInt8 = 8
     static let useTicket: UInt8 = 9
+    static let stream: UInt8 = 10
 }
 
 extension ClusterRecord {
@@ -131,6 +134,9 @@ extension ClusterRecord {
         case .useTicket(let use):
             writer.byte(RecordTag.useTicket)
             writer.ticket(use)
+        case .stream(let record):
+            writer.byte(RecordTag.stream)
+            writer.stream(record)
         case .part(let bytes, let isLast):
             writer.byte(RecordTag.part)
             writer.bool(isLast)
@@ -167,6 +173,7 @@ extension ClusterRecord {
             record = .change(try reader.change(layout: layout), tenure: tenure)
         case RecordTag.specify: record = .specify(id: try reader.string(), try reader.specification())
         case RecordTag.useTicket: record = .useTicket(try reader.ticket())
+        case RecordTag.stream: record = .stream(try reader.stream())
         case RecordTag.part:
             let isLast = try reader.bool()
             record = .part(try reader.blob(), isLast: isLast)

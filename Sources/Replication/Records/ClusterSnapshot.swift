@@ -86,6 +86,7 @@ extension ByteWriter {
             writer.string(resource.key)
             writer.specification(resource.value.specification)
             writer.optional(resource.value.owner) { $0.fixed64($1) }
+            writer.optional(resource.value.isOpen) { $0.bool($1) }
         }
     }
 
@@ -138,7 +139,8 @@ extension ByteReader {
             let id = try string()
             ledger.specified[id] = ClusterLedger.SpecifiedResource(
                 specification: try specification(),
-                owner: try optional { reader throws(CodingError) in try reader.fixed64() }
+                owner: try optional { reader throws(CodingError) in try reader.fixed64() },
+                isOpen: try optional { reader throws(CodingError) in try reader.bool() }
             )
         }
         return ledger

@@ -9,7 +9,7 @@ struct StreamOpener: Sendable {
     /// How long a prepared stream is kept while it is not open.
     static let preparedLifetime = Duration.seconds(60)
     /// The stream of a response to `HEAD`: the HTTP server sends the head without a length and never opens it.
-    private static let headOnly = AdmittedStream(id: "") { _ in }
+    static let headOnly = AdmittedStream(id: "") { _ in }
 
     let services: Services
 
@@ -29,6 +29,11 @@ struct StreamOpener: Sendable {
     /// Finds or joins the sources that a caller names: all or none. They count towards the quotas of `owner`.
     func acquire(_ selectors: [SourceSelector], for call: Call, owner: Caller) throws -> AcquiredSources {
         for selector in selectors { try check(selector, call) }
+        return try acquire(selectors, for: owner)
+    }
+
+    /// Finds or joins sources without checks: all or none.
+    func acquire(_ selectors: [SourceSelector], for owner: Caller) throws -> AcquiredSources {
         var acquired = AcquiredSources()
         do {
             for selector in selectors { try acquire(selector, in: &acquired, owner) }
@@ -57,7 +62,7 @@ struct StreamOpener: Sendable {
         }
         if let refusal = try refusal(call) { return .response(refusal) }
         let acquired = try acquire(selectors, for: call, owner: call.caller)
-        let id = RandomID.make(prefix: "t")
+        let id = services.makeStreamID()
         var request = request
         request.sources = acquired.sources
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
@@ -93,7 +98,9 @@ struct StreamOpener: Sendable {
     func expire(_ id: String, generation: UInt64) {
         services.timers.schedule(after: Self.preparedLifetime) {
             let entry = services.streamResources.remove(id) { !$0.isOpen && $0.generation == generation }
-            if let entry { release(entry.joined, entry.clients, of: entry.owner) }
+            guard let entry else { return }
+            services.cluster?.write(.stream(.remove(id: id, evenIfOpen: false)))
+            release(entry.joined, entry.clients, of: entry.owner)
         }
     }
 
@@ -140,6 +147,7 @@ struct StreamOpener: Sendable {
             return entry.prepared == nil ? nil : entry.generation
         }
         if case .some(.some(let generation)) = generation {
+            services.cluster?.write(.stream(.close(id: id)))
             expire(id, generation: generation)
         } else if let entry = services.streamResources.remove(id) {
             release(entry.joined, entry.clients, of: entry.owner)

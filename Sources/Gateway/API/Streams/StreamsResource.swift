@@ -46,6 +46,11 @@ struct StreamsResource: Sendable {
         let ids = services.streamResources.ids.filter {
             services.streamResources.entry($0).map(permissions.sees) ?? false
         }
+        if call.isListing {
+            // Another member of the cluster makes the list.
+            let text = ids.joined(separator: "\n")
+            return .response(Response(status: 200, mediaType: "text/plain", body: Array(text.utf8)))
+        }
         let page = try Page(of: ids, for: call) { $0 }
         return .response(
             page.response("streams") { json, id in view(id, services.streamResources.entry(id)).write(to: &json) }
@@ -84,7 +89,7 @@ struct StreamsResource: Sendable {
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         entry.prepared = request
-        let id = RandomID.make(prefix: "t")
+        let id = services.makeStreamID()
         services.streamResources.add(id, entry)
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         opener.expire(id, generation: entry.generation)
@@ -113,6 +118,7 @@ struct StreamsResource: Sendable {
     func delete(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         _ = try services.stream(call)
+        services.cluster?.write(.stream(.remove(id: id, evenIfOpen: true)))
         // An open stream is removed when it ends, a prepared one now.
         _ = services.streamResources.change(id) { $0.prepared = nil }
         if !services.streams.close(id, reason: "deleted"), let entry = services.streamResources.remove(id) {

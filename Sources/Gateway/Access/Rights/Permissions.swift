@@ -49,7 +49,10 @@ struct Permissions: Sendable {
     }
 
     /// Whether a stream is visible and may be changed.
-    func sees(_ stream: StreamResources.Entry) -> Bool { rights.reachesOverAll || isOwn(stream.owner) }
+    func sees(_ stream: StreamResources.Entry) -> Bool { sees(streamOf: stream.owner) }
+
+    /// Whether a stream of this owner is visible and may be changed.
+    func sees(streamOf owner: String?) -> Bool { rights.reachesOverAll || isOwn(owner) }
 
     // MARK: - Changing
 

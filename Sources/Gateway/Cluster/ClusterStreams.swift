@@ -1,0 +1,260 @@
+internal import EventHub
+internal import JSONText
+internal import MicroHTTPD
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+internal import StreamIO
+
+/// The prepared streams of a cluster: the log has their definitions, so that any member opens them, one at a time. The
+/// member that made or opened a stream last owns it; another one inherits it when that member is gone.
+struct ClusterStreams: Sendable {
+    /// How much longer a request waits than the time after which a member without heartbeats is removed.
+    private static let removalTime = Duration.seconds(2)
+    /// How long the owner of an open stream may take to confirm that it is open.
+    private static let callTime = Duration.seconds(1)
+    private static let retryInterval = Duration.milliseconds(50)
+
+    let cluster: ClusterNode
+    let services: Services
+
+    private var opener: StreamOpener { StreamOpener(services: services) }
+
+    // MARK: - Opening
+
+    /// Opens a stream for a request, wherever it was made.
+    func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) -> OperationResult {
+        cluster.addJob { await open(call, handler) }
+        return .deferred
+    }
+
+    private func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) async {
+        let id = call.parameter("id")
+        let deadline = cluster.clock() + cluster.configuration.suspect + Self.removalTime
+        var isCaughtUp = false
+        while true {
+            if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
+                if call.isHead { return call.complete { try head(stream, call) } }
+                switch await outcome(of: stream, id) {
+                case .accepted: return call.complete { try start(id, stream, call, handler) }
+                case .refused: return call.complete { throw Problem(.streamInUse, detail: "The stream is open.") }
+                case .unknown, nil: break
+                }
+            } else if isCaughtUp {
+                // It reports an unknown stream.
+                return call.complete { try handler(call) }
+            } else {
+                // It may have been made on another member just now.
+                isCaughtUp = await cluster.caughtUp()
+            }
+            guard cluster.clock() < deadline else {
+                let detail = "The member of the cluster on which the stream is open does not respond."
+                return call.complete { throw Problem(.unavailable, detail: detail) }
+            }
+            try? await Task.sleep(for: Self.retryInterval)
+        }
+    }
+
+    /// Whether this member opens a stream: refused while it is open on a member that responds; nil if it is not known.
+    private func outcome(of stream: PreparedStream, _ id: String) async -> RecordOutcome? {
+        if stream.isOpen {
+            switch stream.holder {
+            case .own: return services.streamResources.entry(id)?.isOpen == true ? .refused : nil
+            case .process(let process): return await isOpen(id, on: process) ? .refused : nil
+            case .none, .unknown: return nil
+            }
+        }
+        let outcome = await withCheckedContinuation { continuation in
+            cluster.decide(.stream(id), by: .stream(.open(id: id))) { continuation.resume(returning: $0) }
+        }
+        // Refused: another request was faster. Whether the stream is open is asked again.
+        return outcome == .accepted ? .accepted : nil
+    }
+
+    private func isOpen(_ id: String, on process: UInt64) async -> Bool {
+        let request = ForwardedRequest(
+            method: "GET",
+            path: "/v1/streams/\(id)",
+            requestID: RequestIdentity.make(),
+            peer: "",
+            caller: ForwardedRequest.Caller(Caller()),
+            isListing: true
+        )
+        let responses = try? await cluster.call(process, [request], within: Self.callTime)
+        guard let response = responses?.first, response.status == 200 else { return false }
+        return (try? JSONValue(parsing: response.body))?.object?["open"]?.bool ?? false
+    }
+
+    private func head(_ stream: PreparedStream, _ call: Call) throws -> OperationResult {
+        for source in stream.definition.request.sources { try check(source, stream.definition, call) }
+        return .stream(StreamRegistry.head(for: try StreamQuery.request(call)), StreamOpener.headOnly)
+    }
+
+    private func check(_ source: StreamSource, _ definition: StreamDefinition, _ call: Call) throws {
+        if case .subscription(let id) = source, let key = definition.shared[id] {
+            return try services.permissions(call).check(.join(upstream: key.upstream, key.properties))
+        }
+        try services.permissions(call).check(.existing(source))
+    }
+
+    /// Opens a stream that this member owns now.
+    private func start(
+        _ id: String,
+        _ stream: PreparedStream,
+        _ call: Call,
+        _ handler: (Call) throws -> OperationResult
+    ) throws -> OperationResult {
+        do {
+            if services.streamResources.entry(id) == nil { try add(id, stream.definition, of: stream.owner) }
+            let result = try handler(call)
+            if case .stream = result { return result }
+            notOpened(id)
+            return result
+        } catch {
+            notOpened(id)
+            throw error
+        }
+    }
+
+    private func notOpened(_ id: String) {
+        cluster.write(.stream(.close(id: id)))
+        if let entry = services.streamResources.entry(id) { opener.expire(id, generation: entry.generation) }
+    }
+
+    // MARK: - Owning
+
+    /// Writes the definition of a prepared stream of this member; does nothing for another stream.
+    func declare(_ id: String, _ entry: StreamResources.Entry) {
+        guard let request = entry.prepared else { return }
+        let shared = entry.joined.compactMapValues { subscription in
+            if case .clustered(_, let key) = subscription { key } else { nil }
+        }
+        let definition = StreamDefinition(request: request, shared: shared)
+        let specification = ResourceSpecification(
+            group: id,
+            upstream: nil,
+            owner: entry.owner,
+            content: definition.bytes
+        )
+        cluster.write(.stream(.prepare(id: id, specification)))
+    }
+
+    /// Writes the definitions of all streams of this member, which has joined under another number.
+    func declareAgain() {
+        for id in services.streamResources.ids {
+            guard let entry = services.streamResources.entry(id), entry.prepared != nil else { continue }
+            declare(id, entry)
+            if entry.isOpen { cluster.write(.stream(.open(id: id))) }
+        }
+    }
+
+    /// Makes a stream that another member had.
+    func inherit(_ id: String, _ specification: ResourceSpecification) {
+        // Beside the node's task: it may have thousands of sources.
+        cluster.addJob {
+            do {
+                let definition = try StreamDefinition(specification.content)
+                if services.streamResources.entry(id) == nil { try add(id, definition, of: specification.owner) }
+                if let entry = services.streamResources.entry(id) { opener.expire(id, generation: entry.generation) }
+                // It may have been opened on another member meanwhile.
+                if cluster.holder(of: id) != .own { remove(id) }
+            } catch {
+                cluster.logger.warning("a stream of another member cannot be made", metadata: ["error": "\(error)"])
+                cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
+            }
+        }
+    }
+
+    /// Lets go of a stream that another member owns. An open one goes on until its client leaves.
+    func surrender(_ id: String) { cluster.addJob { remove(id) } }
+
+    private func remove(_ id: String) {
+        let entry = services.streamResources.remove(id) { !$0.isOpen }
+        if let entry { return opener.release(entry.joined, entry.clients, of: entry.owner) }
+        _ = services.streamResources.change(id) { $0.prepared = nil }
+    }
+
+    private func add(_ id: String, _ definition: StreamDefinition, of owner: String?) throws {
+        let selectors = definition.request.sources.map { source -> SourceSelector in
+            guard case .subscription(let topic) = source, let key = definition.shared[topic] else {
+                return .existing(source)
+            }
+            return .join(upstream: key.upstream, key.properties)
+        }
+        var caller = Caller()
+        caller.identity = owner
+        let acquired = try opener.acquire(selectors, for: caller)
+        var entry = StreamResources.Entry(prepared: definition.request, madeAt: services.clock(), owner: owner)
+        entry.prepared?.sources = acquired.sources
+        entry.joined = acquired.joined
+        entry.clients = acquired.clients
+        services.streamResources.add(id, entry)
+        for client in acquired.clients.values { services.pool.streamOpened(on: client) }
+    }
+}
+
+/// A prepared stream as the log has it.
+struct PreparedStream: Sendable {
+    let definition: StreamDefinition
+    /// The identity of its creator; nil without authentication.
+    let owner: String?
+    let holder: ResourceHolder
+    let isOpen: Bool
+}
+
+extension ClusterNode {
+    /// The process of this member.
+    var process: UInt64 { state.withLock { $0.machine.process } }
+
+    /// The processes of all members, in an order that does not change.
+    var processes: [UInt64] {
+        state.withLock { ($0.machine.ledger?.members.values.map(\.info.process) ?? []).sorted() }
+    }
+
+    /// A prepared stream of any member; nil if there is none of this id.
+    func preparedStream(_ id: String) -> PreparedStream? {
+        let found = state.withLock { state in
+            state.machine.ledger?.specified[id].map { ($0, state.machine.holder(of: id)) }
+        }
+        guard let (resource, holder) = found, let isOpen = resource.isOpen,
+            let definition = try? StreamDefinition(resource.specification.content)
+        else { return nil }
+        return PreparedStream(
+            definition: definition,
+            owner: resource.specification.owner,
+            holder: holder,
+            isOpen: isOpen
+        )
+    }
+
+    /// Writes a record, unless this member does not belong to the cluster at the moment.
+    func write(_ record: ClusterRecord) {
+        if outbox.withLock({ $0.append(request: record) }) { wake() }
+    }
+
+    /// The process that opened the stream of this id directly.
+    func opener(ofStream id: String) -> UInt64? {
+        processes.first { id.hasPrefix(StreamID.prefix(of: $0)) }
+    }
+}
+
+/// The ids of streams name the process that made them, so that every member knows which one to ask.
+enum StreamID {
+    private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
+    /// Five bits each: enough to tell some hundred processes apart.
+    private static let digits = 5
+
+    /// The beginning of the ids of a process.
+    static func prefix(of process: UInt64) -> String {
+        let digits = (0..<UInt64(digits)).map { alphabet[Int(process >> (5 * $0) & 31)] }
+        return "t" + String(decoding: digits, as: UTF8.self)
+    }
+}
+
+extension Services {
+    /// The id of a new stream.
+    func makeStreamID() -> String {
+        let id = RandomID.make(prefix: "t")
+        return cluster.map { StreamID.prefix(of: $0.process) + id.dropFirst() } ?? id
+    }
+}

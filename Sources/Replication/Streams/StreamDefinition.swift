@@ -1,0 +1,73 @@
+package import EventHub
+
+/// What a member needs to open a prepared stream: the sources and settings, and what its shared subscriptions ask for.
+package struct StreamDefinition: Sendable {
+    /// The sources and settings; format and last event are those of the request that opens the stream.
+    package let request: StreamRequest
+    /// The shared subscriptions among the sources, by id.
+    package let shared: [String: SharedTopicKey]
+
+    /// A definition.
+    package init(request: StreamRequest, shared: [String: SharedTopicKey]) {
+        self.request = request
+        self.shared = shared
+    }
+
+    fileprivate enum Tag {
+        static let subscription: UInt8 = 1
+        static let client: UInt8 = 2
+    }
+
+    /// The bytes of a specification.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(ClusterFrame.version)
+        writer.bool(request.conflates)
+        writer.optional(request.maxFrequency) { $0.double($1) }
+        writer.bool(request.sendsAllFields)
+        writer.bool(request.includesLegacy)
+        writer.list(request.sources) { writer, source in
+            switch source {
+            case .subscription(let id):
+                writer.byte(Tag.subscription)
+                writer.string(id)
+                writer.optional(shared[id]) { $0.key($1) }
+            case .client(let id, let withSubscriptions):
+                writer.byte(Tag.client)
+                writer.string(id)
+                writer.bool(withSubscriptions)
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Reads the bytes of a specification.
+    package init(_ bytes: [UInt8]) throws(CodingError) {
+        var reader = ByteReader(bytes[...])
+        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        var request = StreamRequest(sources: [])
+        request.conflates = try reader.bool()
+        request.maxFrequency = try reader.optional { reader throws(CodingError) in try reader.double() }
+        request.sendsAllFields = try reader.bool()
+        request.includesLegacy = try reader.bool()
+        var shared: [String: SharedTopicKey] = [:]
+        for _ in 0..<(try reader.varint()) { request.sources.append(try reader.source(&shared)) }
+        try reader.finish()
+        self.request = request
+        self.shared = shared
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func source(_ shared: inout [String: SharedTopicKey]) throws(CodingError) -> StreamSource {
+        let tag = try byte()
+        let id = try string()
+        switch tag {
+        case StreamDefinition.Tag.subscription:
+            if let key = try optional({ reader throws(CodingError) in try reader.key() }) { shared[id] = key }
+            return .subscription(id)
+        case StreamDefinition.Tag.client: return .client(id, withSubscriptions: try bool())
+        default: throw .malformed
+        }
+    }
+}
