@@ -113,6 +113,19 @@ package struct JSONBytes: Sendable {
         if rest % 10 != 0 { bytes.append(UInt8(ascii: "0") + UInt8(rest % 10)) }
     }
 
+    /// The number of bytes that `number(thousandths:)` writes, without a comma.
+    package static func length(ofThousandths value: Int) -> Int {
+        let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: 1000)
+        var length = value < 0 ? 2 : 1
+        var left = whole / 10
+        while left > 0 {
+            length += 1
+            left /= 10
+        }
+        if rest == 0 { return length }
+        return length + (rest % 100 == 0 ? 2 : rest % 10 == 0 ? 3 : 4)
+    }
+
     /// Writes a number; `null` for infinities and NaN, which JSON cannot represent.
     package mutating func number(_ value: Double) {
         if value.isFinite { raw(value.description) } else { null() }
@@ -171,7 +184,7 @@ package struct JSONKeys: Sendable {
     private var ends = [0]
 
     /// Encodes names.
-    package init(_ names: some Collection<String>) {
+    package init(_ names: [String]) {
         ends.reserveCapacity(names.count + 1)
         for name in names {
             JSONEscaping.append(name, afterComma: false, to: &bytes)

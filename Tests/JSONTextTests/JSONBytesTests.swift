@@ -85,6 +85,7 @@ struct JSONBytesTests {
         var json = JSONBytes()
         json.number(thousandths: value)
         #expect(json.bytes.elementsEqual(text.utf8))
+        #expect(JSONBytes.length(ofThousandths: value) == text.utf8.count)
     }
 
     @Test(arguments: [0, 1, -1, 10, 99, 1000, Int.max, Int.min])

@@ -14,10 +14,18 @@ struct KnownHosts: Middleware {
         let policy = policy()
         // Browsers always send a host; clients of HTTP/1.0 may not.
         guard policy.isOpen, let host = call.request.headers["Host"] else { return nil }
+        if Self.isLoopbackAddress(host) { return nil }
         let name = Self.name(of: host)
         let isLoopback = ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost")
         if isLoopback || policy.configuration.hosts.contains(name) { return nil }
         throw Problem(.forbidden, detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts.")
+    }
+
+    /// Whether an authority is the loopback address of most requests, with a port or none: decided without a copy.
+    private static func isLoopbackAddress(_ authority: String) -> Bool {
+        let text = "127.0.0.1".utf8
+        return authority.utf8.starts(with: text)
+            && (authority.utf8.dropFirst(text.count).first.map { $0 == UInt8(ascii: ":") } ?? true)
     }
 
     /// The host of an authority, without its port, in lower case.

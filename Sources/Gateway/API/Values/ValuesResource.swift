@@ -173,7 +173,9 @@ struct ValuesResource: Sendable {
         if isMatch, let known = resource.measured.withLock({ $0 }), known.version == version {
             return .notModified(tag, length: known.length + view.agesLength)
         }
-        let response = Response.json { view.writeTable(to: &$0) }
+        var json = JSONBytes(capacity: view.usualTableBytes)
+        view.writeTable(to: &json)
+        let response = Response(status: 200, mediaType: "application/json", body: json.bytes)
         guard response.body.count <= ValuesView.mostTableBytes else {
             throw Problem(.invalidValue, detail: "The values of the subscription are too large: select an item.")
         }

@@ -116,12 +116,11 @@ struct ValuesView {
 
     /// The number of bytes by which the ages make the JSON of the table longer.
     var agesLength: Int {
-        var json = JSONBytes(capacity: ValuesView.usualPartBytes)
-        // The ages follow other members: each begins with a comma.
-        json.null()
-        let start = json.bytes.count
-        for item in 0..<max(table.itemBound ?? 0, 0) { writeAge(item + 1, to: &json) }
-        return json.bytes.count - start
+        // As `writeAge` writes it, after another member.
+        let names = #","age":,"stale":"#.utf8.count + (reading.isStale ? "true" : "false").utf8.count
+        return (0..<max(table.itemBound ?? 0, 0)).reduce(0) { length, item in
+            length + names + (age(item + 1).map(JSONBytes.length(ofThousandths:)) ?? "null".utf8.count)
+        }
     }
 
     /// Writes the members of one item, without its age.
@@ -150,18 +149,25 @@ struct ValuesView {
     /// Writes the members that differ between readings of equal values.
     func writeAge(_ item: Int, to json: inout JSONBytes) {
         json.key("age")
-        if let changedAt = table.changedAt(item: item) {
-            json.number(thousandths: max(0, now.nanoseconds &- changedAt.nanoseconds).thousandths)
-        } else {
-            json.null()
-        }
+        if let age = age(item) { json.number(thousandths: age) } else { json.null() }
         json.member("stale", reading.isStale)
     }
-}
 
-extension Int64 {
-    /// Nanoseconds rounded to thousandths of a second; not negative.
-    fileprivate var thousandths: Int { Int(self / 1_000_000 + (self % 1_000_000 >= 500_000 ? 1 : 0)) }
+    /// The age of an item in milliseconds, rounded; nil without data.
+    private func age(_ item: Int) -> Int? {
+        guard let changedAt = table.changedAt(item: item) else { return nil }
+        let nanoseconds = max(0, now.nanoseconds &- changedAt.nanoseconds)
+        return Int(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 >= 500_000 ? 1 : 0))
+    }
+
+    /// The capacity that the JSON of most tables does not exceed, in bytes.
+    var usualTableBytes: Int {
+        let items = min(max(table.itemBound ?? 0, 0), 4096)
+        let fields = min(max(table.fieldBound ?? 0, 0), 256)
+        return min(256 + items * (64 + fields * 32), Self.mostReservedBytes)
+    }
+
+    private static let mostReservedBytes = 1 << 20
 }
 
 /// Writes the members of items; what all items have in common is found once.
@@ -179,7 +185,7 @@ private struct ItemMembers {
         names = table.properties.items.names ?? []
         let labels = FieldLabels(table.properties)
         let count = max(0, table.fieldBound ?? 0)
-        fieldKeys = JSONKeys((0..<count).lazy.map { labels.label($0 + 1) })
+        fieldKeys = JSONKeys((0..<count).map { labels.label($0 + 1) })
     }
 
     func write(_ item: Int, to json: inout JSONBytes) {
