@@ -30,14 +30,24 @@ def run(options):
     if not has_nchan():
         print("nchan is left out: libnginx-mod-nchan is not installed\n")
     rows = []
+    found = {}
     for streams, rate in CASES:
         name = f"{streams} × {rate}/s"
         if options.only not in name:
             continue
         results = interleaved(options.runs, contenders(streams, rate, options))
         rows += [row(name, contender, runs, results["bare"]) for contender, runs in results.items()]
+        found[streams, rate] = {
+            contender: {
+                "cost": ratio(runs, results["bare"], "cost"),
+                "p99": ratio(runs, results["bare"], "p99"),
+                "delivered": median(runs, "rate") / (streams * rate),
+            }
+            for contender, runs in results.items()
+        }
     heads = ["case", "server", "events/s", "µs/event", "CPU", "p50", "p99", "p99.9", "p99, ms", "KiB/stream"]
     table(heads, rows)
+    return found
 
 
 def row(name, contender, runs, bare):

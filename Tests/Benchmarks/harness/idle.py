@@ -16,6 +16,7 @@ def run(options):
     else:
         print("nchan is left out: libnginx-mod-nchan is not installed\n")
     rows = []
+    found = {}
     for browser in (0, 1):
         for streams in CASES:
 
@@ -27,6 +28,8 @@ def run(options):
                     return (found["memory"] - found["memoryBefore"]) / streams
 
             results = interleaved(1, {name: (lambda make=make: measure(make)) for name, make in servers.items()})
+            found[streams, browser] = {name: runs[0] for name, runs in results.items()}
             head = "a browser's" if browser else "short"
             rows.append([f"{streams:,}", head, *(f"{runs[0]:.1f}" for runs in results.values())])
     table(["streams", "request head", *servers], rows)
+    return found

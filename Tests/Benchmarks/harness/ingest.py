@@ -78,7 +78,10 @@ def run(options):
     results = interleaved(options.runs, contenders)
     base = next(iter(results.values()))
     rows = []
+    found = {"baseline": next(iter(results))}
     for name, runs in results.items():
+        found[name] = {"ratio": ratio(runs, base, "lines"), "megabytes": median(runs, "megabytes")}
         row = [name, f"{median(runs, 'lines'):,.0f}", f"{median(runs, 'megabytes'):.1f}", f"{median(runs, 'wall'):,.0f}"]
         rows.append([*row, f"{ratio(runs, base, 'lines'):.1f}"])
     table(["client", "lines/CPU s", "MB/CPU s", "lines/s", "ratio"], rows)
+    return found

@@ -26,6 +26,7 @@ def run(options):
             return running.load(streams=streams, seconds=options.seconds, path=path)
 
     rows = []
+    found = {}
     for streams, cases in ((1000, CASES), (50, WIDE_CASES)):
         contenders = {
             name: (lambda how=how, path=path: measure(streams, how, path)) for name, (how, path) in cases.items()
@@ -33,8 +34,10 @@ def run(options):
         results = interleaved(options.runs, contenders)
         for name, runs in results.items():
             base = results[BASES.get(name, next(iter(cases)))]
+            found[name] = ratio(runs, base, "cost")
             figures = [ratio(runs, base, figure) for figure in ("cost", "p50", "p99")]
             rows.append(
                 [f"{streams:,}", name, f"{median(runs, 'cost'):.2f}", *(f"{figure:.2f}" for figure in figures)]
             )
     table(["streams", "each of", "µs/event", "CPU", "p50", "p99"], rows)
+    return found

@@ -1,4 +1,4 @@
-"""100,000 events/s into the hub; CPU of an event beside one topic without readers, whose events are not encoded"""
+"""100,000 events/s into the hub; CPU of an event beside one topic without readers, whose events are not encoded, and the memory of a topic"""
 
 from processes import build, server
 from results import interleaved, median, ratio, table
@@ -20,6 +20,7 @@ def run(options):
         with server("HubServer", rate=RATE, burst=10, topics=topics, quiet=1) as running:
             found = running.load(streams=1, seconds=options.seconds, path=f"/stream/{topics - readers}")
             found["publish"] = found["cpu"] / found["seconds"] / RATE * 1e6
+            found["kib"] = found["memory"]
             return found
 
     contenders = {
@@ -28,7 +29,13 @@ def run(options):
     }
     results = interleaved(options.runs, contenders)
     rows = []
+    found = {}
     for name, runs in results.items():
         cost = median(runs, "publish")
-        rows.append([name, f"{cost:.2f}", f"{ratio(runs, results['1 topic'], 'publish'):.2f}", f"{cost * RATE / 1e6:.0%}"])
-    table(["case", "µs/event", "ratio", "of a core"], rows)
+        topics = CASES[name][0]
+        kib = (median(runs, "kib") - median(results["1 topic"], "kib")) / (topics - 1) if topics > 1 else None
+        found[name] = {"cost": ratio(runs, results["1 topic"], "publish"), "kib": kib}
+        cells = [f"{cost:.2f}", f"{found[name]['cost']:.2f}", f"{cost * RATE / 1e6:.0%}"]
+        rows.append([name, *cells, "" if kib is None else f"{kib:.1f}"])
+    table(["case", "µs/event", "ratio", "of a core", "KiB/topic"], rows)
+    return found

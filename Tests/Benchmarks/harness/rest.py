@@ -16,13 +16,19 @@ SUBSCRIPTION = {
 }
 
 
+def create(running, subscription):
+    """Makes a subscription, and waits until the server confirms it; its id."""
+    root = f"http://127.0.0.1:{running.port}"
+    body = json.dumps(subscription).encode()
+    head = {"Content-Type": "application/json", "Prefer": "wait=10"}
+    with urllib.request.urlopen(urllib.request.Request(root + "/v1/subscriptions", body, head)) as response:
+        return json.load(response)["id"]
+
+
 def subscribe(running):
     """Makes the subscription, and waits for its snapshot; the path of its values."""
     root = f"http://127.0.0.1:{running.port}"
-    body = json.dumps(SUBSCRIPTION).encode()
-    head = {"Content-Type": "application/json", "Prefer": "wait=10"}
-    with urllib.request.urlopen(urllib.request.Request(root + "/v1/subscriptions", body, head)) as response:
-        values = f"/v1/subscriptions/{json.load(response)['id']}/values"
+    values = f"/v1/subscriptions/{create(running, SUBSCRIPTION)}/values"
     path = f"{values}/item30/last_price"
     tag = None
     while True:
@@ -52,12 +58,15 @@ def run(options):
             "/health/live": measure(running, "/health/live"),
             "…/values/item1/last_price": measure(running, f"{values}/item1/last_price"),
             "…/values/item1/last_price, as text": measure(running, f"{values}/item1/last_price", accept="text/plain"),
-            "…/values, 304": measure(running, values, if_none_match="*"),
+            "…/values, not modified": measure(running, values, if_none_match="*"),
             "…/values, 30 items": measure(running, values),
         }
         results = interleaved(options.runs, contenders)
     base = next(iter(results.values()))
     rows = []
+    found = {}
     for name, runs in results.items():
-        rows.append([name, f"{median(runs, 'cost'):.1f}", f"{ratio(runs, base, 'cost'):.2f}", f"{median(runs, 'rate'):,.0f}"])
+        found[name] = ratio(runs, base, "cost")
+        rows.append([name, f"{median(runs, 'cost'):.1f}", f"{found[name]:.2f}", f"{median(runs, 'rate'):,.0f}"])
     table(["request", "µs of CPU", "CPU", "requests/s"], rows)
+    return found

@@ -18,4 +18,6 @@ def run(options):
     for name, runs in results.items():
         figures = [ratio(runs, results["without"], figure) for figure in ("cost", "p50", "p99", "p999")]
         rows.append([name, f"{median(runs, 'p99'):.2f}", *(f"{figure:.2f}" for figure in figures)])
+    found = {name: ratio(runs, results["without"], "p99") for name, runs in results.items()}
     table(["slow readers", "p99, ms", "CPU", "p50", "p99", "p99.9"], rows)
+    return found

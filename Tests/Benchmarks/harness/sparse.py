@@ -15,6 +15,7 @@ def run(options):
             return running.load(streams=streams, seconds=options.seconds, path=path)
 
     rows = []
+    found = {}
     for streams, rate in CASES:
         case = f"{streams:,}, {rate:,}/s"
         if options.only not in case:
@@ -24,7 +25,9 @@ def run(options):
             "gateway": lambda: measure(server("HubServer", rate=rate, topics=streams), streams, "/stream/%d"),
         }
         results = interleaved(options.runs, contenders)
+        found[streams, rate] = ratio(results["gateway"], results["bare"], "cost")
         for name, runs in results.items():
             figures = [ratio(runs, results["bare"], figure) for figure in ("cost", "p50", "p99")]
             rows.append([case, name, f"{median(runs, 'cost'):.2f}", *(f"{figure:.2f}" for figure in figures)])
     table(["streams, events", "server", "µs/event", "CPU", "p50", "p99"], rows)
+    return found

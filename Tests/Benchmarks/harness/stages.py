@@ -21,8 +21,11 @@ def run(options):
     build("IngestStages")
     runs = interleaved(options.runs, {"all": lambda: measure(options)})["all"]
     rows = []
+    found = {}
     for index, stage in enumerate(runs[0]):
         figures = [run[index] for run in runs]
+        found[stage["stage"]] = median(figures, "megabytes")
         cells = [f"{median(figures, 'nanoseconds'):.0f}", f"{median(figures, 'megabytes'):.0f}"]
         rows.append([stage["stage"], *cells, f"{median(figures, 'allocations'):.1f}"])
     table(["stage", "ns/line", "MB/CPU s", "allocations/line"], rows)
+    return found

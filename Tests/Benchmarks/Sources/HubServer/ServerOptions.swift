@@ -10,6 +10,8 @@ struct ServerOptions {
     var items = 1
     /// Events published together.
     var burst = 1
+    /// Threads that serve connections.
+    var threads = 1
     /// Further subscriptions, to which nothing is published.
     var quiet = 0
 
@@ -32,6 +34,7 @@ struct ServerOptions {
         case ("--topics", let value?): topics = max(1, value)
         case ("--items", let value?): items = max(1, value)
         case ("--burst", let value?): burst = max(1, value)
+        case ("--threads", let value?): threads = max(1, value)
         case ("--quiet", let value?): quiet = max(0, value)
         default:
             print("unknown option \(name)")

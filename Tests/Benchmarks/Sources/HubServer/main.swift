@@ -1,7 +1,7 @@
 // The product's path from a published event to a socket: hub, streams, HTTP server. Events are published here, at a
 // rate.
 //
-//     HubServer --rate EVENTS_PER_SECOND --topics N --items N --burst N
+//     HubServer --rate EVENTS_PER_SECOND --topics N --items N --burst N --threads N
 //
 // `GET /stream/7` carries topic 7, `GET /stream/0-9` ten of them. The first line of output is the port.
 
@@ -17,6 +17,7 @@ let streams = StreamRegistry(hub: hub)
 var publisher = Publisher(hub: hub, options: options)
 var configuration = DaemonConfiguration()
 configuration.connectionLimit = 60_000
+configuration.shards = options.threads
 let daemon = Daemon(configuration: configuration, handler: StreamHandler(streams: streams)) { loop in
     streams.makeFeed(for: loop)
 }

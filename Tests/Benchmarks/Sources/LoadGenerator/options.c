@@ -11,7 +11,7 @@ take (struct options *options, const char *name, const char *value)
     { "--port", &options->port }, { "--pid", &options->pid },
     { "--streams", &options->streams }, { "--slow-streams", &options->slow_streams },
     { "--browser-headers", &options->browser_headers }, { "--publish-rate", &options->publish_rate },
-    { "--requests", &options->requests },
+    { "--requests", &options->requests }, { "--long-poll", &options->long_poll },
   };
   struct { const char *name; const char **place; } texts[] = {
     { "--path", &options->path }, { "--publish-path", &options->publish_path },

@@ -16,6 +16,8 @@ struct options
   int requests;
   const char *accept;
   const char *if_none_match;
+  /* Whether each of them waits for another value than the last one. */
+  int long_poll;
   /* Whether requests have the headers of a browser. */
   int browser_headers;
   /* Whether consumers are Lightstreamer clients over WebSocket, each with one subscription to this group. */

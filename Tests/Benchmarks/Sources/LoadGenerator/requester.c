@@ -11,30 +11,58 @@
 
 #include "process.h"
 
-/* All connections send the same request. */
+/* All connections send the same request, in long polls with the tag of their last response. */
 static char request[2048];
 static int request_length;
+static int is_long_poll;
 
 static void
 write_request (const struct options *options)
 {
+  is_long_poll = options->long_poll;
   request_length = snprintf (request, sizeof (request), "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAccept: %s\r\n",
                              options->path, options->port, options->accept);
   if (options->if_none_match != NULL)
     request_length += snprintf (request + request_length, sizeof (request) - (size_t) request_length,
                                 "If-None-Match: %s\r\n", options->if_none_match);
-  request_length += snprintf (request + request_length, sizeof (request) - (size_t) request_length, "\r\n");
+  if (is_long_poll)
+    request_length += snprintf (request + request_length, sizeof (request) - (size_t) request_length,
+                                "Prefer: wait=300\r\n");
 }
 
 static void
 send_request (struct requester *requester)
 {
+  static char whole[sizeof (request) + sizeof (requester->tag) + 32];
+  int length = request_length;
+
+  memcpy (whole, request, (size_t) length);
+  if (is_long_poll && requester->tag[0] != 0)
+    length += sprintf (whole + length, "If-None-Match: %s\r\n", requester->tag);
+  length += sprintf (whole + length, "\r\n");
   requester->sent_at = monotonic_now ();
-  if (send (requester->descriptor, request, (size_t) request_length, MSG_NOSIGNAL) != request_length)
+  if (send (requester->descriptor, whole, (size_t) length, MSG_NOSIGNAL) != length)
     {
       perror ("send");
       exit (1);
     }
+}
+
+/* Keeps the tag of a response. */
+static void
+keep_tag (struct requester *requester)
+{
+  const char *tag = strcasestr (requester->head, "\r\nETag: ");
+  size_t length;
+
+  if (tag == NULL)
+    return;
+  tag += sizeof ("\r\nETag: ") - 1;
+  length = strcspn (tag, "\r");
+  if (length >= sizeof (requester->tag))
+    return;
+  memcpy (requester->tag, tag, length);
+  requester->tag[length] = 0;
 }
 
 void
@@ -78,6 +106,8 @@ take_head (struct requester *requester, const char *bytes, size_t count)
       fprintf (stderr, "%s", requester->head);
       exit (1);
     }
+  if (is_long_poll)
+    keep_tag (requester);
   length = strcasestr (requester->head, "\r\nContent-Length:");
   requester->body_left = length == NULL || status == 304 ? 0 : strtoull (length + sizeof ("\r\nContent-Length"), NULL, 10);
   requester->head_length = UINT32_MAX;

@@ -16,6 +16,8 @@ struct requester
   /* The bytes of the body that are still to come. */
   uint64_t body_left;
   uint64_t sent_at;
+  /* The tag of the last response, in its quotation marks; empty before the first one. */
+  char tag[160];
 };
 
 /* Connects, and sends the first request. Ends the process if that is not possible. */
