@@ -116,12 +116,7 @@ package struct JSONBytes: Sendable {
     /// The number of bytes that `number(thousandths:)` writes, without a comma.
     package static func length(ofThousandths value: Int) -> Int {
         let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: 1000)
-        var length = value < 0 ? 2 : 1
-        var left = whole / 10
-        while left > 0 {
-            length += 1
-            left /= 10
-        }
+        let length = whole.decimalLength + (value < 0 ? 1 : 0)
         if rest == 0 { return length }
         return length + (rest % 100 == 0 ? 2 : rest % 10 == 0 ? 3 : 4)
     }
@@ -343,11 +338,29 @@ extension [UInt8] {
     package mutating func append(decimal value: Int) {
         if value < 0 { append(UInt8(ascii: "-")) }
         var rest = value.magnitude
-        let start = count
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+        let length = rest.decimalLength
+        append(addingCapacity: length) { span in
+            span.withUnsafeMutableBufferPointer { buffer, count in
+                for index in stride(from: count + length - 1, through: count, by: -1) {
+                    let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                    buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
+                    rest = quotient
+                }
+                count += length
+            }
+        }
+    }
+}
+
+extension UInt {
+    /// The number of decimal digits.
+    fileprivate var decimalLength: Int {
+        var length = 1
+        var rest = self
+        while rest >= 10 {
+            length += 1
             rest /= 10
-        } while rest > 0
-        self[start...].reverse()
+        }
+        return length
     }
 }
