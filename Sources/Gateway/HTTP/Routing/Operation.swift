@@ -117,6 +117,15 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     let segments: [Segment]
     /// The names of its parameters, in order.
     private let names: [String]
+    /// The places of the parameters among the segments.
+    private let namePlaces: [Int]
+    /// The literal segments. A path is compared with these, not with `segments`: most paths differ in one of the first.
+    private let literals: [Literal]
+
+    private struct Literal: Sendable, Hashable {
+        let place: Int
+        let text: String
+    }
 
     /// Reads a path.
     init(_ path: String) {
@@ -125,25 +134,29 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
             part.hasPrefix("{") && part.hasSuffix("}")
                 ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
         }
-        names = segments.compactMap { segment in
-            if case .parameter(let name) = segment { name } else { nil }
+        var (names, namePlaces, literals): ([String], [Int], [Literal]) = ([], [], [])
+        for (place, segment) in segments.enumerated() {
+            switch segment {
+            case .literal(let text): literals.append(Literal(place: place, text: text))
+            case .parameter(let name):
+                names.append(name)
+                namePlaces.append(place)
+            }
         }
+        (self.names, self.namePlaces, self.literals) = (names, namePlaces, literals)
     }
 
     /// The parameters of a path that the pattern covers; nil for any other path.
     func match(_ path: RequestPath) -> PathParameters? {
         guard path.segments.count == segments.count else { return nil }
-        for (segment, text) in zip(segments, path.segments) {
-            switch segment {
-            case .literal(let literal): if literal != text { return nil }
-            case .parameter: if text.isEmpty { return nil }
-            }
-        }
+        for literal in literals where literal.text != path.segments[literal.place] { return nil }
         if names.isEmpty { return PathParameters() }
         var values: [String] = []
         values.reserveCapacity(names.count)
-        for (segment, text) in zip(segments, path.segments) {
-            if case .parameter = segment { values.append(text) }
+        for place in namePlaces {
+            let text = path.segments[place]
+            if text.isEmpty { return nil }
+            values.append(text)
         }
         return PathParameters(names: names, values: values)
     }
