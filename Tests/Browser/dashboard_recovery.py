@@ -9,7 +9,7 @@ import signal
 
 import gateway
 from browser import opened
-from dashboard_views import PROGRESS, ROWS, STATUS, run
+from dashboard_views import PROBLEM, PROGRESS, ROWS, STATUS, run
 
 AGE = "document.querySelector('.panel:not([hidden]) .age-text').textContent"
 IS_DIM = "document.querySelector('.panel:not([hidden])').classList.contains('stale')"
@@ -29,6 +29,18 @@ def strike(page, label):
 def is_connected(page, address):
     page.wait(STATUS, lambda word: word == "Connected")
     page.wait(f"{ROWS}.length", lambda count: count == 12)
+
+
+def a_removed_subscription_is_reported(page, address):
+    server = gateway.get(f"{address}/v1/upstreams/demo")["serverAddress"]
+    gateway.post(f"{server}/demo/faults", "inject line=UNSUB,1")
+    text = page.wait(PROBLEM)
+    if "The upstream removed the subscription" not in text or "61" not in text:
+        raise RuntimeError(f"the removal is not explained: {text}")
+    page.wait(STATUS, lambda word: word == "Refused")
+    page.wait(IS_DIM)
+    page.go(address + "/")
+    is_connected(page, address)
 
 
 def a_restarted_upstream_is_reported_and_forgotten(page, address):
@@ -96,7 +108,8 @@ def main(binary):
     with gateway.demo(binary) as (address, process), opened(address + "/") as page:
         page.resize(1280, 900)
         run(page, address, [
-            is_connected, a_restarted_upstream_is_reported_and_forgotten, a_silent_upstream_makes_values_stale,
+            is_connected, a_removed_subscription_is_reported,
+            a_restarted_upstream_is_reported_and_forgotten, a_silent_upstream_makes_values_stale,
             leaving_pages_hold_no_connection, a_page_that_returns_goes_on,
         ])
         a_gateway_that_is_gone_is_named(page, address, process)

@@ -120,6 +120,10 @@ def wrong_names_are_explained(page, address):
         page.wait(STATUS, lambda word: word == "Refused")
     page.go(f"{address}/?upstream=nope&items=item1&fields=last_price")
     page.wait(PROBLEM, lambda text: "unknown-upstream" in text)
+    page.go(f"{address}/?upstream=demo&items=12&fields=last_price")
+    text = page.wait(PROBLEM, lambda text: "invalid-value" in text)
+    if text.count("An item name is expected") != 1 or "items: An" not in text or "add/" in text:
+        raise RuntimeError(f"a refused value is not named once: {text}")
 
 
 def the_gateway_is_shown_at_a_glance(page, address):

@@ -30,6 +30,11 @@ def get(address, key=None):
         return json.load(answer)
 
 
+def post(address, text):
+    with urllib.request.urlopen(urllib.request.Request(address, data=text.encode()), timeout=10) as answer:
+        return answer.read().decode()
+
+
 def streams(address, key=None):
     return get(address + "/v1/streams", key)["streams"]
 

@@ -30,13 +30,14 @@ export class UnreachableError extends Error {
   }
 }
 
+/** The member or parameter that an entry of `errors` is about, without its place in the lists of a stream's sources. */
+const place = ({ pointer, parameter }) =>
+  parameter ?? pointer?.replace(/^\/(add|sources)\/\d+(?=\/)/, "").replace(/\/\d+$/, "").slice(1);
+
 function sentence(status, problem) {
   if (!problem) return `The gateway answered with status ${status}.`;
-  const parts = [problem.detail ?? problem.title ?? `Status ${status}.`];
-  for (const error of problem.errors ?? []) {
-    const place = error.pointer ?? error.parameter;
-    parts.push(place ? `${place}: ${error.detail}` : error.detail);
-  }
+  const refusals = (problem.errors ?? []).map((error) => (place(error) ? `${place(error)}: ${error.detail}` : error.detail));
+  const parts = refusals.length ? [...new Set(refusals)] : [problem.detail ?? problem.title ?? `Status ${status}.`];
   if (problem.upstream) parts.push(`The server reports ${problem.upstream.code}: ${problem.upstream.message}`);
   return parts.map((part) => part.replace(/([^.!?])$/, "$1.")).join(" ");
 }

@@ -79,6 +79,8 @@ export class Feed extends EventTarget {
   #items = new Map();
   #labels = null;
   #serial = 0;
+  /** Whether the last subscription ended with its session in place. */
+  #wasRemoved = false;
 
   constructor(key, title, spec, options = {}) {
     super();
@@ -107,8 +109,9 @@ export class Feed extends EventTarget {
 
   /** The gateway refused the subscription before the upstream saw it. */
   refuse(error) {
-    const entry = explain("problem", error.code);
-    this.error = { step: "gateway", text: error.message, cure: entry?.cure, code: error.code, kind: "problem" };
+    // Where the sentence names the values that were refused, the general cure adds nothing.
+    const cure = error.problem?.errors?.length ? undefined : explain("problem", error.code)?.cure;
+    this.error = { step: "gateway", text: error.message, cure, code: error.code, kind: "problem" };
     this.#changed();
   }
 
@@ -158,7 +161,10 @@ export class Feed extends EventTarget {
   #refused({ code, message }) {
     const entry = explain("subscription", code);
     const meaning = entry?.meaning ?? "The server refused the subscription.";
-    this.error = { step: "subscribed", text: meaning, server: message, cure: entry?.cure, code, kind: "subscription" };
+    this.error = {
+      step: "subscribed", text: meaning, server: message, cure: entry?.cure, code, kind: "subscription",
+      isRemoval: this.#wasRemoved,
+    };
     this.isSubscribed = false;
   }
 
@@ -176,8 +182,14 @@ export class Feed extends EventTarget {
       this.#expectSnapshot();
       break;
     case "end-of-snapshot": this.#endSnapshot(data.item ?? String(data.itemPos)); break;
-    case "unsubscribed": this.isSubscribed = false; break;
-    case "subscription-error": this.#refused(data); break;
+    case "unsubscribed":
+      this.isSubscribed = false;
+      this.#wasRemoved = this.isConnected;
+      break;
+    case "subscription-error":
+      this.#wasRemoved = false;
+      this.#refused(data);
+      break;
     case "clear-snapshot": this.#clearItem(data.item ?? String(data.itemPos)); break;
     }
     this.#changed();

@@ -209,6 +209,8 @@ export class LiveStream extends EventTarget {
       return;
     }
     feed?.apply(name, data);
+    // With its session in place, the subscription was removed: the reason is in the resource.
+    if (name === "unsubscribed" && feed?.isConnected) this.#readReason(feed);
     if (!feed && data.client) {
       for (const other of this.#feeds.values()) other.clientEvent(name, data);
     }

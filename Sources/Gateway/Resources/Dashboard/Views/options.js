@@ -24,7 +24,7 @@ export class OptionsForm {
   async read() {
     try {
       this.#show(await get(this.#path));
-      this.#say("A change takes effect at once. An empty field restores the default.");
+      this.#say("A change is sent at once; the API docs name when it takes effect. An empty field restores the default.");
     } catch (error) {
       this.#say(`✗ ${error.message}`, true);
     }

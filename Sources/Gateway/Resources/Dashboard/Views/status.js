@@ -132,7 +132,8 @@ export class ProgressLine {
     this.problem.dataset.shown = text;
     if (!error) return this.problem.replaceChildren();
     const where = { gateway: "The gateway refused it", upstream: "The upstream refused the session",
-                    subscribed: "The upstream refused the subscription" }[error.step];
+                    subscribed: error.isRemoval ? "The upstream removed the subscription"
+                      : "The upstream refused the subscription" }[error.step];
     const link = h("a", { href: docsLink(error.kind, error.code) }, `code ${error.code}`);
     this.problem.replaceChildren(
       h("p", {}, h("strong", {}, `✗ ${where}: `), error.text, " (", link,
