@@ -56,6 +56,21 @@ import Testing
         #expect(documented.count == Set(documented).count)
     }
 
+    @Test func problemsInExamplesHaveTheTitleOfTheirCode() throws {
+        var count = 0
+        for (name, response) in try pairs(contract.root["components"]?["responses"]) {
+            let examples = response["content"]?["application/problem+json"]?["examples"]?.object
+            for example in examples.map({ $0.map(\.value) }) ?? [] {
+                let problem = try #require(example["value"])
+                let code = try #require(ProblemCode(rawValue: problem["code"]?.string ?? ""), "\(name)")
+                #expect(problem["title"]?.string == code.title, "\(name)")
+                #expect(problem["type"]?.string == "/docs#\(code.rawValue)", "\(name)")
+                count += 1
+            }
+        }
+        #expect(count > 10)
+    }
+
     @Test func everyFigureIsNamed() throws {
         let metrics = try #require(contract.root["paths"]?["/metrics"]?["get"]?["description"]?.string)
         let documented = metrics.split(separator: "\n").filter { $0.hasPrefix("- `") }.map(String.init)
