@@ -1,3 +1,4 @@
+internal import AsyncHTTPClient
 internal import Foundation
 internal import JSONText
 internal import Testing
@@ -92,6 +93,22 @@ internal import Testing
         let gone = try await run(binary, ["watch", "--gateway", addresses.gateway, "--once"] + what)
         #expect(gone.status == 1)
         #expect(gone.output.contains("the connection was refused"), "\(gone.output)")
+    }
+
+    @Test func watchEndsWhenTheServerRemovesTheSubscription() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        for source in [["--server", addresses.demoServer, "--adapter-set", "DEMO"], ["--gateway", addresses.gateway]] {
+            var fault = HTTPClientRequest(url: addresses.demoServer + "/demo/faults")
+            fault.method = .POST
+            fault.body = .bytes(Array("inject line=UNSUB,1 at=data:3".utf8))
+            #expect(try await httpClient.execute(fault, timeout: .minutes(1)).status == .ok)
+            let outcome = try await run(binary, ["watch", "--items", "item1", "--fields", "last_price"] + source)
+            #expect(outcome.status == 1)
+            #expect(outcome.output.contains("The server removed the subscription."), "\(outcome.output)")
+        }
+        await process.stop()
     }
 
     @Test func serveWarnsAboutAnUnknownVariableAndMissingUpstreams() async throws {

@@ -8,6 +8,8 @@ internal import NIOCore
 struct GatewayWatch {
     /// The pause before another attempt.
     private static let retryDelay = Duration.seconds(2)
+    /// The longest time to wait for a response that is no stream.
+    private static let responseTimeout = TimeAmount.seconds(10)
     /// The longest line of a stream, in bytes.
     private static let longestLine = 64 << 20
 
@@ -37,7 +39,7 @@ struct GatewayWatch {
                 let response = try await client.execute(try request(after: lastEventId), deadline: .distantFuture)
                 isKnown = false
                 if response.status == .ok {
-                    if try await show(response.body, lastEventId: &lastEventId) { return }
+                    if try await show(response.body, lastEventId: &lastEventId, client) { return }
                     let sentence = "\(address) closed the stream."
                     if command.once { throw WatchFailure(sentence) }
                     _ = output.show(.status("\(sentence) Trying again."))
@@ -55,11 +57,7 @@ struct GatewayWatch {
     }
 
     private func request(after lastEventId: String?) throws -> HTTPClientRequest {
-        guard var url = URLComponents(string: address), url.scheme != nil, url.host != nil else {
-            throw WatchFailure("--gateway \(address): must be a URL, such as http://127.0.0.1:8080.")
-        }
-        url.path += "/v1/stream"
-        url.queryItems = [
+        var query = [
             URLQueryItem(name: "upstream", value: command.upstream),
             URLQueryItem(name: "mode", value: command.mode.uppercased()),
             URLQueryItem(name: "items", value: command.items),
@@ -67,9 +65,18 @@ struct GatewayWatch {
             URLQueryItem(name: "format", value: "ndjson"),
         ]
         if let adapter = command.dataAdapter {
-            url.queryItems?.append(URLQueryItem(name: "dataAdapter", value: adapter))
+            query.append(URLQueryItem(name: "dataAdapter", value: adapter))
         }
-        if let lastEventId { url.queryItems?.append(URLQueryItem(name: "lastEventId", value: lastEventId)) }
+        if let lastEventId { query.append(URLQueryItem(name: "lastEventId", value: lastEventId)) }
+        return try request("/v1/stream", query)
+    }
+
+    private func request(_ path: String, _ query: [URLQueryItem]) throws -> HTTPClientRequest {
+        guard var url = URLComponents(string: address), url.scheme != nil, url.host != nil else {
+            throw WatchFailure("--gateway \(address): must be a URL, such as http://127.0.0.1:8080.")
+        }
+        url.path += path
+        if !query.isEmpty { url.queryItems = query }
         // A plus stands for itself in the items and fields, but in a query it is a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
         var request = HTTPClientRequest(url: url.string ?? address)
@@ -89,7 +96,11 @@ struct GatewayWatch {
     }
 
     /// Shows the events of a stream; true after the last one that is wanted.
-    private func show(_ body: HTTPClientResponse.Body, lastEventId: inout String?) async throws -> Bool {
+    private func show(
+        _ body: HTTPClientResponse.Body,
+        lastEventId: inout String?,
+        _ client: HTTPClient
+    ) async throws -> Bool {
         var pending: [UInt8] = []
         for try await chunk in body {
             pending += chunk.readableBytesView
@@ -98,11 +109,24 @@ struct GatewayWatch {
                 pending.removeSubrange(...end)
                 guard let event = try? JSONValue(parsing: line) else { continue }
                 if try show(event) { return true }
+                if event["event"]?.string == "unsubscribed" { try await checkRemoval(of: event["data"], client) }
                 lastEventId = event["id"]?.string ?? lastEventId
             }
             if pending.count > Self.longestLine { throw WatchFailure("\(address) sent a line that is too long.") }
         }
         return false
+    }
+
+    /// Throws if the server removed the subscription; it stays active when only its session has ended.
+    private func checkRemoval(of data: JSONValue?, _ client: HTTPClient) async throws {
+        guard let id = data?["subscription"]?.string else { return }
+        let response = try await client.execute(
+            request("/v1/subscriptions/\(id)", []),
+            timeout: Self.responseTimeout
+        )
+        let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        guard let resource = try? JSONValue(parsing: body), resource["active"]?.bool == false else { return }
+        if resource["lastError"]?.object != nil { throw WatchFailure.removal }
     }
 
     private func show(_ event: JSONValue) throws -> Bool {

@@ -70,6 +70,12 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
 
     func subscriptionDidSubscribe(_ subscription: Subscription) { show("subscribed", [:]) }
 
+    func subscriptionDidUnsubscribe(_ subscription: Subscription) {
+        show("unsubscribed", [:])
+        // It stays active when only its session has ended.
+        if !subscription.isActive { ends.continuation.yield(.removal) }
+    }
+
     func subscription(_ subscription: Subscription, didClearSnapshotForItemName itemName: String?, itemPos: Int) {
         show("clear-snapshot", ["item": .string(Self.name(itemName, itemPos))])
     }

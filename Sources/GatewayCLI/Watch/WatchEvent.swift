@@ -46,6 +46,9 @@ struct WatchFailure: Error, Equatable {
         refusal("The server refused the subscription", code, message, .subscription)
     }
 
+    /// The removal of a subscription by a Lightstreamer server.
+    static let removal = WatchFailure("The server removed the subscription.")
+
     private static func refusal(_ event: String, _ code: Int, _ message: String, _ kind: UpstreamCodes.Kind)
         -> WatchFailure
     {
