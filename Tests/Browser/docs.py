@@ -123,6 +123,9 @@ def search_finds_operations(page, address):
     page.wait("document.getElementById('found').textContent", lambda text: re.match(r"[1-9] operations? found", text))
     if page.see("document.getElementById('deleteCookies').hidden") or not page.see("document.getElementById('metrics').hidden"):
         raise RuntimeError("the search shows the wrong operations")
+    headings = page.see("[...document.querySelectorAll('#sidebar h3')].filter((h3) => h3.checkVisibility()).map((h3) => h3.textContent)")
+    if "Clients" not in headings or "Streams" in headings:
+        raise RuntimeError(f"headings without entries: {headings}")
     page.see("(() => { const input = document.getElementById('search'); input.value = ''; input.dispatchEvent(new Event('input')); })()")
 
 

@@ -73,6 +73,11 @@ function connectSearch() {
       const target = document.getElementById(entry.querySelector("a").hash.slice(1));
       entry.hidden = target?.hidden ?? false;
     }
+    for (const list of document.querySelectorAll("#sidebar ul")) {
+      list.hidden = [...list.children].every((entry) => entry.hidden);
+      list.previousElementSibling.hidden = list.hidden;
+    }
+    if (words.length) scrollTo({ top: 0, behavior: "instant" });
     found.textContent = words.length ? `${count} operation${count === 1 ? "" : "s"} found` : "";
   });
   addEventListener("keydown", (event) => {
