@@ -243,7 +243,8 @@ async def restarted_server_with_its_sessions(binary, _):
             await asyncio.sleep(1)
             await relay.start()
         found = await fixture.follow(0, restart, reader=reader)
-        return found + [f"the reader received {name}" for name in ("unsubscribed", "lost-updates") if name in reader.names]
+        lost = [name for name in ("unsubscribed", "lost-updates") if name in reader.names]
+        return found + [f"the reader received {name}" for name in lost]
 
 
 async def slow_name_lookup(binary, _):
@@ -385,8 +386,8 @@ async def few_descriptors(binary, _):
 
 
 async def connections_that_the_system_refuses(binary, _):
-    """The process reaches its limit of descriptors: one warning is logged, the health check answers nevertheless, and service
-    resumes when descriptors are free."""
+    """The process reaches its limit of descriptors: one warning is logged, the health check answers nevertheless, and
+    service resumes when descriptors are free."""
     async with Fixture(binary, 1, errors=subprocess.PIPE) as fixture:
         async def health():
             status, _, _ = await asyncio.wait_for(call(fixture.port, "GET", "/health/live"), PATIENCE)
