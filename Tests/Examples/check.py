@@ -82,30 +82,65 @@ def certificates_are_rotated(address, binary):
         expect(pathlib.Path(target, "key.pem").read_text() == "privkey.pem", "not the new key")
 
 
+MANIFESTS = ("kubernetes/gateway.yaml", "kubernetes/cluster.yaml")
+
+
+def manifest(name):
+    """The documents of a manifest by kind and name."""
+    return {(document["kind"], document["metadata"]["name"]): document
+            for document in yaml.safe_load_all((EXAMPLES / name).read_text())}
+
+
 def configurations_pass_the_check(address, binary):
-    documents = list(yaml.safe_load_all((EXAMPLES / "kubernetes/gateway.yaml").read_text()))
-    embedded = next(document for document in documents if document["kind"] == "ConfigMap")["data"]["gateway.yaml"]
+    embedded = [manifest(name)["ConfigMap", "lightstreamer-gateway"]["data"]["gateway.yaml"] for name in MANIFESTS]
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "demo-password").write_text("secret")
-        for text in ((EXAMPLES / "gateway.yaml").read_text(), embedded):
+        pathlib.Path(folder, "cluster-secret").write_text("0123456789abcdef")
+        for text in ((EXAMPLES / "gateway.yaml").read_text(), *embedded):
             file = pathlib.Path(folder, "gateway.yaml")
             file.write_text(re.sub(r"/run/secrets/(gateway/)?", folder + "/", text))
             run(binary, "check", "--config", file)
 
 
 def manifests_fit_together(address, binary):
-    documents = {document["kind"]: document
-                 for document in yaml.safe_load_all((EXAMPLES / "kubernetes/gateway.yaml").read_text())}
-    pod = documents["Deployment"]["spec"]["template"]
-    labels = pod["metadata"]["labels"]
-    expect(documents["Service"]["spec"]["selector"] == labels, "the service selects other pods")
-    expect(documents["Deployment"]["spec"]["selector"]["matchLabels"] == labels, "the deployment selects other pods")
-    container = pod["spec"]["containers"][0]
-    mounts = {mount["name"] for mount in container["volumeMounts"]}
-    expect(mounts == {volume["name"] for volume in pod["spec"]["volumes"]}, "mounts and volumes differ")
-    for probe in ("livenessProbe", "readinessProbe"):
-        path = container[probe]["httpGet"]["path"]
-        expect(urllib.request.urlopen(address + path, timeout=10).status == 200, f"{path} is not there")
+    for name in MANIFESTS:
+        documents = manifest(name)
+        for (kind, title), document in documents.items():
+            if kind not in ("Deployment", "StatefulSet"):
+                continue
+            pod = document["spec"]["template"]
+            labels = pod["metadata"]["labels"]
+            expect(documents["Service", title]["spec"]["selector"] == labels, f"the service {title} selects other pods")
+            expect(document["spec"]["selector"]["matchLabels"] == labels, f"{kind} {title} selects other pods")
+            container = pod["spec"]["containers"][0]
+            mounts = {mount["name"] for mount in container["volumeMounts"]}
+            volumes = pod["spec"]["volumes"] + [
+                claim["metadata"] for claim in document["spec"].get("volumeClaimTemplates", [])]
+            expect(mounts == {volume["name"] for volume in volumes}, f"mounts and volumes of {title} differ")
+            for volume in pod["spec"]["volumes"]:
+                source = ("ConfigMap", volume["configMap"]["name"]) if "configMap" in volume else (
+                    "Secret", volume["secret"]["secretName"])
+                expect(source in documents, f"{source} is missing")
+        container = documents["Deployment", "lightstreamer-gateway"]["spec"]["template"]["spec"]["containers"][0]
+        for probe in ("livenessProbe", "readinessProbe"):
+            path = container[probe]["httpGet"]["path"]
+            expect(urllib.request.urlopen(address + path, timeout=10).status == 200, f"{path} is not there")
+
+
+def the_engine_of_the_cluster_has_a_valid_configuration(address, binary):
+    documents = manifest("kubernetes/cluster.yaml")
+    servers = documents["StatefulSet", "nats"]["spec"]["replicas"]
+    gateway = yaml.safe_load(documents["ConfigMap", "lightstreamer-gateway"]["data"]["gateway.yaml"])
+    expect(gateway["cluster"]["copies"] <= servers, "more copies than servers")
+    expect(len(gateway["cluster"]["url"].split(",")) == servers, "the gateways do not know all servers")
+    server = shutil.which("nats-server")
+    if not server:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "nats.conf")
+        text = documents["ConfigMap", "nats"]["data"]["nats.conf"]
+        file.write_text(text.replace("/data", folder).replace("$SERVER_NAME", "nats-0"))
+        run(server, "-t", "-c", file)
 
 
 def the_unit_is_valid(address, binary):
@@ -241,7 +276,7 @@ def the_module_names_a_refusal(address, binary):
 
 CHECKS = [
     python_follows, shell_follows, keys_are_rotated, certificates_are_rotated, configurations_pass_the_check,
-    manifests_fit_together, the_unit_is_valid, monitoring_names_metrics_that_exist, nginx_accepts_its_configuration,
+    manifests_fit_together, the_engine_of_the_cluster_has_a_valid_configuration, the_unit_is_valid, monitoring_names_metrics_that_exist, nginx_accepts_its_configuration,
     caddy_and_haproxy_accept_theirs, pages_follow_from_another_origin, the_module_takes_a_new_ticket_and_resumes,
     the_module_names_a_refusal,
 ]
