@@ -106,7 +106,8 @@ let package = Package(
         .target(
             name: "DemoServer",
             dependencies: [
-                "TLCP", "JSONText", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule, heapModule,
+                "TLCP", "JSONText", "StreamIO", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule,
+                heapModule,
             ],
             swiftSettings: strict
         ),
@@ -122,7 +123,7 @@ let package = Package(
         // Tests, in the same order; `TestSupport` is what several of them share.
         .target(
             name: "TestSupport",
-            dependencies: ["SessionCore"],
+            dependencies: ["SessionCore", "StreamIO"],
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),

@@ -1,3 +1,4 @@
+internal import StreamIO
 internal import TLCP
 
 extension DemoServerMachine {
@@ -128,7 +129,7 @@ extension DemoServerMachine {
     /// The same device gets the same identifier, 36 characters long, in every session.
     private static func deviceID(_ request: MPNRegisterRequest) -> String {
         let token = request.newDeviceToken ?? request.deviceToken
-        var generator = SeededGenerator(seed: 0, part: "\(request.platform) \(request.appID) \(token)")
+        var generator = SplitMix64(seed: 0, part: "\(request.platform) \(request.appID) \(token)")
         var digits = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
         while digits.count < 32 { digits += "0" }
         var groups: [Substring] = []

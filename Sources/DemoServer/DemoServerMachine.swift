@@ -1,3 +1,4 @@
+internal import StreamIO
 internal import TLCP
 
 /// The server without its sockets and its clock.
@@ -22,7 +23,7 @@ package struct DemoServerMachine: ~Copyable {
     var pendingAnswers: [LinkID: Int] = [:]
     var devices: [String: String] = [:]
 
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
     private var lastHandle: SessionHandle = 0
 
     /// A closed session.
@@ -51,7 +52,7 @@ package struct DemoServerMachine: ~Copyable {
         context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)
         metadata = MetadataAdapter(configuration)
-        generator = SeededGenerator(seed: identitySeed ?? configuration.seed, part: "sessions")
+        generator = SplitMix64(seed: identitySeed ?? configuration.seed, part: "sessions")
         scheduleFeeds()
     }
 

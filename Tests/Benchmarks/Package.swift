@@ -68,7 +68,7 @@ let package = Package(
         module(
             "DemoServer",
             [
-                "TLCP", "JSONText",
+                "TLCP", "JSONText", "StreamIO",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -5,7 +5,7 @@ internal import Testing
 
 /// Random faults, at moments determined by a seed.
 struct RandomTroubleTests {
-    private static func someTrouble(_ random: inout TestSupport.SeededGenerator) -> Disturbance {
+    private static func someTrouble(_ random: inout SeededGenerator) -> Disturbance {
         switch Int.random(in: 0..<16, using: &random) {
         case 0, 1, 2: .link(.drop)
         case 3: .link(.halfOpen)
@@ -30,7 +30,7 @@ struct RandomTroubleTests {
     }
 
     private static func conversation(seed: UInt64, _ transport: ForcedTransport?) -> Conversation {
-        var random = TestSupport.SeededGenerator(seed: seed &* 7_919)
+        var random = SeededGenerator(seed: seed &* 7_919)
         let conversation = Conversation(seed: seed, transport: transport)
         conversation.isSplit = Bool.random(using: &random)
         for _ in 0..<Int.random(in: 1...6, using: &random) {

@@ -68,7 +68,7 @@ let package = Package(
             "EventHub",
             ["SessionCore", "StreamIO", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
         ),
-        module("DemoServer", ["TLCP", "JSONText", logging] + nioProducts + collections),
+        module("DemoServer", ["TLCP", "JSONText", "StreamIO", logging] + nioProducts + collections),
         // The gateway with everything that it needs.
         module("TLCPTransports", ["TLCP", nioTLS, nioSSL, crypto] + nioProducts),
         module("LightstreamerClient", ["TLCP", "SessionCore", "StreamIO", "TLCPTransports", logging]),

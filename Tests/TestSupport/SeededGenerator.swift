@@ -1,19 +1,9 @@
-/// A pseudo-random number generator (SplitMix64); equal seeds produce equal numbers. Tests print the seed.
-package struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+package import StreamIO
 
-    /// A generator for a seed.
-    package init(seed: UInt64) { state = seed }
+/// The generator of random tests. Tests print the seed.
+package typealias SeededGenerator = SplitMix64
 
-    /// The next number.
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     /// Random bytes, mostly of an alphabet, so that they resemble valid input.
     package mutating func bytes(from alphabet: String, upTo length: Int) -> [UInt8] {
         let letters = Array(alphabet.utf8)

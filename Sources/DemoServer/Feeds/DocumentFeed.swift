@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// `JSON_FEED`: the items `document1` and `document2`, each a JSON document and a long text that change in small parts.
 ///
 /// With `FeedConfiguration.diffs`, changes of `document` are sent as JSON Patch and changes of `text` as TLCP-diff to
@@ -14,7 +16,7 @@ struct DocumentFeed: Feed {
     private let pause: ClosedRange<Duration>
     private let diffs: Bool
     private let clockStart: Int64
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
     private var orders: [Order]
     private var changedAt = [Duration.zero, Duration.zero]
     private var due = DeadlineQueue<Int>()
@@ -24,7 +26,7 @@ struct DocumentFeed: Feed {
         pause = configuration.documentPause
         diffs = configuration.diffs
         self.clockStart = clockStart
-        generator = SeededGenerator(seed: seed, part: "document")
+        generator = SplitMix64(seed: seed, part: "document")
         orders = [
             Order(quantity: 3, note: "fragile", tags: ["new"]),
             Order(quantity: 12, note: "a \"quoted\" note", tags: []),

@@ -1,3 +1,4 @@
+internal import StreamIO
 internal import TLCP
 
 /// A data adapter: items, their present state, and their events.
@@ -113,4 +114,13 @@ package enum FeedRequest: Sendable, Hashable {
     case lose(item: String, count: Int)
     /// The snapshot of the item is complete; only for feeds with `ManualFeedConfiguration.holdsSnapshot`.
     case endSnapshot(item: String)
+}
+
+extension SplitMix64 {
+    /// A random pause within bounds, in whole microseconds.
+    mutating func pause(in bounds: ClosedRange<Duration>) -> Duration {
+        let low = bounds.lowerBound.wholeMicroseconds
+        let high = bounds.upperBound.wholeMicroseconds
+        return .microseconds(Int64.random(in: low...max(low, high), using: &self))
+    }
 }

@@ -1,3 +1,4 @@
+internal import StreamIO
 internal import TLCP
 
 /// `PORTFOLIO_ADAPTER`: the table `portfolio1`, whose keys are items of the quote feed.
@@ -8,14 +9,14 @@ struct PortfolioFeed: Feed {
     private static let candidates = 1...12
 
     private let pause: ClosedRange<Duration>
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
     private var holdings: [(key: String, quantity: Int)] = []
     private var due: Duration?
 
     /// A portfolio of five shares.
     init(_ configuration: FeedConfiguration, seed: UInt64) {
         pause = configuration.portfolioPause
-        generator = SeededGenerator(seed: seed, part: PortfolioFeed.itemName)
+        generator = SplitMix64(seed: seed, part: PortfolioFeed.itemName)
         for number in PortfolioFeed.candidates.shuffled(using: &generator).prefix(5) {
             holdings.append(("item\(number)", Int.random(in: 1...40, using: &generator) * 25))
         }

@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// `QUOTE_ADAPTER` and `DEFAULT`: thirty shares with random walks of their prices.
 struct QuoteFeed: Feed {
     let fields = [
@@ -20,7 +22,7 @@ struct QuoteFeed: Feed {
         maxFrequency = configuration.quoteFrequencyLimit
         self.clockStart = clockStart
         quotes = QuoteFeed.names.enumerated().map { index, name in
-            Quote(name: name, generator: SeededGenerator(seed: seed, part: "item\(index + 1)"))
+            Quote(name: name, generator: SplitMix64(seed: seed, part: "item\(index + 1)"))
         }
         guard configuration.isMoving else { return }
         for index in quotes.indices {
@@ -71,7 +73,7 @@ struct QuoteFeed: Feed {
 /// One share: its prices in cents, and their random generator.
 struct Quote: Sendable {
     /// The generator of this share.
-    var generator: SeededGenerator
+    var generator: SplitMix64
 
     private let name: String
     private let reference: Int
@@ -86,7 +88,7 @@ struct Quote: Sendable {
     private var tradedAt = Duration.zero
 
     /// A share with an opening price near a random reference price between 2 and 120.
-    init(name: String, generator start: SeededGenerator) {
+    init(name: String, generator start: SplitMix64) {
         var generator = start
         reference = Int.random(in: 200...12_000, using: &generator)
         open = max(1, reference + reference * Int.random(in: -20...20, using: &generator) / 1_000)

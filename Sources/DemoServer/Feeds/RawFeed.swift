@@ -1,10 +1,12 @@
+internal import StreamIO
+
 /// `RAW_FEED`: the items `raw1`, `raw2` and `raw3`, streams of numbered events without state.
 struct RawFeed: Feed {
     let fields = ["number", "time", "text"]
 
     private let pause: ClosedRange<Duration>
     private let clockStart: Int64
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
     private var counts = [0, 0, 0]
     private var due = DeadlineQueue<Int>()
 
@@ -12,7 +14,7 @@ struct RawFeed: Feed {
     init(_ configuration: FeedConfiguration, seed: UInt64, clockStart: Int64) {
         pause = configuration.rawPause
         self.clockStart = clockStart
-        generator = SeededGenerator(seed: seed, part: "raw")
+        generator = SplitMix64(seed: seed, part: "raw")
         guard configuration.isMoving else { return }
         for index in counts.indices {
             due.set(index, at: generator.pause(in: pause))

@@ -1,3 +1,4 @@
+internal import StreamIO
 internal import TLCP
 
 /// All open connections, and the pending actions of the listeners.
@@ -8,14 +9,14 @@ struct LinkTable: Sendable {
     private(set) var lostStreams: [(link: LinkID, session: SessionHandle)] = []
     private var dirty: [LinkID] = []
     private var actions: [ServerAction] = []
-    private var cutter: SeededGenerator
+    private var cutter: SplitMix64
 
     /// An empty table.
     ///
     /// - Parameters:
     ///   - seed: Seed of the positions at which the fault `split` cuts.
     init(seed: UInt64) {
-        cutter = SeededGenerator(seed: seed, part: "split")
+        cutter = SplitMix64(seed: seed, part: "split")
     }
 
     /// One connection; nil once it has ended. Changes to an absent one are ignored.

@@ -113,9 +113,9 @@ package struct MemberMachine: ~Copyable, Sendable {
         self.groups = groups
         self.configuration = configuration
         self.timings = timings
-        process = Rendezvous.mixed(seed)
+        process = SplitMix64.mixed(seed)
         self.info.process = process
-        member = Rendezvous.mixed(seed &+ 1)
+        member = SplitMix64.mixed(seed &+ 1)
         self.seed = seed &+ 2
         monitor = HeartbeatMonitor(timings: timings)
     }
@@ -123,7 +123,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     mutating func fresh() -> UInt64 {
         defer { seed &+= 1 }
         // 0 means "no member".
-        return max(1, Rendezvous.mixed(seed))
+        return max(1, SplitMix64.mixed(seed))
     }
 
     /// The position up to which the log is applied.

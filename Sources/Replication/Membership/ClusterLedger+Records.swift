@@ -1,5 +1,6 @@
 internal import EventHub
 internal import SessionCore
+internal import StreamIO
 
 extension ClusterLedger {
     mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
@@ -60,7 +61,7 @@ extension ClusterLedger {
             let able = members.filter { member in
                 specification.upstream.map { member.value.info.upstreams.contains($0) } ?? true
             }
-            let hash = Rendezvous.hash(specification.group)
+            let hash = specification.group.fnv1a
             guard let owner = Rendezvous.ranking(of: able.keys, for: hash).first else { continue }
             specified[id]?.owner = owner
             clients[id]?.owner = owner
@@ -124,7 +125,7 @@ extension ClusterLedger {
     }
 
     private func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
-        Rendezvous.hash(key.upstream) &+ Rendezvous.hash(id) % UInt64(groups)
+        key.upstream.fnv1a &+ id.fnv1a % UInt64(groups)
     }
 
     // MARK: - Members

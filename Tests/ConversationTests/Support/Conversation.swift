@@ -25,7 +25,7 @@ final class Conversation {
     var client: SessionMachine
     var server: DemoServerMachine
     var clock = ManualClock<Occurrence>()
-    var random: TestSupport.SeededGenerator
+    var random: SeededGenerator
     var links: [ConnectionID: SimulatedLink] = [:]
     var timers: [SessionTimer: ManualClock<Occurrence>.Ticket] = [:]
     var options: ConnectionOptionValues
@@ -68,7 +68,7 @@ final class Conversation {
         configuration.limits.padding = 0
         configure(&configuration)
         server = DemoServerMachine(configuration, identitySeed: seed)
-        random = TestSupport.SeededGenerator(seed: seed)
+        random = SeededGenerator(seed: seed)
         publisher = Publisher(seed: seed)
     }
 

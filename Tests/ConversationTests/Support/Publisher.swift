@@ -35,10 +35,10 @@ struct Publisher {
     /// The number of the last RAW event.
     private(set) var flowNumber = 0
     private var number = 0
-    private var random: TestSupport.SeededGenerator
+    private var random: SeededGenerator
     private var text = Array("The quick brown fox jumps over the lazy dog, again and again and again, until dawn.")
 
-    init(seed: UInt64) { random = TestSupport.SeededGenerator(seed: ~seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: ~seed) }
 
     /// The next row to publish, and its feed.
     mutating func next() -> (adapter: String, order: FeedRequest) {

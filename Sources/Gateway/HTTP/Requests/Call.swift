@@ -109,16 +109,14 @@ enum RequestIdentity {
 
     private static let next = Atomic(UInt64.random(in: .min ... .max))
 
-    /// A new id. Numbers that follow each other are scrambled by the permutation of SplitMix64, so that no two processes
-    /// make the same ids, and one asks the system for a random number only once.
+    /// A new id: a number of a random sequence that starts at another place in each process. A process asks the system
+    /// for a random number only once.
     static func make() -> String {
-        var number = next.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
-        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+        let number = SplitMix64.mixed(next.wrappingAdd(SplitMix64.increment, ordering: .relaxed).oldValue)
         return String(unsafeUninitializedCapacity: 17) { text in
             text[0] = UInt8(ascii: "r")
             for index in 1...16 {
-                let digit = UInt8(truncatingIfNeeded: (number ^ (number >> 31)) >> UInt64(64 - 4 * index)) & 15
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(64 - 4 * index)) & 15
                 text[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
             }
             return 17
