@@ -6,42 +6,41 @@ extension LinkTable {
         at now: Duration,
         _ timers: inout DeadlineQueue<TimerKey>
     ) {
+        self[id]?.faults.apply(effect, at: now)
         switch effect {
-        case .mute(let time):
-            self[id]?.faults.mutedUntil = now + time
-        case .loseAnswer:
-            self[id]?.faults.mutedUntil = now + .seconds(86_400)
         case .stall(let time), .delay(let time):
-            self[id]?.faults.stalledUntil = now + time
             timers.set(.stall(id), at: now + time)
         case .halfOpen:
             guard self[id] != nil else { return }
-            self[id]?.faults.isHalfOpen = true
             perform(.stopReading(id))
             timers.set(.stuck(id), at: now + FaultEffect.longestHalfOpen)
         case .holdStream:
             if self[id]?.kind == .exchange { self[id]?.faults.isHeld = true }
-        case .split(let length):
-            self[id]?.faults.pieceLength = max(1, length)
-        case .oneLinePerWrite:
-            self[id]?.faults.isOneLinePerWrite = true
-        case .contentLength(let length):
-            self[id]?.faults.contentLength = max(0, length)
-        case .clientAddress(let address):
-            self[id]?.faults.clientAddress = address
-        case .controlLink(let address):
-            self[id]?.faults.controlLink = address
-        case .progress(let offset):
-            self[id]?.faults.progressOffset = min(max(offset, -1_000_000_000), 1_000_000_000)
-        case .duplicateAnswer:
-            self[id]?.faults.repeatsConOK = true
-        case .cutLine(let length):
-            self[id]?.faults.lineCut = LinkFaults.LineCut(length: length.map { max(0, $0) })
         case .drop:
             cut(id)
-        case .loop, .end, .refuse, .error, .status, .ignore, .lateAnswers, .wrongCounts, .refuseRecovery, .inject,
-            .repeatData, .skipData, .rawCommas:
+        default:
             break
+        }
+    }
+}
+
+extension LinkFaults {
+    /// Notes an effect on the writes of a connection; other effects are ignored.
+    fileprivate mutating func apply(_ effect: FaultEffect, at now: Duration) {
+        switch effect {
+        case .mute(let time): mutedUntil = now + time
+        case .loseAnswer: mutedUntil = now + .seconds(86_400)
+        case .stall(let time), .delay(let time): stalledUntil = now + time
+        case .halfOpen: isHalfOpen = true
+        case .split(let length): pieceLength = max(1, length)
+        case .oneLinePerWrite: isOneLinePerWrite = true
+        case .contentLength(let length): contentLength = max(0, length)
+        case .clientAddress(let address): clientAddress = address
+        case .controlLink(let address): controlLink = address
+        case .progress(let offset): progressOffset = min(max(offset, -1_000_000_000), 1_000_000_000)
+        case .duplicateAnswer: repeatsConOK = true
+        case .cutLine(let length): lineCut = LineCut(length: length.map { max(0, $0) })
+        default: break
         }
     }
 }
