@@ -2,14 +2,14 @@ internal import HeapModule
 
 /// The order in which channels are merged: an entry for each channel, with the sequence of its next event.
 struct MergeOrder {
-    private struct Turn: Comparable {
+    private struct Entry: Comparable {
         let sequence: UInt64
         let place: Int
 
-        static func < (left: Turn, right: Turn) -> Bool { left.sequence < right.sequence }
+        static func < (left: Entry, right: Entry) -> Bool { left.sequence < right.sequence }
     }
 
-    private var turns = Heap<Turn>()
+    private var entries = Heap<Entry>()
     private var count = 0
 
     /// No channels.
@@ -23,22 +23,22 @@ struct MergeOrder {
 
     /// Sets the sequence of the next event of a channel that `next` returned; nil: it has none.
     mutating func set(_ sequence: UInt64?, at place: Int) {
-        if let sequence { turns.insert(Turn(sequence: sequence, place: place)) }
+        if let sequence { entries.insert(Entry(sequence: sequence, place: place)) }
     }
 
     /// Removes all channels and keeps the memory.
     mutating func removeAll() {
-        while turns.popMin() != nil {}
+        while entries.popMin() != nil {}
         count = 0
     }
 
     /// The channel with the oldest event; nil if there are no events.
-    var first: Int? { turns.min?.place }
+    var first: Int? { entries.min?.place }
 
     /// Takes out the channel with the oldest event, until its next sequence is set. `until` is the sequence at which
     /// another channel follows; nil if there are no events.
     mutating func next() -> (place: Int, until: UInt64)? {
-        guard let turn = turns.popMin() else { return nil }
-        return (turn.place, turns.min?.sequence ?? .max)
+        guard let entry = entries.popMin() else { return nil }
+        return (entry.place, entries.min?.sequence ?? .max)
     }
 }

@@ -124,7 +124,7 @@ extension HubState {
         guard stream.shard != nil, let changed = streams[id]?.request else { return }
         // Removed channels end before the announcement, added ones begin after it.
         let wanted = channels(of: changed)
-        drop(in: id, except: wanted, leaving: .drop)
+        drop(in: id, except: wanted, unread: .drop)
         let announcement = ControlEvent.stream(
             id: id,
             sources: states(of: changed),
@@ -144,7 +144,7 @@ extension HubState {
     }
 
     /// The treatment of unread events of a channel that a stream stops reading.
-    enum Leaving {
+    enum UnreadEvents {
         /// They are still delivered.
         case retire
         /// They are dropped.
@@ -152,22 +152,22 @@ extension HubState {
     }
 
     /// Updates the channels that a stream reads after a change of its sources; new ones are read from now on.
-    mutating func reconcile(_ id: String, leaving: Leaving) {
+    mutating func reconcile(_ id: String, unread: UnreadEvents) {
         guard let stream = streams[id], stream.shard != nil else { return }
         let wanted = channels(of: stream.request)
-        drop(in: id, except: wanted, leaving: leaving)
+        drop(in: id, except: wanted, unread: unread)
         for wanted in wanted where streams[id]?.reads[wanted.channel.id] == nil {
             if let change = read(wanted.channel, in: id, after: nil) { send([change], to: id) }
         }
     }
 
-    private mutating func drop(in id: String, except wanted: [WantedChannel], leaving: Leaving) {
+    private mutating func drop(in id: String, except wanted: [WantedChannel], unread: UnreadEvents) {
         guard let stream = streams[id], let shard = stream.shard else { return }
         let keep = Set(wanted.map(\.channel.id))
         for (channelID, read) in stream.reads.sorted(by: { $0.key < $1.key }) where !keep.contains(channelID) {
             streams[id]?.reads[channelID] = nil
             read.channel.removeReader(shard: shard, variant: stream.variant)
-            switch leaving {
+            switch unread {
             case .retire: send([.retire(read.local, upTo: read.channel.log.view)], to: id)
             case .drop: send([.drop(read.local)], to: id)
             }

@@ -91,7 +91,7 @@ struct HubState: Sendable {
         subscriptions[id] = subscription
         if let client { clients[client]?.add(id, subscription.channel) }
         affected.formUnion(streamsReading(subscription))
-        for stream in affected { reconcile(stream, leaving: .retire) }
+        for stream in affected { reconcile(stream, unread: .retire) }
     }
 
     mutating func removeSubscription(_ id: String) {
@@ -120,7 +120,7 @@ struct HubState: Sendable {
             let hadSources = !stream.request.sources.isEmpty
             stream.request.sources.removeAll(where: isGone)
             streams[id] = stream
-            reconcile(id, leaving: .retire)
+            reconcile(id, unread: .retire)
             if hadSources, stream.request.sources.isEmpty { _ = close(id, reason: "deleted") }
         }
     }

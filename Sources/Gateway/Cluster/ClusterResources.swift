@@ -180,8 +180,8 @@ struct InheritedResource: Sendable {
     let id: String
     /// The specification with its content decrypted.
     let specification: ResourceSpecification
-    let subscription: ClusterLedger.SubscriptionView?
-    let client: ClusterLedger.ClientView?
+    let subscription: ClusterLedger.SubscriptionEntry?
+    let client: ClusterLedger.ClientEntry?
 }
 
 extension Services {

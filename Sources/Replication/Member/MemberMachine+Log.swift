@@ -35,7 +35,7 @@ extension MemberMachine {
 
     private mutating func apply(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
         counters.framesApplied += 1
-        if case .newcomer(let newcomer) = phase { return look(at: stored, newcomer, now) }
+        if case .loading(let loading) = phase { return look(at: stored, loading, now) }
         guard let verdict = ledger?.apply(stored) else { return [] }
         switch verdict {
         case .taken(let effects):
@@ -54,8 +54,8 @@ extension MemberMachine {
     }
 
     /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it.
-    private mutating func look(at stored: StoredFrame, _ newcomer: Newcomer, _ now: Moment) -> [MemberAction] {
-        guard let frame = ClusterFrame(stored.bytes), frame.kind == .epoch, frame.previous >= newcomer.base
+    private mutating func look(at stored: StoredFrame, _ loading: Loading, _ now: Moment) -> [MemberAction] {
+        guard let frame = ClusterFrame(stored.bytes), frame.kind == .epoch, frame.previous >= loading.base
         else { return [] }
         ledger = ClusterLedger(beginning: frame, at: stored.position)
         phase = .following

@@ -40,7 +40,7 @@ extension MemberMachine {
     package mutating func timePassed(at now: Moment) -> [MemberAction] {
         monitor.timePassed(at: now)
         var actions = beat(at: now)
-        if case .newcomer(let newcomer) = phase { return actions + newcomerTimePassed(newcomer, at: now) }
+        if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
         guard isFollowing else { return actions }
         declareHolds()
         removeSilent(at: now)

@@ -3,8 +3,8 @@ package import StreamIO
 /// Decides what one gateway process does as a member of a cluster.
 ///
 /// ```text
-/// offline ──connected──▶ inspecting ──looked──▶ newcomer ──stateArrived, or an epoch begins──▶ following
-///                            └──────looked, and the log goes on where this member stopped─────────▲
+/// offline ──connected──▶ inspecting ──looked──▶ loading ──stateArrived, or an epoch begins──▶ following
+///                            └──────looked, and the log goes on where this member stopped────────▲
 /// ```
 ///
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
@@ -13,15 +13,15 @@ package struct MemberMachine: ~Copyable, Sendable {
     enum Phase: Equatable {
         /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
         case offline
-        /// Connected, and not known yet whether the log is still the same one. *Leaves to* `newcomer`, `following`.
+        /// Connected, and not known yet whether the log is still the same one. *Leaves to* `loading`, `following`.
         case inspecting
         /// Without state. *Entered* by `looked`; *leaves to* `following`.
-        case newcomer(Newcomer)
-        /// Applies the log in order. *Leaves to* `inspecting`, `newcomer`.
+        case loading(Loading)
+        /// Applies the log in order. *Leaves to* `inspecting`, `loading`.
         case following
     }
 
-    struct Newcomer: Equatable {
+    struct Loading: Equatable {
         let since: Moment
         var asks = 0
         var nextAsk: Moment
@@ -192,7 +192,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         ledger = nil
         reader = LogReader(position: base)
         let actions = dropOut()
-        phase = .newcomer(Newcomer(since: now, nextAsk: now, base: base))
+        phase = .loading(Loading(since: now, nextAsk: now, base: base))
         return actions + (beginning ? beginEpoch(at: now) : ask(at: now))
     }
 
@@ -211,29 +211,29 @@ package struct MemberMachine: ~Copyable, Sendable {
         return [.closeOutbox, .dropAll]
     }
 
-    // MARK: - Newcomer
+    // MARK: - Loading
 
     private mutating func ask(at now: Moment) -> [MemberAction] {
-        guard case .newcomer(var newcomer) = phase else { return [] }
-        newcomer.asks += 1
-        newcomer.nextAsk = now + timings.ask
-        phase = .newcomer(newcomer)
+        guard case .loading(var loading) = phase else { return [] }
+        loading.asks += 1
+        loading.nextAsk = now + timings.ask
+        phase = .loading(loading)
         return [.askForState]
     }
 
-    mutating func newcomerTimePassed(_ newcomer: Newcomer, at now: Moment) -> [MemberAction] {
-        guard now >= newcomer.nextAsk else { return [] }
-        if newcomer.beginning != nil { return beginEpoch(at: now) }
-        let waits = monitor.hearsOthers(at: now) && now - newcomer.since < timings.newcomer
-        return newcomer.asks < timings.asks || waits ? ask(at: now) : beginEpoch(at: now)
+    mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
+        guard now >= loading.nextAsk else { return [] }
+        if loading.beginning != nil { return beginEpoch(at: now) }
+        let waits = monitor.hearsOthers(at: now) && now - loading.since < timings.loading
+        return loading.asks < timings.asks || waits ? ask(at: now) : beginEpoch(at: now)
     }
 
     private mutating func beginEpoch(at now: Moment) -> [MemberAction] {
-        guard case .newcomer(var newcomer) = phase else { return [] }
-        let bytes = newcomer.beginning ?? epochFrame()
-        newcomer.beginning = bytes
-        newcomer.nextAsk = now + timings.resend
-        phase = .newcomer(newcomer)
+        guard case .loading(var loading) = phase else { return [] }
+        let bytes = loading.beginning ?? epochFrame()
+        loading.beginning = bytes
+        loading.nextAsk = now + timings.resend
+        phase = .loading(loading)
         return [.append(bytes)]
     }
 
@@ -253,7 +253,7 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
-        guard case .newcomer = phase, snapshot.created == created, snapshot.ledger.position + 1 >= firstKept,
+        guard case .loading = phase, snapshot.created == created, snapshot.ledger.position + 1 >= firstKept,
             snapshot.ledger.position <= reader.known
         else { return [] }
         let known = reader.known

@@ -84,7 +84,7 @@ extension ClusterLedger {
         if topics[id] == nil {
             guard subscriptions[id] == nil else { return }
             topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
-            var view = SubscriptionView(properties: key.properties, owner: nil, madeAt: position)
+            var view = SubscriptionEntry(properties: key.properties, owner: nil, madeAt: position)
             view.isActive = true
             subscriptions[id] = view
             effects += [
@@ -191,12 +191,12 @@ extension ClusterLedger {
     private mutating func note(_ change: HubChange, by member: UInt64) {
         switch change {
         case .clientAdded(let id, let status):
-            clients[id] = ClientView(owner: member, status: status, madeAt: position)
+            clients[id] = ClientEntry(owner: member, status: status, madeAt: position)
         case .clientRemoved(let id):
             clients[id] = nil
             specified[id] = nil
         case .subscriptionAdded(let id, let properties):
-            subscriptions[id] = SubscriptionView(properties: properties, owner: member, madeAt: position)
+            subscriptions[id] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
         case .subscriptionRemoved(let id):
             subscriptions[id] = nil
             specified[id] = nil
@@ -212,7 +212,7 @@ extension ClusterLedger {
     }
 }
 
-extension ClusterLedger.SubscriptionView {
+extension ClusterLedger.SubscriptionEntry {
     /// The layout of the updates of a subscription, from the counts and positions that the server confirmed.
     static func layout(
         _ properties: SubscriptionProperties,

@@ -30,7 +30,7 @@ package struct ClusterLedger: Sendable, Equatable {
     }
 
     /// The state of a subscription, as far as the ledger needs it for its decisions.
-    package struct SubscriptionView: Sendable, Equatable {
+    package struct SubscriptionEntry: Sendable, Equatable {
         package var properties: SubscriptionProperties
         /// The member that owns it; nil for a shared one.
         package internal(set) var owner: UInt64?
@@ -50,7 +50,7 @@ package struct ClusterLedger: Sendable, Equatable {
     }
 
     /// A client of a member.
-    package struct ClientView: Sendable, Equatable {
+    package struct ClientEntry: Sendable, Equatable {
         package internal(set) var owner: UInt64
         package var status: ClientStatus
         /// The position at which it was added.
@@ -80,8 +80,8 @@ package struct ClusterLedger: Sendable, Equatable {
     package internal(set) var topics: [String: SharedTopic] = [:]
     /// The owner of each group and the number of its subscriptions; no entry for a group without subscriptions.
     var ownedGroups: [UInt64: OwnedGroup] = [:]
-    package internal(set) var subscriptions: [String: SubscriptionView] = [:]
-    package internal(set) var clients: [String: ClientView] = [:]
+    package internal(set) var subscriptions: [String: SubscriptionEntry] = [:]
+    package internal(set) var clients: [String: ClientEntry] = [:]
     package internal(set) var specified: [String: SpecifiedResource] = [:]
     /// The tickets that were used in this epoch.
     var ticketUses = TicketUses()

@@ -135,7 +135,7 @@ package struct ClusterTimings: Sendable, Equatable {
     package var ask = Duration.milliseconds(500)
     package var asks = 3
     /// How long a joining member continues to send requests while it receives heartbeats.
-    package var newcomer = Duration.seconds(10)
+    package var loading = Duration.seconds(10)
     /// How long a member wants a shared subscription after its last local reader, and how long the owner keeps it after
     /// the last member that wants it.
     package var linger = Duration.seconds(5)

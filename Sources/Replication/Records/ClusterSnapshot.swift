@@ -90,7 +90,7 @@ extension ByteWriter {
         }
     }
 
-    private mutating func subscription(_ id: String, _ view: ClusterLedger.SubscriptionView) {
+    private mutating func subscription(_ id: String, _ view: ClusterLedger.SubscriptionEntry) {
         string(id)
         properties(view.properties)
         optional(view.owner) { $0.fixed64($1) }
@@ -123,7 +123,7 @@ extension ByteReader {
             let id = try string()
             let owner = try fixed64()
             guard let status = ClientStatus(rawValue: try string()) else { throw .malformed }
-            ledger.clients[id] = ClusterLedger.ClientView(owner: owner, status: status, madeAt: try varint())
+            ledger.clients[id] = ClusterLedger.ClientEntry(owner: owner, status: status, madeAt: try varint())
         }
         for _ in 0..<(try varint()) {
             let id = try string()
@@ -146,8 +146,8 @@ extension ByteReader {
         return ledger
     }
 
-    private mutating func subscription() throws(CodingError) -> ClusterLedger.SubscriptionView {
-        var view = ClusterLedger.SubscriptionView(
+    private mutating func subscription() throws(CodingError) -> ClusterLedger.SubscriptionEntry {
+        var view = ClusterLedger.SubscriptionEntry(
             properties: try properties(),
             owner: try optional { reader throws(CodingError) in try reader.fixed64() },
             madeAt: try varint()
@@ -157,7 +157,7 @@ extension ByteReader {
         view.isSubscribed = try bool()
         guard view.isSubscribed else { return view }
         let fieldCount = try signed()
-        view.layout = ClusterLedger.SubscriptionView.layout(
+        view.layout = ClusterLedger.SubscriptionEntry.layout(
             view.properties,
             fieldCount: fieldCount,
             keyPosition: try optional { reader throws(CodingError) in try reader.signed() },
