@@ -101,17 +101,10 @@ final class ShardChannel: @unchecked Sendable {
         guard !isLiveGroupAtEnd else { return }
         for variant in EventVariant.all {
             guard let group = liveGroups[variant.index], !group.readers.isEmpty else { continue }
-            group.totals.add(events: unsentCount, bytes: unsentBytes(variant))
+            group.totals.add(events: unsentCount)
             lastBroadcast = now
         }
         livePosition = LogPosition(segment: view.tail, index: view.tailCount)
         liveOrdinal = view.endOrdinal
-    }
-
-    private func unsentBytes(_ variant: EventVariant) -> Int {
-        var reader = LiveGroupReader(self)
-        var count = 0
-        while reader.nextSequence != nil, let piece = reader.take(before: .max, variant) { count += piece.bytes.count }
-        return count
     }
 }

@@ -11,11 +11,11 @@ struct PrivateWriter {
 
     init(isChunked: Bool) { self.isChunked = isChunked }
 
-    /// Passes a payload to the batch, in an HTTP chunk if the stream is chunked; returns the number of bytes.
-    mutating func write(_ payload: [UInt8], to batch: inout StreamBatch) -> Int {
+    /// Passes a payload to the batch, in an HTTP chunk if the stream is chunked.
+    mutating func write(_ payload: [UInt8], to batch: inout StreamBatch) {
         if let block, let range = block.append(payload, chunked: isChunked) {
             batch.append(range, owner: block)
-            return range.count
+            return
         }
         let fresh = PrivateBytes(capacity: max(capacity, payload.count + ChunkFraming.overhead))
         capacity = min(Self.mostCapacity, capacity * 4)
@@ -24,7 +24,6 @@ struct PrivateWriter {
             preconditionFailure("a fresh block holds what it was made for")
         }
         batch.append(range, owner: fresh)
-        return range.count
     }
 }
 

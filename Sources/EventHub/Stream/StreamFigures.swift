@@ -5,7 +5,6 @@ package final class StreamFigures: Sendable {
     private let deliveredCount = Atomic<UInt64>(0)
     private let conflatedCount = Atomic<UInt64>(0)
     private let droppedCount = Atomic<UInt64>(0)
-    private let byteCount = Atomic<UInt64>(0)
     private let unreadCount = Atomic<Int>(0)
     /// The broadcasts that the stream takes part in; their totals are its own as well.
     private let shares = Mutex<[Share]>([])
@@ -14,10 +13,8 @@ package final class StreamFigures: Sendable {
     private struct Share {
         let totals: BroadcastCounters
         let eventsBefore: UInt64
-        let bytesBefore: UInt64
 
         var events: UInt64 { totals.events &- eventsBefore }
-        var bytes: UInt64 { totals.bytes &- bytesBefore }
     }
 
     /// All zero.
@@ -31,10 +28,6 @@ package final class StreamFigures: Sendable {
     package var conflated: UInt64 { conflatedCount.load(ordering: .relaxed) }
     /// Updates that were dropped because the window was full, and reported by `lost-updates`.
     package var dropped: UInt64 { droppedCount.load(ordering: .relaxed) }
-    /// Bytes written, framing included.
-    package var bytes: UInt64 {
-        shares.withLock { $0.reduce(byteCount.load(ordering: .relaxed)) { $0 &+ $1.bytes } }
-    }
     /// Events that wait for the reader, as of the last visit of the stream.
     package var lag: Int { unreadCount.load(ordering: .relaxed) }
 
@@ -46,23 +39,17 @@ package final class StreamFigures: Sendable {
     func addDelivered(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: deliveredCount) }
     func addConflated(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: conflatedCount) }
     func addDropped(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: droppedCount) }
-    func addBytes(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: byteCount) }
     func setLag(_ count: Int) { unreadCount.store(count, ordering: .relaxed) }
 
     /// Adds the broadcasts of a live group to the stream's totals from now on.
     func joinLiveGroup(_ totals: BroadcastCounters) {
-        shares.withLock {
-            $0.append(Share(totals: totals, eventsBefore: totals.events, bytesBefore: totals.bytes))
-        }
+        shares.withLock { $0.append(Share(totals: totals, eventsBefore: totals.events)) }
     }
 
     /// Stops adding broadcasts; those so far stay in the stream's totals.
     func leaveLiveGroup() {
         shares.withLock { shares in
-            for share in shares {
-                Self.add(share.events, to: deliveredCount)
-                Self.add(share.bytes, to: byteCount)
-            }
+            for share in shares { Self.add(share.events, to: deliveredCount) }
             shares.removeAll(keepingCapacity: true)
         }
     }
@@ -71,16 +58,10 @@ package final class StreamFigures: Sendable {
 /// Totals of the broadcasts to one live group. Written by the thread of one loop, read by any thread.
 final class BroadcastCounters: Sendable {
     private let eventCount = Atomic<UInt64>(0)
-    private let byteCount = Atomic<UInt64>(0)
 
     /// Events so far.
     var events: UInt64 { eventCount.load(ordering: .relaxed) }
-    /// Bytes so far.
-    var bytes: UInt64 { byteCount.load(ordering: .relaxed) }
 
     /// Adds a broadcast.
-    func add(events: Int, bytes: Int) {
-        eventCount.wrappingAdd(UInt64(clamping: events), ordering: .relaxed)
-        byteCount.wrappingAdd(UInt64(clamping: bytes), ordering: .relaxed)
-    }
+    func add(events: Int) { eventCount.wrappingAdd(UInt64(clamping: events), ordering: .relaxed) }
 }

@@ -40,7 +40,7 @@ extension Subscriber {
         context.encoder.epoch = epoch
         while !batch.isFull, let (entry, id) = pending.popFirst() {
             encode(entry, id)
-            figures.addBytes(writer.write(context.encoder.json.bytes, to: &batch))
+            writer.write(context.encoder.json.bytes, to: &batch)
             if case .control = entry.content { continue }
             if case .conflated = entry.content { hasUpdates = true }
             delivered(1)
@@ -69,7 +69,7 @@ extension Subscriber {
     private func give(_ event: ControlEvent, to batch: inout StreamBatch) {
         context.encoder.encode(event, as: request.format)
         var writer = PrivateWriter(isChunked: isChunked)
-        figures.addBytes(writer.write(context.encoder.json.bytes, to: &batch))
+        writer.write(context.encoder.json.bytes, to: &batch)
     }
 
     private func delivered(_ count: Int) {
@@ -125,7 +125,6 @@ extension Subscriber {
         }
         let end = buffer.frame(at: low - 1).chunkEnd
         batch.append(buffer.bytes(from: start, to: end), owner: buffer)
-        figures.addBytes(end - start)
         return low
     }
 
@@ -138,7 +137,6 @@ extension Subscriber {
             if index > range.lowerBound, batch.isFull { return index }
             let frame = buffer.frame(at: index)
             batch.append(buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd), owner: buffer)
-            figures.addBytes(frame.payloadEnd - frame.payloadStart)
         }
         return range.upperBound
     }
@@ -155,7 +153,7 @@ extension Subscriber {
             if index > range.lowerBound, batch.isFull { return index }
             let record = segment.record(at: index)
             context.encoder.encode(record.event, sequence: record.sequence, of: segment.context, as: variant)
-            figures.addBytes(writer.write(context.encoder.json.bytes, to: &batch))
+            writer.write(context.encoder.json.bytes, to: &batch)
         }
         return range.upperBound
     }
