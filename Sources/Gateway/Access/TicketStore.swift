@@ -11,12 +11,12 @@ final class TicketStore: Sendable {
         let lifetime: Duration
     }
 
-    private struct Entry {
+    struct Entry {
         let caller: Caller
         let expiresAt: Moment
     }
 
-    private struct State {
+    struct State {
         var entries: [[UInt8]: Entry] = [:]
         /// The hashes in the order of issue, which is also the order of expiry.
         var order: [[UInt8]] = []
@@ -27,7 +27,7 @@ final class TicketStore: Sendable {
 
     private let maxTickets: Int
     private let maxTicketsPerCaller: Int
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// An empty store.
     init(maxTickets: Int = 100_000, maxTicketsPerCaller: Int = 1_000) {
@@ -75,12 +75,6 @@ final class TicketStore: Sendable {
             for (hash, entry) in state.entries where isRevoked(entry.caller) { _ = Self.take(hash, from: &state) }
         }
     }
-
-    /// The number of stored hashes, including those of used tickets.
-    var held: Int { state.withLock { $0.order.count } }
-
-    /// The number of tickets that are not used yet.
-    var count: Int { state.withLock { $0.entries.count } }
 
     private static func take(_ hash: [UInt8], from state: inout State) -> Entry? {
         guard let entry = state.entries.removeValue(forKey: hash) else { return nil }

@@ -121,18 +121,6 @@ package final class HTTPHost: HTTPHandler {
         logger.warning("new connections are refused by the system", metadata: ["reason": "\(reason)"])
     }
 
-    /// Responds to a complete request. After `.wait` the response goes to `later`; a late stream is not opened.
-    func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
-        let responder = HTTPResponder { decision in
-            switch decision {
-            case .respond(let response): later(response)
-            case .stream(_, let stream): stream.onEnd(.neverOpened)
-            case .wait: break
-            }
-        }
-        return handle(request, responder)
-    }
-
     /// The response to a request that the HTTP server rejected.
     package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: refusal)

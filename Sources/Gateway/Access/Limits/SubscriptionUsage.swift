@@ -6,13 +6,13 @@ internal import Synchronization
 /// A caller uses the subscriptions that it made and those that its streams joined. A subscription counts once for a
 /// caller, also when several of its streams share it. Callers without authentication have no quotas.
 final class SubscriptionUsage: Sendable {
-    private struct Usage {
+    struct Usage {
         /// For each subscription how often it is held, and its items.
         var held: [String: (count: Int, items: Int)] = [:]
         var items = 0
     }
 
-    private let usages = Mutex<[String: Usage]>([:])
+    let usages = Mutex<[String: Usage]>([:])
 
     /// No usage.
     init() {}
@@ -65,11 +65,6 @@ final class SubscriptionUsage: Sendable {
             usages[identity]?.items -= present.items
             if usages[identity]?.held.isEmpty ?? false { usages[identity] = nil }
         }
-    }
-
-    /// The number of subscriptions and items that a caller uses.
-    func count(_ identity: String) -> (subscriptions: Int, items: Int) {
-        usages.withLock { ($0[identity]?.held.count ?? 0, $0[identity]?.items ?? 0) }
     }
 
     private static func overQuota(_ what: String, _ limit: Int) -> Problem {

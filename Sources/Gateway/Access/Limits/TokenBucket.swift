@@ -62,14 +62,14 @@ struct TokenBucket: Sendable {
 ///
 /// Full buckets are removed when the table is full. If no place is left, all further names share one bucket.
 final class TokenBuckets: Sendable {
-    private struct State {
+    struct State {
         var buckets: [String: TokenBucket] = [:]
         var shared: TokenBucket?
         var nextSweep: Moment?
     }
 
     private let maxBuckets: Int
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// An empty table.
     init(maxBuckets: Int = 50_000) { self.maxBuckets = maxBuckets }
@@ -102,7 +102,4 @@ final class TokenBuckets: Sendable {
         state.buckets = state.buckets.filter { !$0.value.isFull(now: now) }
         state.nextSweep = now + .seconds(1)
     }
-
-    /// The number of names that have a bucket.
-    var count: Int { state.withLock { $0.buckets.count } }
 }

@@ -137,7 +137,7 @@ struct Permissions: Sendable {
 final class ResourceOwners: Sendable {
     /// The subscriptions and items that callers use.
     let usage = SubscriptionUsage()
-    private let owners = Mutex<[String: String]>([:])
+    let owners = Mutex<[String: String]>([:])
 
     /// No owners.
     init() {}
@@ -165,9 +165,6 @@ final class ResourceOwners: Sendable {
         let owner = owners.withLock { $0.removeValue(forKey: resource.rawValue) }
         usage.remove(resource.rawValue, of: owner)
     }
-
-    /// The number of entries.
-    var count: Int { owners.withLock { $0.count } }
 
     private func note(_ id: String, _ caller: Caller) {
         guard let identity = caller.identity else { return }

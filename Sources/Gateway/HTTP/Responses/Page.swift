@@ -34,9 +34,6 @@ struct Page<Element: Sendable>: Sendable {
         (self.list, self.id, path, self.limit) = (list, id, call.request.rawPath, limit)
     }
 
-    /// The cursor of the next page; nil on the last one.
-    var nextCursor: String? { cursor(after: entries.endIndex) }
-
     private func cursor(after end: Int) -> String? {
         guard end < list.count, end > entries.startIndex else { return nil }
         return "\(end - 1).\(Self.hash(id(list[end - 1])))"

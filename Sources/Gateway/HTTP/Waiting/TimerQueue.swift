@@ -6,14 +6,14 @@ final class TimerQueue: Sendable {
     /// An action; it must be quick.
     typealias Action = @Sendable () -> Void
 
-    private struct State: ~Copyable {
+    struct State: ~Copyable {
         var timers = TimerTable<Action>()
         var isStopped = false
         var sleeper: Task<Void, Never>?
     }
 
     private let clock: @Sendable () -> Moment
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// An empty queue.
     init(clock: @escaping @Sendable () -> Moment) { self.clock = clock }
@@ -55,9 +55,6 @@ final class TimerQueue: Sendable {
         }
         for action in left { action() }
     }
-
-    /// The number of scheduled actions.
-    var count: Int { state.withLock { $0.timers.count } }
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 

@@ -111,3 +111,17 @@ struct Fixture {
         perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#).json["id"]?.string ?? ""
     }
 }
+
+extension HTTPHost {
+    /// Responds to a complete request. After `.wait` the response goes to `later`; a late stream is not opened.
+    func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
+        let responder = HTTPResponder { decision in
+            switch decision {
+            case .respond(let response): later(response)
+            case .stream(_, let stream): stream.onEnd(.neverOpened)
+            case .wait: break
+            }
+        }
+        return handle(request, responder)
+    }
+}

@@ -12,6 +12,11 @@ import Testing
         return try Page(of: list, for: call) { $0 }
     }
 
+    private func nextCursor(_ page: Page<String>) throws -> String? {
+        guard case .bytes(let bytes) = page.response("things", { $0.string($1) }).httpResponse.body else { return nil }
+        return try JSONValue(parsing: bytes)["nextCursor"]?.string
+    }
+
     @Test func pagesFollowEachOtherWithoutHoleOrRepetition() throws {
         let list = (1...25).map { "id\($0)" }
         var seen: [String] = []
@@ -19,7 +24,7 @@ import Testing
         repeat {
             let page = try page(list, "limit=10" + (cursor.map { "&cursor=\($0)" } ?? ""))
             seen += page.entries
-            cursor = page.nextCursor
+            cursor = try nextCursor(page)
             let link = page.response("things") { $0.string($1) }.headers["Link"]
             #expect((link == nil) == (cursor == nil))
         } while cursor != nil
@@ -28,7 +33,7 @@ import Testing
 
     @Test func deletionsNeitherRepeatNorEndThePaging() throws {
         let first = try page(["a", "b", "c", "d"], "limit=2")
-        let cursor = try #require(first.nextCursor)
+        let cursor = try #require(try nextCursor(first))
         #expect(Array(try page(["b", "c", "d"], "limit=2&cursor=\(cursor)").entries) == ["c", "d"])
         #expect(Array(try page(["a", "c", "d"], "limit=2&cursor=\(cursor)").entries) == ["c", "d"])
         #expect(try page([], "limit=2&cursor=\(cursor)").entries.isEmpty)
