@@ -176,7 +176,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DemoServerTests",
-            dependencies: ["DemoServer", "TLCP", nioCore, nioPosix],
+            dependencies: ["DemoServer", "StreamIO", "TLCP", nioCore, nioPosix],
             swiftSettings: strict
         ),
         .testTarget(

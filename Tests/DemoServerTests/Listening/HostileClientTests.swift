@@ -1,5 +1,6 @@
 internal import DemoServer
 internal import NIOCore
+internal import StreamIO
 internal import Testing
 
 /// No input from a socket traps the server, or increases its memory without limit.
@@ -30,7 +31,7 @@ struct HostileClientTests {
     }
 
     @Test func randomBytesNeverTrap() async throws {
-        var generator = SeededGenerator(seed: 20_260_518)
+        var generator = SplitMix64(seed: 20_260_518)
         try await withServer { server, port in
             for round in 0..<150 {
                 try await RawConnection.open(port: port) { connection in
@@ -46,7 +47,7 @@ struct HostileClientTests {
     private static func annoy(
         _ connection: inout RawConnection,
         kind: Int,
-        _ generator: inout SeededGenerator
+        _ generator: inout SplitMix64
     ) async throws {
         let length = Int.random(in: 1...3_000, using: &generator)
         let noise = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -1,4 +1,5 @@
 internal import DemoServer
+internal import StreamIO
 internal import Testing
 
 struct RequestTests {
@@ -182,7 +183,7 @@ struct RequestTests {
     }
 
     @Test func arbitraryBytesNeverTrap() {
-        var generator = SeededGenerator(seed: 20_260_101)
+        var generator = SplitMix64(seed: 20_260_101)
         let words = [
             "control", "msg", "\r\n", "LS_reqId=1", "&", "LS_op=add", "=", "%", "%zz", "LS_subId=",
             "99999999999999999999", "-1",
