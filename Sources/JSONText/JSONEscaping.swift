@@ -1,0 +1,98 @@
+/// Writes JSON strings: quotation marks, and escapes only where JSON requires them.
+enum JSONEscaping {
+    /// Appends a string with its quotation marks.
+    static func append(_ text: String, afterComma needsComma: Bool, to bytes: inout [UInt8]) {
+        let done: Void? = text.utf8.withContiguousStorageIfAvailable { append($0, afterComma: needsComma, to: &bytes) }
+        if done == nil {
+            Array(text.utf8).withUnsafeBufferPointer { append($0, afterComma: needsComma, to: &bytes) }
+        }
+    }
+
+    /// Appends runs of bytes that need no escape, with the escapes between them. Most texts are one run.
+    private static func append(
+        _ text: UnsafeBufferPointer<UInt8>,
+        afterComma needsComma: Bool,
+        to bytes: inout [UInt8]
+    ) {
+        var runEnd = endOfRun(in: text, from: 0)
+        bytes.append(addingCapacity: text.count + 3) { span in
+            if needsComma { span.append(UInt8(ascii: ",")) }
+            span.append(UInt8(ascii: "\""))
+            span.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<runEnd]))
+            if runEnd == text.count { span.append(UInt8(ascii: "\"")) }
+        }
+        if runEnd == text.count { return }
+        while runEnd < text.count {
+            escape(text[runEnd], to: &bytes)
+            let runStart = runEnd + 1
+            runEnd = endOfRun(in: text, from: runStart)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart..<runEnd]))
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The index of the first byte that needs an escape, or the end.
+    private static func endOfRun(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        let bytes = UnsafeRawBufferPointer(text)
+        let end = bytes.count
+        var index = start
+        while index + 8 <= end, !needsEscape(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) { index += 8 }
+        // The last few bytes are compared at once too, together with bytes before them.
+        if end - start >= 8 {
+            if !needsEscape(bytes.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self)), end - index < 8 {
+                return end
+            }
+        } else if end - start >= 4 {
+            let first = bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+            let last = bytes.loadUnaligned(fromByteOffset: end - 4, as: UInt32.self)
+            if !needsEscape(UInt64(first) << 32 | UInt64(last)) { return end }
+        }
+        while index < end {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+            index += 1
+        }
+        return index
+    }
+
+    /// Whether one of eight bytes is a control character, a quotation mark or a backslash; all are compared at once.
+    private static func needsEscape(_ bytes: UInt64) -> Bool {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        let quotes = bytes ^ (each &* UInt64(UInt8(ascii: "\"")))
+        let backslashes = bytes ^ (each &* UInt64(UInt8(ascii: "\\")))
+        // Below a limit, the subtraction borrows from the top bit of a byte, which was 0.
+        let isControl = (bytes &- each &* 0x20) & ~bytes
+        let isQuote = (quotes &- each) & ~quotes
+        let isBackslash = (backslashes &- each) & ~backslashes
+        return (isControl | isQuote | isBackslash) & (each &* 0x80) != 0
+    }
+
+    private static func escape(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0..<0x20:
+            bytes.append(contentsOf: "u00".utf8)
+            bytes.append(UInt8(ascii: "0") + (byte >> 4))
+            let low = byte & 0x0F
+            bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+        default: bytes.append(byte)
+        }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends bytes, for which there is room.
+    @inline(__always)
+    mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
+        withUnsafeMutableBufferPointer { buffer, count in
+            let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...]))
+            room.copyMemory(from: UnsafeRawBufferPointer(bytes))
+            count += bytes.count
+        }
+    }
+}
