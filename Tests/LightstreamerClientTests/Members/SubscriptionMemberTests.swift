@@ -93,6 +93,23 @@ internal import Testing
         Self.refuses("requestedMaxFrequency") { try subscription.setRequestedMaxFrequency(.limited(0)) }
     }
 
+    @Test func propertiesAreReadAndReplacedTogether() throws {
+        let subscription = try Self.subscription(.distinct)
+        var properties = try #require(subscription.properties)
+        properties.items = .list(["item7"])
+        properties.selector = "selector"
+        try subscription.setProperties(properties)
+        #expect(subscription.properties == properties)
+        #expect(subscription.items == ["item7"] && subscription.selector == "selector")
+        var wrong = properties
+        wrong.dataAdapter = ""
+        wrong.selector = "other"
+        Self.refuses("dataAdapter") { try subscription.setProperties(wrong) }
+        let otherMode = SubscriptionProperties(mode: .merge, items: properties.items, fields: properties.fields)
+        #expect(throws: ClientError.self) { try subscription.setProperties(otherMode) }
+        #expect(subscription.properties == properties)
+    }
+
     @Test func snapshotLengthIsForDistinctAndRawHasNone() throws {
         Self.refuses("requestedSnapshot") { try Self.subscription(.merge).setRequestedSnapshot(.length(1)) }
         Self.refuses("requestedSnapshot") { try Self.subscription(.raw).setRequestedSnapshot(.yes) }
