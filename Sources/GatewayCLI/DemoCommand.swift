@@ -9,8 +9,8 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Run the gateway together with an embedded demo server.",
         discussion: """
-            The gateway listens on 127.0.0.1:8080, the demo server on 127.0.0.1:8090; --port 0 and --demo-port 0 take \
-            free ports. The first lines on standard output are the addresses: "gateway: http://…", "demo-server: http://…". \
+            The gateway listens on 127.0.0.1:8080, the demo server on 127.0.0.1:8090; --port 0 and --demo-port 0 \
+            choose free ports. The first lines on standard output are the addresses: "gateway: http://…", "demo-server: http://…". \
             The name of the upstream is demo.
             """
     )

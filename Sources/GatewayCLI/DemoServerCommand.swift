@@ -11,9 +11,9 @@ struct DemoServerCommand: AsyncParsableCommand {
         discussion: """
             The first line on standard output is "demo-server: http://ADDRESS:PORT".
 
-            With --faults clients script misbehaviour: POST /demo/faults installs the script in its body, DELETE \
-            /demo/faults takes away what has not struck yet, GET /demo/census counts what the server holds, and a \
-            message FAULT|SCRIPT installs a script as well.
+            With --faults clients can script faults: POST /demo/faults installs the script in its body, DELETE \
+            /demo/faults removes the faults that have not occurred yet, GET /demo/census returns the numbers of \
+            sessions, subscriptions and connections, and a message FAULT|SCRIPT installs a script as well.
 
             \(FaultScript.manual)
             """
@@ -28,7 +28,7 @@ struct DemoServerCommand: AsyncParsableCommand {
     @Option(help: "The seed of everything in the data that looks random.")
     var seed: UInt64?
 
-    @Flag(help: "Let clients script misbehaviour; see above for the language.")
+    @Flag(help: "Let clients script faults; the language is described above.")
     var faults = false
 
     @OptionGroup var logging: LogOptions

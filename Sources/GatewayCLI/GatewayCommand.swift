@@ -23,7 +23,7 @@ struct GatewayCommand: AsyncParsableCommand {
         await main(nil)
     }
 
-    /// The error for a first argument that is no command, with the command that was probably meant.
+    /// The error for a first argument that is not a command, with the most similar command.
     static func unknownCommand(in arguments: [String]) -> ValidationError? {
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         guard let first = arguments.first, !first.hasPrefix("-"), !names.contains(first) else { return nil }

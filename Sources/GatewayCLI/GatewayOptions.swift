@@ -82,7 +82,7 @@ struct GatewayOptions: ParsableArguments {
         return try reader.read()
     }
 
-    /// Sentences about settings that have no effect, or whose absence makes the gateway useless.
+    /// Warnings about settings that have no effect, and about a missing upstream.
     func warnings(about configuration: GatewayConfiguration) -> [String] {
         let variables = (try? reader([], ProcessInfo.processInfo.environment))?.unknownVariables ?? []
         var warnings = variables.map { variable in

@@ -11,8 +11,8 @@ struct HealthCommand: AsyncParsableCommand {
         commandName: "health",
         abstract: "Check a running gateway; exit status 0 if it responds with 200.",
         discussion: """
-            The address comes from --url, or from the same flags, environment and file as that of serve. With --pid it \
-            comes from the command line and environment of a running gateway; that of a container has the process id 1.
+            The address is that of --url, or that of the same flags, environment and file as for serve. With --pid the \
+            command line and environment of a running gateway are used; in a container its process id is 1.
             """
     )
 

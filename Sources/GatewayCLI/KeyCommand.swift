@@ -1,15 +1,15 @@
 internal import ArgumentParser
 internal import Gateway
 
-/// `key`: makes an API key and the hash that a configuration holds of it.
+/// `key`: creates an API key and the hash that a configuration contains.
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Make an API key, and the hash that the configuration holds of it.",
+        abstract: "Create an API key, and its hash for the configuration.",
         discussion: """
             The key is printed once. Its holder sends it as "Authorization: Bearer KEY". The hash goes into the \
-            configuration, as auth.keys.NAME.hash; the key cannot be derived from it. Use only keys made by this command: \
-            a plain SHA-256 does not protect words that people choose.
+            configuration, as auth.keys.NAME.hash; the key cannot be derived from it. Use only keys created by this \
+            command: a plain SHA-256 hash does not protect passwords that people choose.
             """
     )
 

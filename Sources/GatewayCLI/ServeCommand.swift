@@ -4,15 +4,15 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// `serve`: a gateway over the configured upstreams.
+/// `serve`: runs a gateway with the configured upstreams.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run the gateway over configured upstreams.",
+        abstract: "Run the gateway with configured upstreams.",
         discussion: """
             Once connections are accepted, the first line on standard output is "gateway: http://ADDRESS:PORT". Logs \
-            go to standard error. SIGTERM and SIGINT stop the gateway after open requests. SIGHUP reads the configuration again; check --keys \
-            lists the settings that take effect then.
+            go to standard error. SIGTERM and SIGINT stop the gateway after open requests. SIGHUP reloads the \
+            configuration; check --keys lists the settings that take effect then.
             """
     )
 

@@ -10,7 +10,7 @@ struct WatchCommand: AsyncParsableCommand {
             From a server:   watch --server http://127.0.0.1:8090 --adapter-set DEMO --items item1 --fields last_price
             From a gateway:  watch --gateway http://127.0.0.1:8080 --upstream demo --items item1 --fields last_price
 
-            In a terminal the values are a table that changes in place; q ends it. In a pipe each update is a line.
+            In a terminal the values are shown as a table, updated in place; q ends it. In a pipe each update is one line.
 
             Credentials come from the environment, because other users of a machine can read command lines: \
             LIGHTSTREAMER_PASSWORD is sent to a server, GATEWAY_TOKEN (an API key or a JWT) to a gateway.

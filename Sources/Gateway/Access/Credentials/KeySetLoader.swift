@@ -6,7 +6,7 @@ internal import NIOCore
 /// Loads the JWK set of an identity provider from its URL, and again after an interval.
 ///
 /// Redirects are not followed, so that keys come from the configured host only. While the set cannot be loaded, the
-/// keys that were loaded last stay in force.
+/// keys of the last successful load remain valid.
 struct KeySetLoader: Sendable {
     /// The largest key set, in bytes.
     static let largestSet = 1 << 20
@@ -34,7 +34,7 @@ struct KeySetLoader: Sendable {
                 } catch {
                     wait = min(wait, Self.retryDelay)
                     logger.warning(
-                        "the JWK set cannot be loaded; the keys that were loaded last stay in force",
+                        "cannot load the JWK set; the keys of the last successful load remain valid",
                         metadata: ["url": "\(url)", "reason": "\(error)"]
                     )
                 }
