@@ -1,4 +1,4 @@
-"""Follows quotes, resumes after an interruption, and tries again ever more slowly while the gateway is away.
+"""Follows quotes, resumes after an interruption, and retries with increasing delays while the gateway is unreachable.
 
     pip install httpx httpx-sse
     GATEWAY_TOKEN=… python follow.py http://127.0.0.1:8080 [COUNT]
@@ -18,7 +18,7 @@ LONGEST_DELAY = 30
 
 
 def updates(gateway):
-    """Yields updates for ever."""
+    """Yields updates without end."""
     headers = {}
     if token := os.environ.get("GATEWAY_TOKEN"):
         headers["Authorization"] = f"Bearer {token}"

@@ -1,4 +1,4 @@
-"""Headless Chromium, spoken to by the DevTools protocol."""
+"""Headless Chromium, controlled by the DevTools protocol."""
 
 import base64
 import contextlib
@@ -38,7 +38,7 @@ class Page:
                 return message["result"]
 
     def note(self, message):
-        """Collects what the browser complains about: exceptions, and what the content security policy forbids."""
+        """Collects exceptions and violations of the content security policy."""
         parameters = message.get("params", {})
         if message.get("method") == "Runtime.exceptionThrown":
             self.complaints.append(parameters["exceptionDetails"].get("exception", parameters["exceptionDetails"]))
@@ -46,7 +46,7 @@ class Page:
             self.complaints.append(parameters["entry"]["text"])
 
     def evaluate(self, expression):
-        """What an expression gives that makes a JSON text."""
+        """The value of an expression that returns JSON text."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         return json.loads(answer["result"].get("value") or "null")
 
@@ -58,11 +58,11 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, expression, is_enough):
-        """Evaluates a JSON text again and again, until its value is enough."""
+        """Evaluates an expression for JSON text repeatedly, until its value satisfies a condition."""
         return self.again(lambda: self.evaluate(expression), expression, is_enough)
 
     def wait(self, expression, is_enough=bool):
-        """Evaluates an expression again and again, until its value is enough; while a page loads, it may fail."""
+        """Evaluates an expression repeatedly, until its value satisfies a condition; it may fail while a page loads."""
         def look():
             try:
                 return self.see(expression)

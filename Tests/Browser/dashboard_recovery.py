@@ -1,4 +1,4 @@
-"""Watches the dashboard in headless Chromium while the upstream and the gateway have trouble, and while the page is left.
+"""Watches the dashboard in headless Chromium while the upstream or the gateway fails, and while the page is hidden.
 
     python dashboard_recovery.py .build/debug/lightstreamer-gateway
 

@@ -21,7 +21,7 @@ SAMPLES = """[...document.querySelectorAll('.operation')].map((section) => ({
         [sample.dataset.language, sample.querySelector('code').textContent])) }))"""
 SETUP = "document.querySelector('[data-language=setup] code').textContent"
 
-# What has to be true before an operation can succeed, as a shell command.
+# The precondition of an operation, as a shell command.
 BEFORE = {"subscribe": 'curl -s -X POST "$BASE/v1/subscriptions/$SUBSCRIPTION/unsubscribe"'}
 # Operations whose responses do not end.
 STREAMS = {"stream", "openStream", "streamClient", "streamSubscription"}

@@ -27,11 +27,11 @@ TRANSPORTS = ["WS-STREAMING", "HTTP-STREAMING", "WS-POLLING", "HTTP-POLLING"]
 
 
 class Failure(Exception):
-    """A check that does not hold."""
+    """A check that failed."""
 
 
 class Journal:
-    """A list that can be waited on."""
+    """A list whose entries can be waited for."""
 
     def __init__(self):
         self._entries = []
@@ -154,7 +154,7 @@ class Check:
         self.client = LightstreamerClient(address, "DEMO")
         options = self.client.connectionOptions
         options.setForcedTransport(transport)
-        # Silence is noticed soon; nothing waits for these times while all is well.
+        # Silence is detected soon; these times do not delay a successful run.
         options.setKeepaliveInterval(1000)
         options.setStalledTimeout(1500)
         options.setReconnectTimeout(1500)

@@ -225,7 +225,7 @@ async def connections_that_break(binary, _):
 
 
 async def restarted_server(binary, _):
-    """The server ends without a goodbye and starts again without its sessions."""
+    """The server ends without closing its sessions and starts again without them."""
     async with Fixture(binary, 1) as fixture:
         async def restart(_relay):
             await fixture.demo.stop(kill=True)

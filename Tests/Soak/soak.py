@@ -1,4 +1,4 @@
-"""The soak test of Tests/Soak/run: load that repeats itself, and a table of the resources that the gateway uses."""
+"""The soak test of Tests/Soak/run: repeated load, and a table of the resources that the gateway uses."""
 
 import argparse
 import asyncio
@@ -26,7 +26,7 @@ RAW_STREAM = "/v1/stream?upstream=demo&mode=MERGE&items=item30&fields=last_price
 
 
 class Counts:
-    """What happened so far."""
+    """The counts and findings so far."""
 
     def __init__(self):
         self.churned = self.calls = self.events = self.gaps = self.restarts = self.failures = 0
@@ -126,7 +126,7 @@ async def use_resources(port, counts):
 
 
 async def restart_upstream(demo, counts):
-    """Ends and starts the upstream server on the same port, half of the times without a goodbye."""
+    """Stops and starts the upstream server on the same port, half of the time without closing its sessions."""
     while True:
         await asyncio.sleep(RESTART_EVERY)
         await demo.stop(kill=random.random() < 0.5)

@@ -1,4 +1,4 @@
-"""demo server → client → hub → stream: latency beside a consumer that speaks TLCP to the demo server itself, and beside the hub alone"""
+"""demo server → client → hub → stream: latency beside a TLCP client connected to the demo server, and beside the hub alone"""
 
 import urllib.parse
 
@@ -26,7 +26,7 @@ def through_gateway(rate, streams, options):
 
 
 def hub_alone(rate, streams, options):
-    """Consumers of the hub, into which events are published without a server and a client before it."""
+    """Consumers of the hub, with events published directly into it."""
     with server("HubServer", rate=rate) as running:
         return running.load(streams=streams, seconds=options.seconds, path="/stream/0")
 
@@ -53,7 +53,7 @@ def run(options):
 
 
 def compare(case, results):
-    """Rows for one case; the first contender is what the others are compared with."""
+    """Rows for one case; the first contender is the baseline of the others."""
     base = median(next(iter(results.values())), "p99")
     rows = []
     for name, runs in results.items():

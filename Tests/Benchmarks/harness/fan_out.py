@@ -7,7 +7,7 @@ CASES = [(100, 200), (1000, 20), (5000, 5), (10000, 2), (5000, 200), (1000, 1000
 
 
 def contenders(streams, rate, options):
-    """What is measured in one case."""
+    """One case of the benchmark."""
 
     def measure(make, **load):
         with make as running:

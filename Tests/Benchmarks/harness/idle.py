@@ -1,4 +1,4 @@
-"""streams to which nothing is sent; memory of the server for each, in KiB, beside `bare` and nchan"""
+"""idle streams; memory of the server for each, in KiB, beside `bare` and nchan"""
 
 from processes import build, has_nchan, nchan, server
 from results import interleaved, table

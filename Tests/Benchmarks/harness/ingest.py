@@ -26,7 +26,7 @@ def cpu(pid):
 
 
 def measure_gateway():
-    """The gateway, with one stream; it conflates what its reader is too late for."""
+    """The gateway, with one stream; updates that its reader has not read yet are conflated."""
     with server("LineSender", core=LOAD_CORE, lines=GATEWAY_LINES) as source:
         upstream = f"http://127.0.0.1:{source.port}"
         with gateway(upstream, "upstreams.bench.options.forcedTransport=HTTP-STREAMING") as running:
@@ -38,7 +38,7 @@ def measure_gateway():
 
 
 def measure_python():
-    """The official client, which does nothing with what it gets."""
+    """The official client, which ignores the updates."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_client.py")
     with server("LineSender", core=LOAD_CORE, lines=PYTHON_LINES) as source:
         command = pinned(SERVER_CORE, python(), script, source.port)
@@ -50,7 +50,7 @@ def measure_python():
 
 
 def figures(lines, seconds, wall, source):
-    """What a contender did with one second of CPU."""
+    """The lines that a contender processed per second of CPU time."""
     size = int(source.notes["bytes"]) / int(source.notes["lines"])
     return {"lines": lines / seconds, "megabytes": lines * size / seconds / 1e6, "wall": lines / wall}
 

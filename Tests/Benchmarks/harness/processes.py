@@ -1,4 +1,4 @@
-"""Builds, starts and stops what is measured, each process on one core."""
+"""Builds, starts and stops the measured processes, each on one core."""
 
 import contextlib
 import json
@@ -26,12 +26,12 @@ def build(*products, package=FOLDER):
 
 
 def build_gateway():
-    """Builds the gateway as it is shipped."""
+    """Builds the gateway for release."""
     build("lightstreamer-gateway", package=PRODUCT)
 
 
 def binary(product):
-    """Where a product was built."""
+    """The path of a built product."""
     return os.path.join(FOLDER, ".build", "release", product)
 
 
@@ -49,7 +49,7 @@ class Server:
         self.notes = notes or {}
 
     def load(self, **options):
-        """Runs the load generator against it; what it found out."""
+        """Runs the load generator against the server and returns its results."""
         arguments = []
         for name, value in dict(options, port=self.port, pid=self.pid).items():
             if value is not None:
@@ -65,7 +65,7 @@ class Server:
 
 
     def read_until(self, path, mark):
-        """Reads a stream until the mark comes."""
+        """Reads a stream until a mark."""
         with socket.create_connection(("127.0.0.1", self.port)) as connection:
             connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
             last = b""
@@ -88,7 +88,7 @@ def stop(process):
 
 @contextlib.contextmanager
 def server(product, core=SERVER_CORE, **options):
-    """One of our servers. Its first line is `port` and a number, and what else is to be told, in pairs."""
+    """One of our servers. Its first line is `port` and a number, followed by other pairs of names and values."""
     arguments = []
     for name, value in options.items():
         arguments += ["--" + name, value]
@@ -154,7 +154,7 @@ http {{
 
 @contextlib.contextmanager
 def nchan():
-    """nginx with nchan: one worker, a configuration of our own, a port that was free."""
+    """nginx with nchan: one worker, its own configuration, a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -15,7 +15,7 @@ FIELDS = ["name", "last_price", "time", "pct_change", "quantity", "status"]
 
 
 class Listener(SubscriptionListener):
-    """Does as little as possible with an update: what is measured is the client."""
+    """Does as little as possible with an update, so that the client is measured."""
 
     def __init__(self):
         self.started = None
@@ -24,7 +24,7 @@ class Listener(SubscriptionListener):
         self.result = {}
 
     def onItemUpdate(self, update):
-        """Counts; the first update starts the clock, the one that says so stops it."""
+        """Counts updates; the first one starts the measurement, the one marked as the last stops it."""
         if self.started is None:
             self.started = (time.process_time(), time.monotonic())
         self.count += 1

@@ -1,4 +1,4 @@
-"""REST reads on 64 kept-alive connections: CPU of the gateway per request beside the least that libmicrohttpd can do"""
+"""REST reads on 64 kept-alive connections: CPU of the gateway per request beside a fixed response of libmicrohttpd"""
 
 import json
 import urllib.request
@@ -26,7 +26,7 @@ def create(running, subscription):
 
 
 def subscribe(running):
-    """Makes the subscription, and waits for its snapshot; the path of its values."""
+    """Creates the subscription, waits for its snapshot, and returns the path of its values."""
     root = f"http://127.0.0.1:{running.port}"
     values = f"/v1/subscriptions/{create(running, SUBSCRIPTION)}/values"
     path = f"{values}/item30/last_price"
