@@ -1,14 +1,18 @@
+internal import Dispatch
 internal import SessionPool
 internal import Synchronization
 
-/// Runs large work outside the threads of the HTTP server, so that it does not delay other requests and streams. Tasks
-/// run one after the other; their number is bounded.
+/// Runs large work outside the threads of the HTTP server, so that it does not delay other requests and streams, and outside
+/// the threads of tasks, which handle the upstream sessions and are as few as the processors. Tasks run one after the other;
+/// their number is bounded.
 final class BackgroundQueue: Sendable {
     /// The greatest number of waiting tasks.
     static let capacity = 1_000
 
     private let works: AsyncStream<@Sendable () -> Void>
     private let source: AsyncStream<@Sendable () -> Void>.Continuation
+    /// It has a thread of its own while there is work.
+    private let thread = DispatchQueue(label: "gateway.background")
 
     /// An empty queue.
     init() {
@@ -22,7 +26,14 @@ final class BackgroundQueue: Sendable {
 
     /// Runs tasks until cancellation.
     func run() async {
-        for await work in works { work() }
+        for await work in works {
+            await withCheckedContinuation { continuation in
+                thread.async {
+                    work()
+                    continuation.resume()
+                }
+            }
+        }
     }
 
     /// Refuses further tasks; those that were added are still performed.

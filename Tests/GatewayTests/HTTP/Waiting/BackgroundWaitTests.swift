@@ -43,6 +43,25 @@ import Testing
         running.cancel()
     }
 
+    @Test func workRunsInOrderOutsideTheThreadsOfTasks() async {
+        let queue = BackgroundQueue()
+        let works = AsyncStream.makeStream(of: (Int, isTask: Bool).self)
+        for number in 0..<3 {
+            let isAdded = queue.add { works.continuation.yield((number, withUnsafeCurrentTask { $0 != nil })) }
+            #expect(isAdded)
+        }
+        queue.stop()
+        #expect(!queue.add {})
+        await queue.run()
+        works.continuation.finish()
+        var numbers: [Int] = []
+        for await (number, isTask) in works.stream {
+            numbers.append(number)
+            #expect(!isTask)
+        }
+        #expect(numbers == [0, 1, 2])
+    }
+
     @Test func theEndOfTheTimeIsAResponse() async throws {
         try wait(for: Flag())
         fixture.services.timers.stop()
