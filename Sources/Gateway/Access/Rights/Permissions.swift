@@ -79,9 +79,13 @@ struct Permissions: Sendable {
     func check(_ properties: SubscriptionProperties) throws(Problem) {
         guard !rights.covers(properties) else { return }
         let sentence =
-            properties.secondLevelFields == nil
-            ? "The credentials do not cover all of these items."
-            : "A second level subscribes to items that the data names, so it requires credentials that cover all items."
+            if properties.secondLevelFields != nil {
+                "A second level subscribes to items that the data names, so it requires credentials that cover all items."
+            } else if let item = rights.firstUncovered(in: properties) {
+                "The credentials do not cover the item \"\(item)\"."
+            } else {
+                "The credentials do not cover all of these items."
+            }
         throw Challenge.insufficient(nil, sentence)
     }
 

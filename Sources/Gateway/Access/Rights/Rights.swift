@@ -89,6 +89,12 @@ extension Rights {
         }
     }
 
+    /// The first item of a list that is not covered; nil for a group, and if all are.
+    package func firstUncovered(in properties: SubscriptionProperties) -> String? {
+        guard !coversAllItems, case .list(let names) = properties.items else { return nil }
+        return names.first { !covers(item: $0) }
+    }
+
     /// Whether an item is covered. Adapters may also split at other white space, so no name may contain any.
     private func covers(item name: String) -> Bool {
         let isPlain = name.unicodeScalars.allSatisfy {

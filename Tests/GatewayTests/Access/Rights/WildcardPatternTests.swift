@@ -36,6 +36,9 @@ import Testing
     @Test func everyItemHasToBeCovered() {
         #expect(rights.covers(properties(.list(["item1", "item2"]))))
         #expect(!rights.covers(properties(.list(["item1", "secret"]))))
+        #expect(rights.firstUncovered(in: properties(.list(["item1", "secret"]))) == "secret")
+        #expect(rights.firstUncovered(in: properties(.list(["item1"]))) == nil)
+        #expect(Rights.all.firstUncovered(in: properties(.list(["secret"]))) == nil)
     }
 
     @Test(arguments: ["item1 secret", "secret item1", "item1  secret", " secret"])
