@@ -22,7 +22,7 @@ def strike(page, label):
     page.click("#tab-gateway")
     page.wait(f"[...document.querySelectorAll('.faults:not([hidden]) button')].some((button) => button.textContent.startsWith('{label}'))")
     page.see(OBSERVE)
-    page.see(f"[...document.querySelectorAll('.faults button')].find((button) => button.textContent.startsWith('{label}')).click()")
+    page.see(f"[...document.querySelectorAll('.faults:not([hidden]) button')].find((button) => button.textContent.startsWith('{label}')).click()")
     page.click("#tab-quotes")
 
 
@@ -39,6 +39,14 @@ def a_removed_subscription_is_reported(page, address):
         raise RuntimeError(f"the removal is not explained: {text}")
     page.wait(STATUS, lambda word: word == "Refused")
     page.wait(IS_DIM)
+    page.go(address + "/")
+    is_connected(page, address)
+
+
+def an_upstream_that_cannot_be_reached_is_named(page, address):
+    page.go(f"{address}/?upstream=far&items=item1&fields=last_price")
+    page.wait("document.querySelector('#status .sentence').textContent", lambda text: "cannot be reached" in text)
+    page.wait(PROGRESS, lambda steps: steps == ["done", "failed", "waiting", "waiting"])
     page.go(address + "/")
     is_connected(page, address)
 
@@ -105,10 +113,11 @@ def a_gateway_that_returns_is_used(page, address, binary):
 
 
 def main(binary):
-    with gateway.demo(binary) as (address, process), opened(address + "/") as page:
+    far = ["--upstream", "far=http://127.0.0.1:1"]
+    with gateway.demo(binary, *far) as (address, process), opened(address + "/") as page:
         page.resize(1280, 900)
         run(page, address, [
-            is_connected, a_removed_subscription_is_reported,
+            is_connected, a_removed_subscription_is_reported, an_upstream_that_cannot_be_reached_is_named,
             a_restarted_upstream_is_reported_and_forgotten, a_silent_upstream_makes_values_stale,
             leaving_pages_hold_no_connection, a_page_that_returns_goes_on,
         ])

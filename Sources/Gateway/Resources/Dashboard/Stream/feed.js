@@ -65,7 +65,8 @@ export class Row {
 export class Feed extends EventTarget {
   subscription = null;
   client = null;
-  status = null;
+  /** Whether no attempt to connect has succeeded yet, and one has failed. */
+  isUnreachable = false;
   isSubscribed = false;
   hasValue = false;
   error = null;
@@ -79,6 +80,8 @@ export class Feed extends EventTarget {
   #items = new Map();
   #labels = null;
   #serial = 0;
+  #status = null;
+  #wasConnected = false;
   /** Whether the last subscription ended with its session in place. */
   #wasRemoved = false;
 
@@ -89,6 +92,15 @@ export class Feed extends EventTarget {
     this.spec = spec;
     this.options = options;
     this.columns = this.#specColumns();
+  }
+
+  get status() { return this.#status; }
+
+  set status(status) {
+    this.#status = status;
+    this.#wasConnected ||= this.isConnected;
+    if (status === "DISCONNECTED:WILL-RETRY") this.isUnreachable = !this.#wasConnected;
+    else if (status !== "CONNECTING") this.isUnreachable = false;
   }
 
   get mode() { return this.spec.mode; }

@@ -22,7 +22,7 @@ const statuses = {
   "CONNECTED:WS-POLLING": "The upstream session polls over WebSocket.",
   "CONNECTED:HTTP-POLLING": "The upstream session polls over HTTP.",
   "STALLED": "The upstream session is silent.",
-  "DISCONNECTED:WILL-RETRY": "The upstream connection was lost; the gateway connects again.",
+  "DISCONNECTED:WILL-RETRY": "The upstream connection was lost or not established; the gateway connects again.",
   "DISCONNECTED:TRYING-RECOVERY": "The upstream connection was lost; the gateway recovers the session.",
   "DISCONNECTED": "The upstream session ended.",
 };

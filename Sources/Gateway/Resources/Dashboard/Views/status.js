@@ -37,6 +37,9 @@ function ofClient(feed) {
   if (feed.isConnected) {
     return { word: "connected", sentence: `Upstream session over ${feed.status.slice("CONNECTED:".length)}.` };
   }
+  if (feed.isUnreachable) {
+    return { word: "reconnecting", sentence: "The upstream cannot be reached; the gateway tries again." };
+  }
   switch (feed.status) {
   case "STALLED": return { word: "stale", sentence: "The upstream is silent; the values may be old." };
   case "CONNECTING": return { word: "connecting", sentence: "The gateway connects to the upstream." };
@@ -90,8 +93,9 @@ export function progress(streamState, feed) {
   let isBlocked = false;
   steps.forEach(({ name }, index) => {
     let state = done[index] ? "done" : "busy";
-    if (feed.error?.step === name) state = "failed";
-    else if (isBlocked) state = "waiting";
+    if (feed.error?.step === name || (name === "upstream" && !isBlocked && feed.isUnreachable)) {
+      state = "failed";
+    } else if (isBlocked) state = "waiting";
     else if (state === "busy" && feed.lastValueAt && index < 2) state = "lost";
     states.push({ name, state });
     if (state !== "done") isBlocked = true;
