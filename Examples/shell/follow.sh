@@ -16,7 +16,7 @@ while :; do
     while IFS=$'\t' read -r id item price; do
         last=$id
         printf '%s %s\n' "$item" "$price"
-    done < <(curl -sSN "${limit[@]}" "${headers[@]}" "$gateway/v1/stream?$query${last:+&lastEventId=$last}" \
+    done < <(curl -sSNf "${limit[@]}" "${headers[@]}" "$gateway/v1/stream?$query${last:+&lastEventId=$last}" \
         | jq --unbuffered -r 'select(.event == "update") | [.id, .data.item, .data.fields.last_price] | @tsv')
     if [[ -n ${2:-} ]]; then exit 0; fi
     sleep $((RANDOM % 3 + 1))

@@ -6,8 +6,9 @@
 //     problem: ({ detail }) => … });
 
 const names = [
-  "stream", "status", "server-error", "subscribed", "unsubscribed", "update", "end-of-snapshot", "clear-snapshot",
-  "lost-updates", "subscription-error", "second-level-error", "real-max-frequency", "message-outcome", "closing",
+  "stream", "status", "server-error", "property", "subscribed", "unsubscribed", "update", "end-of-snapshot",
+  "clear-snapshot", "lost-updates", "subscription-error", "second-level-error", "second-level-lost-updates",
+  "real-max-frequency", "message-outcome", "closing",
 ];
 
 // Statuses that another attempt does not change.
