@@ -197,6 +197,13 @@ struct ClusterSeal: Sendable {
         key = SymmetricKey(data: Array(code))
     }
 
+    /// A name that only holders of the secret can derive from bytes.
+    func name(of bytes: [UInt8]) -> RecordKey {
+        let code = Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
+        let numbers = [code[0..<8], code[8..<16]].map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
+        return RecordKey(high: numbers[0], low: numbers[1])
+    }
+
     /// The encrypted bytes.
     func close(_ bytes: [UInt8]) -> [UInt8] {
         // Sealing fails for a nonce or key of another size only.

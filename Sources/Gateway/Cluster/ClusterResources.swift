@@ -25,9 +25,11 @@ struct ClusterResources: Sendable {
     private func confirm(_ response: Response, _ call: Call, _ operation: Operation) {
         guard (200..<300).contains(response.status) else { return call.respond(response) }
         let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
-        if let id = made ?? call.parameters["id"] { specify(id, call, operation) }
+        let answer = call.idempotencyKey.map { cluster.answer(response, to: $0) }
+        specify(made ?? call.parameters["id"] ?? "", call, operation, answer)
         cluster.confirm { isConfirmed in
             if isConfirmed { return call.respond(response) }
+            if let made { discard(made) }
             let problem = Problem(
                 .unavailable,
                 detail:
@@ -37,23 +39,46 @@ struct ClusterResources: Sendable {
         }
     }
 
+    /// Removes what a request has made that is not confirmed: when it is repeated, it is made again.
+    private func discard(_ id: String) {
+        if services.streamResources.entry(id) != nil {
+            ClusterStreams(cluster: cluster, services: services).surrender(id)
+        } else if cluster.holder(of: id) == .unknown {
+            surrender(id)
+        } else {
+            // The log has it all the same, and another member inherits it.
+            cluster.surrender(id)
+        }
+    }
+
     // MARK: - Out
 
-    private func specify(_ id: String, _ call: Call, _ operation: Operation) {
-        if let entry = services.streamResources.entry(id) {
-            ClusterStreams(cluster: cluster, services: services).declare(id, entry)
-        } else if let resource = services.pool.resource(ResourceID(id)), !resource.isImplicit {
-            cluster.specify(id, specification(of: resource))
-        } else if let client = services.pool.client(ClientID(id)), client.isDedicated {
-            guard let content = content(of: client, call, operation) else { return }
-            let specification = ResourceSpecification(
-                group: id,
-                upstream: client.upstream,
-                owner: services.access.owners.owner(of: client.id),
-                content: Array(JSONValue.object(content).text.utf8)
-            )
-            cluster.specify(id, specification)
+    /// Writes the specification of what a request has made or changed, and its answer for repetitions, in one frame.
+    private func specify(_ id: String, _ call: Call, _ operation: Operation, _ answer: ClusterRecord?) {
+        if let entry = services.streamResources.entry(id), entry.prepared != nil {
+            return ClusterStreams(cluster: cluster, services: services).declare(id, entry, with: answer)
         }
+        guard let specification = specification(of: id, call, operation) else {
+            if let answer { cluster.write(answer) }
+            return
+        }
+        cluster.specify(id, specification, with: answer)
+    }
+
+    /// The specification of a subscription or dedicated client of this member; nil for anything else.
+    private func specification(of id: String, _ call: Call, _ operation: Operation) -> ResourceSpecification? {
+        if let resource = services.pool.resource(ResourceID(id)), !resource.isImplicit {
+            return specification(of: resource)
+        }
+        guard let client = services.pool.client(ClientID(id)), client.isDedicated,
+            let content = content(of: client, call, operation)
+        else { return nil }
+        return ResourceSpecification(
+            group: id,
+            upstream: client.upstream,
+            owner: services.access.owners.owner(of: client.id),
+            content: Array(JSONValue.object(content).text.utf8)
+        )
     }
 
     private func specification(of resource: SubscriptionResource) -> ResourceSpecification {
@@ -199,10 +224,12 @@ extension Services {
 
 extension ClusterNode {
     /// Writes the specification of a resource of this member, encrypted, because it may contain credentials.
-    func specify(_ id: String, _ specification: ResourceSpecification) {
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    func specify(_ id: String, _ specification: ResourceSpecification, with answer: ClusterRecord?) {
         var sealed = specification
         sealed.content = seal.close(specification.content)
-        if outbox.withLock({ $0.specify(id, sealed) }) { wake() }
+        if outbox.withLock({ $0.specify(id, sealed, with: answer) }) { wake() }
     }
 
     /// The content of the specification of a resource of this member.

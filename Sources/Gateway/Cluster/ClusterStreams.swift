@@ -38,7 +38,7 @@ struct ClusterStreams: Sendable {
                 switch await outcome(of: stream, id) {
                 case .accepted: return call.complete { try start(id, stream, call, handler) }
                 case .refused: return call.complete { throw Problem(.streamInUse, detail: "The stream is open.") }
-                case .unknown, nil: break
+                case .unknown, .pending, .answered, nil: break
                 }
             } else if isCaughtUp {
                 // It reports an unknown stream.
@@ -124,7 +124,9 @@ struct ClusterStreams: Sendable {
     // MARK: - Owning
 
     /// Writes the definition of a prepared stream of this member; does nothing for another stream.
-    func declare(_ id: String, _ entry: StreamResources.Entry) {
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    func declare(_ id: String, _ entry: StreamResources.Entry, with answer: ClusterRecord? = nil) {
         guard let request = entry.prepared else { return }
         let shared = entry.joined.compactMapValues { subscription in
             if case .clustered(_, let key) = subscription { key } else { nil }
@@ -136,7 +138,7 @@ struct ClusterStreams: Sendable {
             owner: entry.owner,
             content: definition.bytes
         )
-        cluster.write(.stream(.prepare(id: id, specification)))
+        cluster.write(.stream(.prepare(id: id, specification)), with: answer)
     }
 
     /// Writes the definitions of all streams of this member, which has joined under another number.
@@ -228,8 +230,10 @@ extension ClusterNode {
     }
 
     /// Writes a record, unless this member does not belong to the cluster at the moment.
-    func write(_ record: ClusterRecord) {
-        if outbox.withLock({ $0.append(request: record) }) { wake() }
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    func write(_ record: ClusterRecord, with answer: ClusterRecord? = nil) {
+        if outbox.withLock({ $0.append(request: record, with: answer) }) { wake() }
     }
 
     /// The process that opened the stream of this id directly.

@@ -207,7 +207,11 @@ package final class HTTPHost: HTTPHandler {
 
     /// Performs a request on this member of the cluster.
     @Sendable func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        try idempotency.perform(call, operation.method, now: services.clock(), services.confirming(operation))
+        let handler = services.confirming(operation)
+        guard let cluster = services.cluster, let key = try IdempotencyStore.key(of: call, operation.method) else {
+            return try handler(call)
+        }
+        return ClusterIdempotency(cluster: cluster, isConfirmed: operation.changesResources).perform(call, key, handler)
     }
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {

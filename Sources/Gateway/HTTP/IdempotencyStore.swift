@@ -109,19 +109,33 @@ extension IdempotencyStore {
         now: Moment,
         _ handler: Operation.Handler
     ) throws -> OperationResult {
-        guard method == .post, let header = call.header("Idempotency-Key") else { return try handler(call) }
-        guard (1...255).contains(header.utf8.count) else {
-            throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
-        }
-        let key = Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
+        guard let key = try Self.key(of: call, method) else { return try handler(call) }
         switch begin(key, body: call.body, now: now) {
         case .perform: return try first(call, key, handler)
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
         case .inProgress:
-            throw Problem(.idempotencyConflict, detail: "The first request with this key is still being processed.")
+            throw Self.inProgress
         case .otherRequest:
-            throw Problem(.idempotencyConflict, detail: "The key was used for a request with another body.")
+            throw Self.otherRequest
         }
+    }
+
+    static let inProgress = Problem(
+        .idempotencyConflict,
+        detail: "The first request with this key is still being processed."
+    )
+    static let otherRequest = Problem(
+        .idempotencyConflict,
+        detail: "The key was used for a request with another body."
+    )
+
+    /// The key of a POST; nil if it has none.
+    static func key(of call: Call, _ method: Operation.Method) throws(Problem) -> Key? {
+        guard method == .post, let header = call.header("Idempotency-Key") else { return nil }
+        guard (1...255).contains(header.utf8.count) else {
+            throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
+        }
+        return Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
     }
 
     private func first(_ call: Call, _ key: Key, _ handler: Operation.Handler) throws -> OperationResult {

@@ -33,6 +33,8 @@ extension ClusterLedger {
             effects.append(.decided(.ticket(use.key), by: member, isFirst ? .accepted : .refused))
         case .stream(let record):
             apply(record, by: member, &effects)
+        case .request(let record):
+            apply(record, by: member, &effects)
         case .part:
             break
         }
@@ -133,6 +135,7 @@ extension ClusterLedger {
     private mutating func remove(_ gone: UInt64, _ effects: inout [LedgerEffect]) {
         guard members.removeValue(forKey: gone) != nil else { return }
         removed = (removed + [gone]).suffix(64)
+        requests.abandonAll(by: gone)
         let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
         let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
         var changes: [HubChange] = []

@@ -85,6 +85,8 @@ package struct ClusterLedger: Sendable, Equatable {
     package internal(set) var specified: [String: SpecifiedResource] = [:]
     /// The tickets that were used in this epoch.
     var ticketUses = TicketUses()
+    /// The requests with an `Idempotency-Key`.
+    var requests = RepeatableRequests()
     /// Members that were removed, newest last: a late repetition of their first frame does not add them again.
     var removed: [UInt64] = []
 

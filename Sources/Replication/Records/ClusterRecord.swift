@@ -83,6 +83,8 @@ package enum ClusterRecord: Sendable, Equatable {
     case useTicket(TicketUse)
     /// A change of a prepared stream.
     case stream(StreamRecord)
+    /// A request with an `Idempotency-Key`.
+    case request(RequestRecord)
     /// A piece of a record that is too large for one frame; it is complete with the last one.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
@@ -99,6 +101,7 @@ enum RecordTag {
     static let specify: UInt8 = 8
     static let useTicket: UInt8 = 9
     static let stream: UInt8 = 10
+    static let request: UInt8 = 11
 }
 
 extension ClusterRecord {
@@ -137,6 +140,9 @@ extension ClusterRecord {
         case .stream(let record):
             writer.byte(RecordTag.stream)
             writer.stream(record)
+        case .request(let record):
+            writer.byte(RecordTag.request)
+            writer.request(record)
         case .part(let bytes, let isLast):
             writer.byte(RecordTag.part)
             writer.bool(isLast)
@@ -174,6 +180,7 @@ extension ClusterRecord {
         case RecordTag.specify: record = .specify(id: try reader.string(), try reader.specification())
         case RecordTag.useTicket: record = .useTicket(try reader.ticket())
         case RecordTag.stream: record = .stream(try reader.stream())
+        case RecordTag.request: record = .request(try reader.request())
         case RecordTag.part:
             let isLast = try reader.bool()
             record = .part(try reader.blob(), isLast: isLast)

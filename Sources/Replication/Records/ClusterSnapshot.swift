@@ -77,6 +77,7 @@ extension ByteWriter {
             writer.varint(topic.value.tenure)
             writer.list(topic.value.wanters.sorted()) { $0.fixed64($1) }
         }
+        requests(ledger.requests)
         varint(ledger.ticketUses.forgottenThrough)
         list(ledger.ticketUses.uses) { writer, use in
             writer.key(use.key)
@@ -130,6 +131,7 @@ extension ByteReader {
             ledger.subscriptions[id] = try subscription()
         }
         for _ in 0..<(try varint()) { try topic(into: &ledger) }
+        ledger.requests = try requests()
         let forgottenThrough = try varint()
         let uses = try list { reader throws(CodingError) in
             TicketUses.Use(key: try reader.recordKey(), position: try reader.varint())

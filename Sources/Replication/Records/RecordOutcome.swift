@@ -4,6 +4,8 @@ package enum RecordSubject: Sendable, Hashable {
     case ticket(RecordKey)
     /// The opening of a prepared stream.
     case stream(String)
+    /// A request with an `Idempotency-Key`.
+    case request(RecordKey)
 }
 
 /// The decision of the log, which is the same on every member.
@@ -14,4 +16,8 @@ package enum RecordOutcome: Sendable, Equatable {
     case refused
     /// There is nothing that the request could be about.
     case unknown
+    /// A member is performing the request.
+    case pending
+    /// A member has performed the request, with this response.
+    case answered([UInt8])
 }

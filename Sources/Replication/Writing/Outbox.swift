@@ -73,10 +73,17 @@ package struct Outbox: Sendable {
     // MARK: - Specifications
 
     /// Appends the first or a changed specification of a resource of the member. True if it is the only waiting record.
-    package mutating func specify(_ id: String, _ specification: ResourceSpecification) -> Bool {
-        guard specifications.updateValue(specification, forKey: id) != specification, isOpen else { return false }
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    package mutating func specify(
+        _ id: String,
+        _ specification: ResourceSpecification,
+        with answer: ClusterRecord? = nil
+    ) -> Bool {
+        let isNew = specifications.updateValue(specification, forKey: id) != specification
+        guard isOpen else { return false }
         let wasEmpty = isEmpty
-        append(.specify(id: id, specification))
+        append((isNew ? [.specify(id: id, specification)] : []) + (answer.map { [$0] } ?? []))
         return wasEmpty && !isEmpty
     }
 
@@ -108,9 +115,11 @@ package struct Outbox: Sendable {
     // MARK: - Requests
 
     /// Takes in a record that a request waits for. False while the member does not belong to the cluster.
-    package mutating func append(request record: ClusterRecord) -> Bool {
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    package mutating func append(request record: ClusterRecord, with answer: ClusterRecord? = nil) -> Bool {
         guard isOpen else { return false }
-        append(record)
+        append([record] + (answer.map { [$0] } ?? []))
         return true
     }
 
@@ -180,6 +189,17 @@ package struct Outbox: Sendable {
             let end = min(start + Self.partSize, body.count)
             append(framed: ClusterRecord.part(body[start..<end], isLast: end == body.count).encoded)
         }
+    }
+
+    /// Appends records that go into one frame, unless one of them is too large for a frame.
+    private mutating func append(_ records: [ClusterRecord]) {
+        let bodies = records.map(\.body)
+        let size = bodies.reduce(0) { $0 + $1.count }
+        guard bodies.count > 1, size <= Self.partSize, count + size <= limit else {
+            for record in records { append(record) }
+            return
+        }
+        append(framed: bodies.flatMap { ClusterRecord.framed($0[...]) })
     }
 
     private mutating func append(framed bytes: [UInt8]) {

@@ -26,6 +26,8 @@ struct Call: Sendable {
     var isListing = false
     /// The ticket of the cluster that has to be used before the request is performed; nil: none.
     var ticket: TicketUse?
+    /// The name in the log of the request with its `Idempotency-Key`; nil: it cannot be repeated.
+    var idempotencyKey: RecordKey?
     /// Sends a deferred response.
     var respond: PendingResponse.Send
     /// Sends a deferred stream.

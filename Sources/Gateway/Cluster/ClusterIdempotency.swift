@@ -1,0 +1,88 @@
+internal import Foundation
+internal import Replication
+internal import StreamIO
+
+/// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs one, and has its response for
+/// the others.
+struct ClusterIdempotency: Sendable {
+    /// How much longer a repetition waits than the time after which a member without heartbeats is removed.
+    private static let removalTime = Duration.seconds(2)
+    private static let retryInterval = Duration.milliseconds(25)
+
+    let cluster: ClusterNode
+    /// Whether the handler's successful responses are sent, with their records, once they are in the log.
+    let isConfirmed: Bool
+
+    /// Performs a request, or repeats its response.
+    func perform(
+        _ call: Call,
+        _ key: IdempotencyStore.Key,
+        _ handler: @escaping Operation.Handler
+    ) -> OperationResult {
+        cluster.addJob { await run(call, key, handler) }
+        return .deferred
+    }
+
+    private func run(_ call: Call, _ key: IdempotencyStore.Key, _ handler: Operation.Handler) async {
+        let seal = ClusterSeal(secret: cluster.configuration.secret ?? "", purpose: "requests")
+        // Neither an identity nor a path has a line break, and the key comes last.
+        let name = seal.name(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
+        let body = seal.name(of: call.body)
+        let deadline = cluster.clock() + cluster.configuration.suspect + Self.removalTime
+        while true {
+            let time = UInt64(max(0, Date().timeIntervalSince1970))
+            let record = RequestRecord.begin(name, body: body, time: time)
+            let outcome = await withCheckedContinuation { continuation in
+                cluster.decide(.request(name), by: .request(record)) { continuation.resume(returning: $0) }
+            }
+            switch outcome {
+            case .accepted: return first(call, name, handler)
+            case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
+            case .refused: return call.complete { throw IdempotencyStore.otherRequest }
+            case .unknown, nil:
+                let problem = Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+                return call.complete { throw problem }
+            case .pending:
+                while cluster.isPending(name), cluster.clock() < deadline {
+                    try? await Task.sleep(for: Self.retryInterval)
+                }
+                // Also if the request is always performed by others that fail.
+                guard cluster.clock() < deadline else { return call.complete { throw IdempotencyStore.inProgress } }
+            }
+        }
+    }
+
+    private func replayed(_ bytes: [UInt8]) throws -> Response {
+        guard let opened = cluster.seal.open(bytes), let response = try ForwardedResponse.decoded(opened).first else {
+            throw Problem(.internal)
+        }
+        return Response(response).with("Idempotency-Replayed", "true")
+    }
+
+    private func first(_ call: Call, _ name: RecordKey, _ handler: Operation.Handler) {
+        var noted = call
+        noted.idempotencyKey = name
+        // The client may leave and repeat the request for its response.
+        noted.onAbandonment = { _ in }
+        noted.respond = { response in
+            let isSuccess = (200..<300).contains(response.status)
+            if response.status >= 500 || response.status == 429 {
+                cluster.write(.request(.abandon(name)))
+            } else if !isConfirmed || !isSuccess {
+                cluster.write(cluster.answer(response, to: name))
+            }
+            call.respond(response)
+        }
+        noted.complete { try handler(noted) }
+    }
+}
+
+extension ClusterNode {
+    /// The record of a response to a request with an `Idempotency-Key`, sealed: it may hold a ticket.
+    func answer(_ response: Response, to name: RecordKey) -> ClusterRecord {
+        .request(.answer(name, seal.close(ForwardedResponse.encoded([response.forwarded]))))
+    }
+
+    /// Whether a member is performing the request of this name.
+    func isPending(_ name: RecordKey) -> Bool { state.withLock { $0.machine.ledger?.isPending(name) ?? false } }
+}

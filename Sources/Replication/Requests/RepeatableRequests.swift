@@ -1,0 +1,170 @@
+/// A record about a request with an `Idempotency-Key`.
+package enum RequestRecord: Sendable, Equatable {
+    /// The writer is about to perform the request, unless the log knows the key.
+    ///
+    /// - `body`: A digest of the body.
+    /// - `time`: The time of the writer in seconds since 1970, after which the key expires.
+    case begin(RecordKey, body: RecordKey, time: UInt64)
+    /// The writer has performed the request, and this is the response.
+    case answer(RecordKey, [UInt8])
+    /// The writer has not performed the request: it may be repeated.
+    case abandon(RecordKey)
+}
+
+/// The requests with an `Idempotency-Key` that members perform or have performed, the newest of them.
+struct RepeatableRequests: Sendable, Equatable {
+    /// The most requests, and the most bytes of responses, that are kept.
+    static let limit = 10_000
+    static let byteLimit = 16 << 20
+    /// How long a key is known, in seconds.
+    static let lifetime: UInt64 = 600
+
+    struct Entry: Sendable, Equatable {
+        let member: UInt64
+        let body: RecordKey
+        let time: UInt64
+        let position: UInt64
+        var answer: [UInt8]?
+    }
+
+    private(set) var entries: [RecordKey: Entry] = [:]
+    private var bytes = 0
+
+    /// No requests.
+    init() {}
+
+    /// The requests that another member knows.
+    init(_ entries: [RecordKey: Entry]) {
+        self.entries = entries
+        bytes = entries.values.reduce(0) { $0 + ($1.answer?.count ?? 0) }
+    }
+
+    /// Whether a member is performing the request of a key.
+    func isPending(_ key: RecordKey) -> Bool { entries[key].map { $0.answer == nil } ?? false }
+
+    /// The decision on a request that a member is about to perform.
+    mutating func begin(
+        _ key: RecordKey,
+        body: RecordKey,
+        time: UInt64,
+        by member: UInt64,
+        at position: UInt64
+    ) -> RecordOutcome {
+        if let entry = entries[key], time < entry.time || time - entry.time < Self.lifetime {
+            guard entry.body == body else { return .refused }
+            return entry.answer.map { .answered($0) } ?? .pending
+        }
+        remove(key)
+        entries[key] = Entry(member: member, body: body, time: time, position: position)
+        drop()
+        return .accepted
+    }
+
+    /// Stores the response of a request that the member performed.
+    mutating func answer(_ key: RecordKey, _ response: [UInt8], by member: UInt64) {
+        guard entries[key]?.member == member, isPending(key) else { return }
+        entries[key]?.answer = response
+        bytes += response.count
+        drop()
+    }
+
+    /// Removes a request that the member did not perform.
+    mutating func abandon(_ key: RecordKey, by member: UInt64) {
+        if entries[key]?.member == member, isPending(key) { remove(key) }
+    }
+
+    /// Removes the requests that a member was performing when it was removed: nothing of them is in the log.
+    mutating func abandonAll(by member: UInt64) {
+        for (key, entry) in entries where entry.member == member && entry.answer == nil { remove(key) }
+    }
+
+    private mutating func remove(_ key: RecordKey) {
+        bytes -= entries.removeValue(forKey: key)?.answer?.count ?? 0
+    }
+
+    /// Removes the oldest quarter when there are too many: finding them takes long.
+    private mutating func drop() {
+        guard entries.count > Self.limit || bytes > Self.byteLimit else { return }
+        let oldest = entries.sorted { ($0.value.position, $0.key) < ($1.value.position, $1.key) }
+        for (key, _) in oldest.prefix((entries.count + 3) / 4) { remove(key) }
+    }
+}
+
+extension ClusterLedger {
+    mutating func apply(_ record: RequestRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        switch record {
+        case .begin(let key, let body, let time):
+            let outcome = requests.begin(key, body: body, time: time, by: member, at: position)
+            effects.append(.decided(.request(key), by: member, outcome))
+        case .answer(let key, let response): requests.answer(key, response, by: member)
+        case .abandon(let key): requests.abandon(key, by: member)
+        }
+    }
+
+    /// Whether a member is performing the request of a key.
+    package func isPending(_ key: RecordKey) -> Bool { requests.isPending(key) }
+}
+
+/// One byte for each case of a `RequestRecord`.
+private enum RequestTag {
+    static let begin: UInt8 = 1
+    static let answer: UInt8 = 2
+    static let abandon: UInt8 = 3
+}
+
+extension ByteWriter {
+    mutating func request(_ record: RequestRecord) {
+        switch record {
+        case .begin(let key, let body, let time):
+            byte(RequestTag.begin)
+            self.key(key)
+            self.key(body)
+            varint(time)
+        case .answer(let key, let response):
+            byte(RequestTag.answer)
+            self.key(key)
+            blob(response)
+        case .abandon(let key):
+            byte(RequestTag.abandon)
+            self.key(key)
+        }
+    }
+
+    mutating func requests(_ requests: RepeatableRequests) {
+        list(requests.entries.sorted { $0.key < $1.key }) { writer, request in
+            writer.key(request.key)
+            writer.fixed64(request.value.member)
+            writer.key(request.value.body)
+            writer.varint(request.value.time)
+            writer.varint(request.value.position)
+            writer.optional(request.value.answer) { $0.blob($1) }
+        }
+    }
+}
+
+extension ByteReader {
+    mutating func request() throws(CodingError) -> RequestRecord {
+        switch try byte() {
+        case RequestTag.begin: return .begin(try recordKey(), body: try recordKey(), time: try varint())
+        case RequestTag.answer: return .answer(try recordKey(), Array(try blob()))
+        case RequestTag.abandon: return .abandon(try recordKey())
+        default: throw .malformed
+        }
+    }
+
+    mutating func requests() throws(CodingError) -> RepeatableRequests {
+        var entries: [RecordKey: RepeatableRequests.Entry] = [:]
+        for _ in 0..<(try varint()) {
+            let key = try recordKey()
+            var entry = RepeatableRequests.Entry(
+                member: try fixed64(),
+                body: try recordKey(),
+                time: try varint(),
+                position: try varint()
+            )
+            entry.answer = try optional { reader throws(CodingError) in Array(try reader.blob()) }
+            entries[key] = entry
+        }
+        return RepeatableRequests(entries)
+    }
+}
