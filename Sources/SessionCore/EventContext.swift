@@ -36,6 +36,6 @@ extension Duration {
         return .milliseconds(Swift.min(whole, Int(Double(whole + 1) * Swift.max(0, Swift.min(random, 1)))))
     }
 
-    /// What is left of the duration after some of it has passed; never negative.
+    /// The rest of the duration after some of it has passed; never negative.
     func remaining(after elapsed: Duration) -> Duration { Swift.max(.zero, self - elapsed) }
 }

@@ -67,8 +67,8 @@ package final class AccessControl: Sendable {
         return isRevoked
     }
 
-    /// Uses a JWK set that was loaded from a URL. Throws, and keeps the present keys, if it is not valid; does nothing if
-    /// the URL is no longer configured.
+    /// Uses a JWK set that was loaded from a URL. Throws, and keeps the present keys, if it is not valid; does nothing
+    /// if the URL is no longer configured.
     func use(keySet text: String, from url: String) async throws {
         let configuration = configuration
         guard configuration.webTokens.keySetURL == url else { return }
@@ -150,7 +150,7 @@ final class AccessPolicy: Sendable {
 
 extension AccessControl: Middleware {
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
-        // Without an operation the response holds nothing but what openapi.yaml says.
+        // Without an operation the response contains only what openapi.yaml documents.
         guard let operation, operation.authorization != .open else { return nil }
         if operation.acceptsTickets { call.query.remove("ticket") }
         let policy = policy

@@ -150,7 +150,7 @@ struct ClusterStreams: Sendable {
         }
     }
 
-    /// Makes a stream that another member had.
+    /// Recreates a prepared stream of a removed member.
     func inherit(_ id: String, _ specification: ResourceSpecification) {
         // Beside the node's task: it may have thousands of sources.
         cluster.addJob {
@@ -167,7 +167,7 @@ struct ClusterStreams: Sendable {
         }
     }
 
-    /// Lets go of a stream that another member owns. An open one goes on until its client leaves.
+    /// Releases a stream that another member owns. An open one continues until its client closes it.
     func surrender(_ id: String) { cluster.addJob { remove(id) } }
 
     private func remove(_ id: String) {

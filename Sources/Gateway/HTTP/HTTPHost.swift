@@ -279,7 +279,7 @@ package final class HTTPHost: HTTPHandler {
 
     private func decorate(_ headers: inout HTTPFields, _ record: CallRecord) {
         headers.append("X-Request-Id", record.requestID)
-        // Responses are not cached unless they say so, and browsers do not guess media types.
+        // Responses are cached only if their own headers permit it, and browsers do not guess media types.
         if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
         headers.append("X-Content-Type-Options", "nosniff")
         headers.lines += record.headers.lines

@@ -2,7 +2,7 @@ internal import JSONText
 
 /// The output of `watch`.
 protocol WatchDisplay: Sendable {
-    /// Shows an event. May be called on any thread, one event at a time. Returns false if the reader of the output has gone.
+    /// Shows an event. May be called on any thread, one event at a time. Returns false if the output was closed.
     func show(_ event: WatchEvent) -> Bool
     /// Runs while events are shown. Returns when the user ends the display; otherwise waits for cancellation.
     func run() async -> WatchFailure?

@@ -4,7 +4,7 @@ public import SessionCore
 ///
 /// Getters return the value in force: `keepaliveInterval`, `idleTimeout`, `pollingInterval` and `currentConnectTimeout`
 /// may be overwritten by the server or the library; `requested` keeps what the user set. A setter takes effect as the
-/// class reference says for its property, notifies `didChangeProperty` if the value is another one, and throws
+/// class reference defines for its property, notifies `didChangeProperty` if the value is another one, and throws
 /// `ClientError` with `invalidValue` for a value that the reference refuses.
 public final class ConnectionOptions: Sendable, CustomStringConvertible {
     private let core: ClientCore

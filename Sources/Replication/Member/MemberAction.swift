@@ -23,9 +23,9 @@ package enum MemberAction: Sendable, Equatable {
     case surrender(String)
     /// The log decided what a request of this member waits for.
     case report(RecordSubject, RecordOutcome)
-    /// Make a prepared stream that another member had, and own it.
+    /// Create a prepared stream that another member owned, and own it from now on.
     case inheritStream(String, ResourceSpecification)
-    /// Let go of a prepared stream that another member owns.
+    /// Release a prepared stream that another member owns now.
     case surrenderStream(String)
     /// The member's own reports are written from now on; all that its pool holds is to be reported.
     case openOutbox

@@ -1,4 +1,4 @@
-/// What a request waits for until the log decides.
+/// The subject of a record whose outcome a request waits for.
 package enum RecordSubject: Sendable, Hashable {
     /// The use of a ticket.
     case ticket(RecordKey)

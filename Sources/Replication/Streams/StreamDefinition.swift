@@ -1,6 +1,6 @@
 package import EventHub
 
-/// What a member needs to open a prepared stream: the sources and settings, and what its shared subscriptions ask for.
+/// A prepared stream as any member can open it: its sources, its settings, and the keys of its shared subscriptions.
 package struct StreamDefinition: Sendable {
     /// The sources and settings; format and last event are those of the request that opens the stream.
     package let request: StreamRequest

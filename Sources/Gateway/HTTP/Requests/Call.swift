@@ -20,7 +20,7 @@ struct Call: Sendable {
     var query = Query()
     /// The caller.
     var caller = Caller()
-    /// The id of the client that the request makes anew, for one that another member had; nil: a new id.
+    /// The id of a client of a removed member that the request recreates; nil: a new id.
     var inheritedID: ClientID?
     /// Whether the resource is shown in a list, which is not a use of it.
     var isListing = false

@@ -9,7 +9,7 @@ final class Operation: Sendable {
         case delete = "DELETE"
     }
 
-    /// What the caller needs, before any resource is looked up.
+    /// The credentials and the right that a caller needs; checked before any resource is looked up.
     enum Authorization: Sendable, Equatable {
         /// No credentials: the response is the same for every caller.
         case open
@@ -27,7 +27,7 @@ final class Operation: Sendable {
         case json
         /// The handler chooses one by `Accept`, or rejects the request with 406.
         case negotiated
-        /// Sent whatever `Accept` says; also for responses without a body.
+        /// Independent of `Accept`; also for responses without a body.
         case fixed
     }
 
@@ -40,7 +40,7 @@ final class Operation: Sendable {
     let pattern: PathPattern
     /// The `operationId` in openapi.yaml.
     let name: String
-    /// What the caller needs.
+    /// The credentials and the right that a caller needs.
     let authorization: Authorization
     /// Whether a ticket is accepted in place of a key or token.
     let acceptsTickets: Bool

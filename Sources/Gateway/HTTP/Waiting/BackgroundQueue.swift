@@ -76,8 +76,8 @@ private final class RepeatedWork: Sendable {
 }
 
 extension Services {
-    /// Responds as soon as there is a response: at once, or after a change, at the latest after the requested waiting time.
-    /// The responses take long to make, so that they are made on the background queue.
+    /// Responds as soon as there is a response: at once, or after a change, at the latest after the requested waiting
+    /// time. The responses take long to make, so that they are made on the background queue.
     ///
     /// - Parameters:
     ///   - call: The request.
@@ -115,7 +115,7 @@ extension Services {
 
     /// Performs a handler, on the background queue if its work is large; the response is then deferred.
     ///
-    /// - Throws: What the handler throws; a 503 problem if the background queue is full.
+    /// - Throws: The error of the handler; a 503 problem if the background queue is full.
     func perform(
         _ call: Call,
         isLarge: Bool,
