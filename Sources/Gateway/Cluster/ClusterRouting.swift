@@ -145,7 +145,7 @@ struct ClusterRouting: Sendable {
         while !missing.isEmpty {
             await read(missing, operation, call, into: &views)
             // Resources without an owner are read once they have one.
-            missing.removeAll { views[$0] != nil || cluster.indexed($0) == nil }
+            missing.removeAll { views[$0] != nil || (cluster.indexed($0) == nil && !cluster.isPrepared($0)) }
             guard !missing.isEmpty else { break }
             guard cluster.clock() < deadline else { throw refusal }
             try await Task.sleep(for: Self.retryInterval)
@@ -157,7 +157,10 @@ struct ClusterRouting: Sendable {
 
     /// The ids of the streams that the caller sees, of each member in the order in which they were made.
     private func streamIDs(_ call: Call, _ operation: Operation) async throws -> [String] {
-        var ids: [String] = []
+        // Prepared streams are listed also while their owner is being replaced.
+        let permissions = services.permissions(call)
+        var ids = cluster.preparedStreamIDs { permissions.sees(streamOf: $0) }
+        let prepared = Set(ids)
         for process in cluster.processes {
             let request = forwarded(call, path: operation.pattern.description)
             let response: ForwardedResponse?
@@ -168,7 +171,8 @@ struct ClusterRouting: Sendable {
                 response = try? await cluster.call(process, [request], within: Self.listTime).first
             }
             guard let response, response.status == 200 else { continue }
-            ids += String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
+            let listed = String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
+            ids += listed.filter { !prepared.contains($0) }
         }
         return ids
     }

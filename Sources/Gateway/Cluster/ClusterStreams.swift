@@ -229,6 +229,15 @@ extension ClusterNode {
         )
     }
 
+    /// The ids of the prepared streams whose creators fulfil a condition, in the order of the ids.
+    func preparedStreamIDs(_ isIncluded: (String?) -> Bool) -> [String] {
+        let streams = state.withLock { $0.machine.ledger?.specified.filter { $0.value.isOpen != nil } ?? [:] }
+        return streams.filter { isIncluded($0.value.specification.owner) }.map(\.key).sorted()
+    }
+
+    /// Whether there is a prepared stream of this id.
+    func isPrepared(_ id: String) -> Bool { state.withLock { $0.machine.ledger?.specified[id]?.isOpen != nil } }
+
     /// Writes a record, unless this member does not belong to the cluster at the moment.
     ///
     /// - Parameter answer: A record that goes into the same frame.
