@@ -109,6 +109,28 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
+    @Test
+    func deletedResourceDoesNotReturnWithItsFormerOwner() throws {
+        let cluster = SimulatedCluster(nodes: 3, seed: 21, loss: 0)
+        cluster.run(.seconds(4))
+        let former = cluster.nodes[0]
+        former.make("p")
+        cluster.run(.seconds(1))
+        #expect(former.confirmed == ["p"])
+        former.isPaused = true
+        cluster.run(.seconds(6))
+        let owner = try #require(cluster.alive.first { $0.resources.contains("p") })
+        owner.delete("p")
+        cluster.run(.seconds(1))
+        former.isPaused = false
+        cluster.run(.seconds(10))
+        let hasJoined = former.machine.isMember
+        #expect(hasJoined)
+        #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.subscriptions["p"] == nil })
+        #expect(cluster.nodes.allSatisfy { $0.resources.isEmpty })
+        #expect(cluster.problems.isEmpty)
+    }
+
     @Test(arguments: 0..<16 as Range<UInt64>)
     func ticketsOpenOneStreamInTheWholeCluster(seed: UInt64) {
         var generator = SeededGenerator(seed: seed &+ 9000)

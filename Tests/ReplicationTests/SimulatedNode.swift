@@ -186,8 +186,14 @@ final class SimulatedNode {
     }
 
     func surrender(_ id: String) {
-        resources.remove(id)
+        guard resources.remove(id) != nil else { return }
         outbox.surrender(id)
+        _ = outbox.append(.subscriptionRemoved(id))
+    }
+
+    /// A request deletes a resource.
+    func delete(_ id: String) {
+        resources.remove(id)
         _ = outbox.append(.subscriptionRemoved(id))
     }
 

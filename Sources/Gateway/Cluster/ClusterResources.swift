@@ -262,9 +262,10 @@ extension ClusterNode {
         }
     }
 
-    /// Releases a resource that another member owns.
+    /// Releases a resource that another member owns, if this process has it.
     func surrender(_ id: String) {
+        guard let resources = resources.withLock({ $0 }), resources.services.has(id) else { return }
         outbox.withLock { $0.surrender(id) }
-        resources.withLock { $0 }?.surrender(id)
+        resources.surrender(id)
     }
 }

@@ -123,11 +123,11 @@ extension MemberMachine {
 
     private func inherited(_ id: String) -> [MemberAction] {
         guard let resource = ledger?.specified[id] else { return [] }
-        guard resource.isOpen == nil else {
-            // A member that was removed while it was paused may have it still.
-            return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.surrenderStream(id)]
+        // A member that was removed while it was paused may have it still: it must not report it again when it joins.
+        if resource.isOpen == nil {
+            return resource.owner == member ? [.inherit(id, resource.specification)] : [.surrender(id)]
         }
-        return resource.owner == member ? [.inherit(id, resource.specification)] : []
+        return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.surrenderStream(id)]
     }
 
     private mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {
