@@ -157,8 +157,9 @@ def a_stream_is_ended_and_opened_again(page, address):
 def events_are_sentences_with_json_on_demand(page, address):
     page.click("#tab-events")
     page.wait(EVENTS, lambda lines: "A new stream began. It carries 1 source." in lines)
-    page.see("document.querySelector('.events details').open = true")
-    page.wait("document.querySelector('.events details pre').textContent.startsWith('{')")
+    # A newer event may come first in the list meanwhile.
+    page.see("(globalThis.chosenEvent = document.querySelector('.events details')).open = true")
+    page.wait("globalThis.chosenEvent.querySelector('pre').textContent.startsWith('{')")
     page.click("#panel-events input[name=data]")
     page.wait(EVENTS, lambda lines: any("Quotes: item" in line for line in lines))
     page.click("#panel-events input[name=data]")
