@@ -87,7 +87,8 @@ package struct ServerCensus: Sendable, Hashable {
     package var connections = 0
     /// Active subscriptions of all sessions.
     package var subscriptions = 0
-    /// Those of bound sessions: a session without a stream connection is kept for a while, for a recovery.
+    /// Active subscriptions of bound sessions only. A session without a stream connection is kept for a while, for a
+    /// recovery.
     package var boundSubscriptions = 0
     /// Data notifications committed since the start.
     package var notifications = 0

@@ -57,7 +57,7 @@ extension DemoServerMachine {
         }
     }
 
-    /// Ends the batch: all its requests were handled.
+    /// Ends the batch after all its requests were handled.
     mutating func finish(_ batch: ResponseBatch, isIgnored: Bool = false) {
         for line in batch.late.reversed() { context.links.write(line, on: batch.link) }
         guard !batch.isWebSocket else { return }
@@ -81,7 +81,7 @@ extension DemoServerMachine {
 }
 
 extension [UInt8] {
-    /// Undoes the escape of commas, as some servers write them.
+    /// Replaces escaped commas with bare ones, as some servers send them.
     fileprivate mutating func restoreCommas() {
         var result: [UInt8] = []
         var index = startIndex

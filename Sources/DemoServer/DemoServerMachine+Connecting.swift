@@ -67,7 +67,8 @@ extension DemoServerMachine {
         for effect in faults { sessions[handle]?.apply(effect, &context) }
     }
 
-    /// Answers a create or bind with one line, which ends an HTTP response; a WebSocket accepts another attempt.
+    /// Answers a create or bind with one line. The line ends an HTTP response; a WebSocket stays open for another
+    /// attempt.
     mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
         context.links.write(notification, on: id)
         if context.links[id]?.kind == .webSocket {

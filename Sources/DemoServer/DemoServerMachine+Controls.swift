@@ -27,7 +27,7 @@ extension DemoServerMachine {
         finish(batch, isIgnored: ignored > 0)
     }
 
-    /// The session of a request; nil if there is none, which was then answered.
+    /// The session of a request; nil if the request was refused, with the response already written.
     mutating func session(
         _ id: SessionID?,
         _ requestID: RequestID,
@@ -70,7 +70,7 @@ extension DemoServerMachine {
         for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
     }
 
-    /// Why an operation is refused in the present state of its session; nil if it is granted.
+    /// The refusal of an operation in the present state of its session; nil if it is granted.
     private func refusal(of operation: ControlOperation, in handle: SessionHandle) -> ControlRefusal? {
         let subscriptions = sessions[handle]?.subscriptions ?? [:]
         switch operation {

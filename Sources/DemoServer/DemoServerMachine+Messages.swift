@@ -91,7 +91,7 @@ extension DemoServerMachine {
 }
 
 extension DemoServerMachine {
-    /// Why a mobile push request is not granted; nil if it is.
+    /// The refusal of a mobile push request; nil if it is granted.
     func mobilePushRefusal(of operation: ControlOperation, in handle: SessionHandle) -> ControlRefusal? {
         guard context.configuration.mobilePush == .devicesOnly else {
             return ControlRefusal(code: 40, message: "MPN Module disabled")

@@ -14,7 +14,7 @@ extension DemoServerMachine {
                 work(on: sequence, of: handle, from: "")
             case .session(let handle, let timer):
                 sessions[handle]?.timerFired(timer, &context)
-                // The session continues to write after the listeners have taken the present actions.
+                // The session continues to write after the listeners have performed the present actions.
                 if timer == .pump { return settle() }
             case .stall(let link):
                 context.links.markDirty(link)

@@ -34,7 +34,8 @@ struct DemoCommand: AsyncParsableCommand {
             configuration.redirect("demo", toPort: port)
             let service = Self.service(configuration, demo: (demoConfiguration.host, port), logger: logger)
             group.addTask { try await ProcessServices.run([service], logger: logger) }
-            // The first task that ends stops the other one: the services end after a signal, the server by a failure.
+            // The first task that ends stops the other one: the services end after a signal, the server ends when it
+            // fails.
             try await group.next()
             group.cancelAll()
             while await group.nextResult() != nil {}

@@ -73,7 +73,7 @@ struct HealthCommand: AsyncParsableCommand {
         return base + path
     }
 
-    /// The URL to check. A URL without a path is the address of the gateway, as the first line of its output has it.
+    /// The URL to check. A URL without a path is the address of the gateway, as in the first line of its output.
     static func target(_ url: String, _ path: String) -> String {
         guard let parts = URLComponents(string: url), parts.host != nil, parts.query == nil, parts.fragment == nil,
             ["", "/"].contains(parts.path)
@@ -88,7 +88,7 @@ struct GatewayProcessArguments {
     private let environment: [String: String]
     private let folder: String
 
-    /// Reads those of a process. Throws if they cannot be read.
+    /// Reads the command line and environment of a process. Throws if they cannot be read.
     init(pid: Int) throws {
         func words(_ file: String) throws -> [String] {
             guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/\(file)") else {
@@ -110,7 +110,7 @@ struct GatewayProcessArguments {
         folder = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")) ?? "/"
     }
 
-    /// The configuration that these arguments stand for. Throws for a process that is not a gateway.
+    /// The configuration that results from these arguments. Throws for a process that is not a gateway.
     func configuration() throws -> GatewayConfiguration {
         let command = try GatewayCommand.parseAsRoot(arguments)
         if var serve = command as? ServeCommand {

@@ -84,7 +84,7 @@ extension ItemUpdate {
         }
         let names = first + (layout.secondLevelFieldNames ?? [])
         var result: [String: String?] = [:]
-        // Where a name stands twice its first position wins.
+        // A name that occurs more than once stands for its first position.
         for (position, value) in fields.sorted(by: { $0.key < $1.key }) where names.indices.contains(position - 1) {
             if result.index(forKey: names[position - 1]) == nil { result[names[position - 1]] = .some(value) }
         }

@@ -61,7 +61,8 @@ public final class LightstreamerClient: Sendable {
 
     // MARK: - Connecting
 
-    /// The status of the connection. It may lag behind `connect()` and `disconnect()`, never behind an event.
+    /// The status of the connection. It may not yet reflect a `connect()` or `disconnect()`; it always reflects the
+    /// last event.
     public var status: ClientStatus { core.state.withLock { $0.status } }
 
     /// The edition of the class reference that the client was configured with.

@@ -1,7 +1,8 @@
 public import SessionCore
 
 /// Setters throw `invalidValue` for a value that the class reference refuses, and `lifecycle` while the subscription is
-/// active. Getters of a list give nil where a group or schema is set, and the other way round.
+/// active. The getter of a list returns nil if a group or schema is set, and the getter of a group or schema returns
+/// nil if a list is set.
 extension Subscription {
     /// The items by name.
     public var items: [String]? { state.withLock { $0.draft.items?.names } }
@@ -57,8 +58,8 @@ extension Subscription {
 
     /// The requested frequency limit; nil: the server decides.
     public var requestedMaxFrequency: RequestedMaxFrequency? { state.withLock { $0.draft.requestedMaxFrequency } }
-    /// Sets `requestedMaxFrequency`, greater than 0. Not sent in RAW mode. While active it may be changed, but not from or to `unfiltered`,
-    /// and not to nil.
+    /// Sets `requestedMaxFrequency`, greater than 0. Not sent in RAW mode. While the subscription is active the value
+    /// may be changed, but not from or to `unfiltered`, and not to nil.
     public func setRequestedMaxFrequency(_ frequency: RequestedMaxFrequency?) throws(ClientError) {
         try editFrequency(frequency)
     }

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// A subscription to items and fields of a server, and their present values.
 ///
-/// A new object is inactive; `LightstreamerClient.subscribe` makes it active, `unsubscribe`, a refusal or a removal by
-/// the server makes it inactive again. While it is active its properties cannot be changed, `requestedMaxFrequency`
-/// excepted. It may be used from any thread and inside delegate methods.
+/// A new object is inactive. `LightstreamerClient.subscribe` makes it active; `unsubscribe`, or a refusal or removal by
+/// the server, makes it inactive again. While it is active, only `requestedMaxFrequency` can be changed. It may be used
+/// from any thread and inside delegate methods.
 public final class Subscription: Sendable, CustomStringConvertible {
     /// How the items behave.
     public typealias Mode = SubscriptionMode

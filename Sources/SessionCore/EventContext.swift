@@ -27,7 +27,7 @@ extension Duration {
     /// The whole milliseconds of a duration, for the wire.
     var wholeMilliseconds: Int { Int(clampedNanoseconds / 1_000_000) }
 
-    /// The duration in seconds, for an option; at most the ten years that an option can mean.
+    /// The duration in seconds, for an option; at most ten years, the longest time that an option can give.
     var optionSeconds: Double { Double(Swift.min(self, .seconds(315_360_000)).wholeMilliseconds) / 1000 }
 
     /// A uniformly distributed part of the duration in whole milliseconds, from zero to the duration itself.

@@ -1,4 +1,4 @@
-// Value types of the client's public API that TLCP declares, because the wire has them too.
+// Value types of the client's public API that TLCP declares, because requests and notifications carry them too.
 @_exported public import struct TLCP.FieldSet
 @_exported public import enum TLCP.RealMaxBandwidth
 @_exported public import enum TLCP.RealMaxFrequency

@@ -27,7 +27,7 @@ package enum SessionAction: Sendable, Equatable {
 
 /// An event for the log; contains no secrets.
 package enum SessionLogEvent: Sendable, Equatable {
-    /// A control link was ignored since the list of allowed addresses does not hold it.
+    /// A control link was ignored because the list of allowed addresses does not contain its address.
     case controlLinkRefused(String)
     /// Every transport that `forcedTransport` admits was found not to work; all are tried again.
     case noTransportAdmitted

@@ -86,8 +86,8 @@ public enum SubscriptionEvent: Sendable, Equatable {
 
 /// The code and message of a server that refused or removed a subscription.
 package struct UpstreamRefusal: Sendable, Equatable {
-    /// The code of a removal, for which the protocol has none: "error in the interpretation of a server response" in the
-    /// class reference, as for a removal before the subscription was active.
+    /// The code reported for a removal, because the protocol defines none. In the class reference it means "error in
+    /// the interpretation of a server response"; a removal before the subscription was active has the same code.
     package static let removalCode = 61
 
     /// The code, as the class reference lists them.
@@ -166,7 +166,7 @@ public enum ClientStatus: String, Sendable, Hashable, CaseIterable {
     case disconnectedWillRetry = "DISCONNECTED:WILL-RETRY"
     /// The session was interrupted; attempts to recover it are under way.
     case disconnectedTryingRecovery = "DISCONNECTED:TRYING-RECOVERY"
-    /// There is no connection, and no attempt before `connect()`.
+    /// There is no connection, and the client makes no attempt until `connect()`.
     case disconnected = "DISCONNECTED"
 
     /// Whether the status is one of the `CONNECTED:*`.

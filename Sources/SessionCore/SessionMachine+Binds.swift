@@ -102,7 +102,7 @@ extension SessionMachine {
         }
     }
 
-    /// A stream flows, on the socket of a creation or by a bind.
+    /// Streaming begins, on the WebSocket of a creation or after a bind.
     mutating func beginStreaming(_ accepted: ConnectionAccepted, at context: EventContext) {
         if let delay = liveness.begin(keepalive: accepted.keepalive, at: context.now) {
             startTimer(.liveness, after: delay)

@@ -80,7 +80,7 @@ extension SessionMachine {
         return batch
     }
 
-    /// False: the batch is full.
+    /// Adds requests of the session itself. Returns false if the batch is complete.
     private mutating func takeOwn(
         _ position: RequestLedger.Position,
         _ form: RequestBatch.Form,

@@ -31,7 +31,7 @@ extension SessionMachine {
         create(onWebSocket ? .webSocket : .http, at: context)
     }
 
-    /// How long the answer to a creation may take that sets the server no time limit.
+    /// The response timeout of a creation that sets the server no time limit.
     private static let unlimitedResponseTime = Duration.seconds(60)
 
     mutating func create(_ method: SessionCreation.Method, at context: EventContext) {

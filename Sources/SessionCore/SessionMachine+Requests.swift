@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// The requests of the session itself, made from the options as they stand.
+/// The requests of the session itself, made from the present options.
 extension SessionMachine {
     mutating func creationRequest(_ method: SessionCreation.Method) -> ClientRequest {
         let kind: ConnectionParameters.Kind
@@ -21,7 +21,8 @@ extension SessionMachine {
         return .createSession(request)
     }
 
-    /// `namesSession`: false for a poll on the WebSocket of the poll before it, which needs no more than that.
+    /// `namesSession` is false for a poll on the WebSocket of the previous poll: the server then takes the session that
+    /// was last bound to that WebSocket.
     mutating func bindRequest(
         _ transport: SessionTransport,
         session: SessionRecord,

@@ -8,10 +8,10 @@ package struct Fault: Sendable, Hashable {
     /// When it takes effect.
     package var moment: FaultMoment
 
-    /// Occasions without effect before the first.
+    /// Number of occasions that pass without effect before the first effect.
     package var skip: Int
 
-    /// Number of occasions at which it takes effect; `Int.max` is always.
+    /// Number of occasions at which it takes effect; `Int.max`: all of them.
     package var times: Int
 
     /// A fault from its parts.

@@ -2,7 +2,8 @@
 package enum FaultEffect: Sendable, Hashable {
     /// The connection is cut without closing the protocol; the session stays, as after a network failure.
     case drop
-    /// The next line is cut after so many bytes, CR-LF among them, then the connection; nil: in its middle.
+    /// The next line is cut off after this many bytes, its CR-LF included, and then the connection is cut; nil: in the
+    /// middle of the line.
     case cutLine(after: Int? = nil)
     /// Writes on the connection are lost for this time.
     case mute(Duration)
@@ -34,8 +35,8 @@ package enum FaultEffect: Sendable, Hashable {
     case holdStream
     /// The counts of `SUBOK`/`SUBCMD` are wrong by these numbers.
     case wrongCounts(items: Int, fields: Int)
-    /// `PROG` is higher by this number than the notifications that follow; with a negative number the stream restarts at an
-    /// earlier notification, if it is still kept.
+    /// `PROG` is too high by this number; with a negative number the stream restarts at an earlier notification, if it
+    /// is still kept.
     case progress(Int)
     /// A recovery is refused with code 4.
     case refuseRecovery

@@ -1,4 +1,4 @@
-/// `CHAT_ROOM`: the list `chat_room` of what clients sent as `CHAT|text`.
+/// `CHAT_ROOM`: the list `chat_room` with the texts that clients sent as `CHAT|text`.
 struct ChatFeed: Feed {
     let fields = ["raw_timestamp", "message", "IP"]
 

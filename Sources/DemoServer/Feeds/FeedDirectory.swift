@@ -88,7 +88,8 @@ package struct FeedConfiguration: Sendable, Hashable {
     /// Bounds of the random pause between two changes of a JSON document.
     package var documentPause = Duration.milliseconds(500)...Duration.seconds(2)
 
-    /// Whether the built-in feeds change; without changes the server sends snapshots, chat messages and manual feeds.
+    /// Whether the built-in feeds change; otherwise the server sends only snapshots, chat messages and events of manual
+    /// feeds.
     package var isMoving = true
 
     /// Greatest frequency of the quote feed, in updates per second and item; nil sets no limit.

@@ -42,7 +42,7 @@ struct PortfolioFeed: Feed {
         return events
     }
 
-    /// Adds, removes or changes a share, mostly the latter; keeps at least three.
+    /// Adds, removes or, most often, changes a share; at least three shares remain.
     private mutating func change() -> FeedRow {
         let held = Set(holdings.map(\.key))
         let missing = PortfolioFeed.candidates.map { "item\($0)" }.filter { !held.contains($0) }

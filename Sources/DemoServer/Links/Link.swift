@@ -45,7 +45,7 @@ struct Link: Sendable {
     enum WriteResult: Sendable, Hashable {
         /// The line is pending.
         case pending
-        /// The connection is to be cut after so many bytes of the line; nil: in its middle.
+        /// The connection is to be cut after this many bytes of the line; nil: in the middle of the line.
         case cut(after: Int?)
         /// The connection is ending already; the line is dropped.
         case dropped

@@ -65,7 +65,7 @@ struct LinkFaults: Sendable, Hashable {
     var pieceLength: Int?
     /// Every line is a write of its own.
     var isOneLinePerWrite = false
-    /// Where the next line is cut, after which the connection is; nil: nowhere.
+    /// The place at which the next line, and with it the connection, is cut; nil: none.
     var lineCut: LineCut?
     /// The next data notification is not written.
     var skipsNextData = false

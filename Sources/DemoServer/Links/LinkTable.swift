@@ -77,7 +77,7 @@ struct LinkTable: Sendable {
         flush(id, at: .zero, isForced: true)
         guard let link = links.removeValue(forKey: id) else { return }
         if let start {
-            // No part of a response that is sent as a whole was written yet.
+            // Nothing has been written yet of a response that is sent as a whole.
             let isWhole = link.kind == .exchange || (link.kind == .stream && link.faults.isHeld)
             if isWhole { actions.append(.openStream(id)) }
             let bytes = (isWhole ? link.pending : []) + start

@@ -18,8 +18,8 @@ protocol LinkOutlet: AnyObject {
     func stopReading()
 }
 
-/// What the handlers of HTTP connections and WebSockets share: they report the end and the writability of their
-/// connection to the driver, and read nothing while the peer does not take what they write.
+/// The common part of the handlers of HTTP connections and WebSockets: they report the end and the writability of their
+/// connection to the driver, and do not read while the peer does not accept what they write.
 protocol LinkHandler: ChannelInboundHandler, LinkOutlet {
     /// The driver of the event loop.
     var driver: ServerDriver { get }

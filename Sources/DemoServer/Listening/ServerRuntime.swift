@@ -7,9 +7,9 @@ final class ServerRuntime: Sendable {
     typealias Command = @Sendable (ServerDriver) -> Void
 
     private enum Phase {
-        /// Not run yet. Commands are queued. *Leaves to* `starting`.
+        /// `run()` was not called yet. Commands are queued. *Leaves to* `starting`.
         case waiting
-        /// Run, not yet listening. Commands are queued. *Leaves to* `listening` or `over`.
+        /// `run()` was called; the server does not listen yet. Commands are queued. *Leaves to* `listening` or `over`.
         case starting
         /// Listening on a port. *Leaves to* `over`.
         case listening(NIOLoopBound<ServerDriver>, port: Int)

@@ -38,7 +38,7 @@ final class WebSocketSwitch {
     ///
     /// - Parameters:
     ///   - handler: The handler that received the request; it is removed as well.
-    /// - Returns: fails, with nothing changed, if the handshake is not well-formed.
+    /// - Returns: A future that fails, with nothing changed, if the handshake is not well-formed.
     func perform(
         _ head: HTTPRequestHead,
         _ context: ChannelHandlerContext,

@@ -48,7 +48,8 @@ extension DemoSession {
     private func restart(_ recoveryFrom: Int?, _ link: Link) -> (progressive: Int, lines: [[UInt8]])? {
         guard let recoveryFrom else { return (log.progressive, []) }
         guard recoveryFrom >= log.earliestRestart, recoveryFrom <= log.progressive else { return nil }
-        // With a negative offset the stream does restart earlier; with a positive one only PROG is higher.
+        // With a negative offset the stream restarts earlier; with a positive one the stream is unchanged and only PROG
+        // is higher.
         let offset = link.faults.progressOffset
         let first = max(log.earliestRestart, recoveryFrom + min(0, offset))
         return log.lines(after: first).map { (first + max(0, offset), $0) }
@@ -219,12 +220,12 @@ struct StreamBinding: Sendable {
     var sendsSync: Bool
     /// Size of the body at which `LOOP` is sent; nil for no limit.
     var contentLength: Int?
-    /// When the session was bound here.
+    /// When the session was bound to the connection.
     let boundAt: Duration
 
     /// Bytes of the body so far.
     var written = 0
-    /// Data notifications written here.
+    /// Data notifications written on the connection.
     var dataCount = 0
     /// When something was last written.
     var lastWrite: Duration

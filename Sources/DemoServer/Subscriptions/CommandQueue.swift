@@ -9,9 +9,9 @@ struct CommandQueue: Sendable {
     }
 
     private var entries = Deque<ItemEvent>()
-    /// Events that have left `entries` at its head.
+    /// Number of events removed from the head of `entries`.
     private var popped = 0
-    /// Where the last row of a key waits: its index in `entries` plus `popped`.
+    /// The place of the last pending row of each key: its index in `entries` plus `popped`.
     private var positions: [UpstreamName: Int] = [:]
     /// Updates delayed by the frequency limit of their key.
     private var held: [UpstreamName: FeedRow] = [:]
@@ -58,7 +58,7 @@ struct CommandQueue: Sendable {
         entries.append(.cleared)
     }
 
-    /// Events were lost before the queue.
+    /// Events were lost before they reached the queue.
     mutating func offerLoss(_ count: Int) {
         if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
     }

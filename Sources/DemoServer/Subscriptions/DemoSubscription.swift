@@ -4,7 +4,7 @@ internal import TLCP
 struct DemoSubscription: Sendable {
     /// The client's ID for it.
     let id: SubscriptionID
-    /// The request; a repeated request is recognized by it.
+    /// The request, kept to recognize a repetition of it.
     let request: AddRequest
     /// The items and fields of the request.
     let plan: SubscriptionPlan

@@ -40,7 +40,7 @@ enum ItemQueue: Sendable {
         change({ $0.offerClear() }, { $0.offerClear() })
     }
 
-    /// Events were lost before the queue.
+    /// Events were lost before they reached the queue.
     mutating func offerLoss(_ count: Int) {
         change({ $0.offerLoss(count) }, { $0.offerLoss(count) })
     }

@@ -46,7 +46,7 @@ struct RowQueue: Sendable {
         live.append(.cleared)
     }
 
-    /// Events were lost before the queue.
+    /// Events were lost before they reached the queue.
     mutating func offerLoss(_ count: Int) {
         if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
     }

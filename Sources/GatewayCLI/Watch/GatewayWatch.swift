@@ -77,7 +77,7 @@ struct GatewayWatch {
         }
         url.path += path
         if !query.isEmpty { url.queryItems = query }
-        // A plus stands for itself in the items and fields, but in a query it is a space.
+        // A plus is literal in the items and fields, but in a query it means a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
         var request = HTTPClientRequest(url: url.string ?? address)
         if let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"] {
@@ -86,7 +86,7 @@ struct GatewayWatch {
         return request
     }
 
-    /// Throws for a response that another attempt does not change.
+    /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
     private func refused(_ response: HTTPClientResponse) async throws {
         let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
         let sentence = "\(address) refused the stream: \(ProblemText.sentence(status: response.status.code, body))"
@@ -95,7 +95,7 @@ struct GatewayWatch {
         _ = output.show(.status("\(sentence) Trying again."))
     }
 
-    /// Shows the events of a stream; true after the last one that is wanted.
+    /// Shows the events of a stream; returns true after the last requested one.
     private func show(
         _ body: HTTPClientResponse.Body,
         lastEventId: inout String?,

@@ -34,7 +34,7 @@ struct ServerWatch {
     }
 }
 
-/// Shows the events of a client; ends after the last update that is wanted, or when the server refuses.
+/// Shows the events of a client; ends after the last requested update, or when the server refuses.
 private final class WatchListener: ClientDelegate, SubscriptionDelegate {
     private let ends = AsyncStream.makeStream(of: WatchFailure?.self, bufferingPolicy: .bufferingOldest(1))
     private let address: String
@@ -47,7 +47,7 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
         self.output = output
     }
 
-    /// Waits for the end: nil after the last update that is wanted, or the reason why there are no more.
+    /// Waits for the end. Returns nil after the last requested update, otherwise the reason for the end.
     func end() async -> WatchFailure? {
         for await failure in ends.stream { return failure }
         return nil
@@ -72,7 +72,7 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
 
     func subscriptionDidUnsubscribe(_ subscription: Subscription) {
         show("unsubscribed", [:])
-        // It stays active when only its session has ended.
+        // The subscription stays active when only its session has ended.
         if !subscription.isActive { ends.continuation.yield(.removal) }
     }
 

@@ -73,7 +73,8 @@ final class TerminalDisplay: WatchDisplay {
                 state.isOpen
                     ? state.table.lines(width: width, height: height, now: now, isColoured: isColoured) : []
             }
-            // Each line is cleared before it is written: behind a line as wide as the terminal its last character would go.
+            // Each line is cleared before it is written: clearing after a line as wide as the terminal would erase its
+            // last character.
             if !lines.isEmpty {
                 StandardOutput.write("\u{1B}[H" + lines.map { "\u{1B}[K" + $0 }.joined(separator: "\r\n"))
             }

@@ -1,4 +1,4 @@
-/// The columns of a terminal that texts take.
+/// The columns of a terminal that texts occupy.
 
 extension String {
     /// The number of columns.
@@ -6,7 +6,7 @@ extension String {
 }
 
 extension Character {
-    /// 2 for a character of East Asian scripts and for an emoji, as Unicode Standard Annex 11 and terminals have it;
+    /// 2 for a character of East Asian scripts and for an emoji, as in Unicode Standard Annex 11 and in terminals;
     /// otherwise 1.
     var columns: Int {
         guard let first = unicodeScalars.first else { return 0 }

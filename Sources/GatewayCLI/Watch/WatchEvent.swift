@@ -78,8 +78,8 @@ final class WatchOutput: Sendable {
         self.limit = limit
     }
 
-    /// Shows an event; true if it was the last one that is wanted, or its reader has gone. Events behind the last one are
-    /// not shown.
+    /// Shows an event. Returns true if it was the last requested update, or if the output was closed. Updates after the
+    /// last requested one are not shown.
     func show(_ event: WatchEvent) -> Bool {
         guard case .update = event else { return !display.show(event) }
         let number = count.withLock { count in

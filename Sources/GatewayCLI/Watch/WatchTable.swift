@@ -41,7 +41,7 @@ struct WatchTable {
 
     // MARK: - Events
 
-    /// Takes an event in.
+    /// Applies an event.
     mutating func apply(_ event: WatchEvent, now: Double) {
         switch event {
         case .status(let status):
@@ -52,12 +52,13 @@ struct WatchTable {
         }
     }
 
-    /// Takes in an event other than an update; those that the table itself shows need no note.
+    /// Applies an event other than an update: it changes the rows, sets the note, or has no effect.
     private mutating func apply(_ name: String, _ content: JSONValue) {
         let item = content["item"]?.string ?? content["itemPos"]?.number.map { "item \($0.text)" }
         switch name {
         case "stream" where content["resume"]?.string != "resumed", "subscribed":
-            // A snapshot follows. It holds neither what was deleted meanwhile nor what it is a repetition of.
+            // A snapshot follows. In COMMAND mode it lacks the keys that were deleted meanwhile; in DISTINCT mode it
+            // repeats rows that are shown already.
             if mode == .command || mode == .distinct { rows.removeAll() }
         case "clear-snapshot": rows.removeAll { $0.title.first == item?.printable }
         case "lost-updates":
@@ -89,7 +90,7 @@ struct WatchTable {
         if !isKept, rows.count > Self.mostRows { rows.removeFirst(rows.count - Self.mostRows) }
     }
 
-    /// Whether updates change rows; otherwise each adds a row.
+    /// Whether an update changes the row of its item or key; otherwise each update adds a row.
     private var isKept: Bool { mode == .merge || mode == .command }
 
     private static func change(from old: String?, to new: String?) -> Change {

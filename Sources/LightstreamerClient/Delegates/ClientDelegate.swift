@@ -12,7 +12,7 @@ public protocol ClientDelegate: AnyObject, Sendable {
     func clientDidRemoveDelegate(_ client: LightstreamerClient)
     /// The server refused a session or closed it; the status is `DISCONNECTED` already, and no retry follows.
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String)
-    /// The status changed; two equal ones never follow each other.
+    /// The status changed; consecutive statuses always differ.
     func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus)
     /// A property of the connection details or options changed, set by the user or by the server. The name is that of
     /// the configured edition; see `ClientConfiguration.Edition.propertyName(_:)`.

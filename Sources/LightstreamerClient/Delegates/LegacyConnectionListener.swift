@@ -11,7 +11,7 @@ public protocol LegacyConnectionListener: AnyObject, Sendable {
     func clientConnection(_ client: LightstreamerClient, didStartSessionWithPolling isPolling: Bool)
     /// Bytes were received, counted before decoding.
     func clientConnection(_ client: LightstreamerClient, didReceiveNewBytes count: Int)
-    /// The connection became stalled, or recovered from it.
+    /// The connection became stalled, or is no longer stalled.
     func clientConnection(_ client: LightstreamerClient, didChangeActivityWarningStatus isWarning: Bool)
     /// The connection was closed by the application.
     func clientConnectionDidClose(_ client: LightstreamerClient)

@@ -19,7 +19,7 @@ public protocol SubscriptionDelegate: AnyObject, Sendable {
     func subscription(_ subscription: Subscription, didUpdateItem itemUpdate: ItemUpdate)
     /// The snapshot of an item is complete. The name is nil with an item group.
     func subscription(_ subscription: Subscription, didEndSnapshotForItemName itemName: String?, itemPos: Int)
-    /// The values of an item are void. The name is nil with an item group.
+    /// The values of an item are no longer valid. The name is nil with an item group.
     func subscription(_ subscription: Subscription, didClearSnapshotForItemName itemName: String?, itemPos: Int)
     /// The server dropped updates of an item. The name is nil with an item group.
     func subscription(
@@ -166,8 +166,8 @@ extension Subscription {
         }
     }
 
-    /// Calls a closure in the order of the events of the client that the subscription is, or was last, active on;
-    /// without a client, or after its end, at once.
+    /// Calls a closure in the order of the events of the client that the subscription is active on, or was last active
+    /// on; calls it at once if there is no such client, or if that client has ended.
     private func inOrder(_ body: @escaping @Sendable (Subscription) -> Void) {
         let core = state.withLock { $0.core }
         guard let core, core.perform({ [self] _ in body(self) }) else { return body(self) }

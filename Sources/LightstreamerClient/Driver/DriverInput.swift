@@ -15,7 +15,7 @@ enum DriverInput: Sendable {
     case changeMaxFrequency(SubscriptionToken, RequestedMaxFrequency?)
     /// `sendMessage(…)`.
     case sendMessage(OutgoingMessage)
-    /// The user set these options; the values hold what was set.
+    /// The user set these options; the values contain them.
     case optionsChanged([ConnectionOption], ConnectionOptionValues)
     /// The user set the detail of this name.
     case detailsChanged(String)
@@ -52,7 +52,7 @@ struct OutgoingMessage: Sendable {
     let enqueueWhileDisconnected: Bool
 }
 
-/// A device token, with its predecessor where it replaces one.
+/// A device token, and the token that it replaces, if any.
 struct DeviceToken: Sendable {
     let platform: String
     let applicationID: String

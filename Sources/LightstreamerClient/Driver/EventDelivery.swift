@@ -5,7 +5,8 @@ internal import Synchronization
 /// the state that getters read. Used by that task alone.
 final class EventDelivery {
     private let core: ClientCore
-    /// Delegates and legacy listeners by their adapters, event sequences and package observers, in order of addition.
+    /// The observers in order of addition: adapters of delegates and legacy listeners, event sequences, package
+    /// observers.
     private var observers: [any ClientObserver] = []
     private var subscriptions: [SubscriptionToken: Subscription] = [:]
     private var messages: [MessageToken: OutgoingMessage] = [:]
@@ -102,7 +103,7 @@ final class EventDelivery {
     private func changeStatus(_ status: ClientStatus) {
         let address = core.state.withLock { state in
             state.status = status
-            // The session ends here: a read between this status and its property events shows nothing of it.
+            // The session ends here: between this status and the property events, its getters already return nil.
             if status == .disconnected || status == .disconnectedWillRetry { state.session = ClientState.Session() }
             if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery {
                 state.counters.reconnects &+= 1

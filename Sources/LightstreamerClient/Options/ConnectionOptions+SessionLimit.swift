@@ -21,7 +21,7 @@ extension ConnectionOptions {
         set { SessionCensus.shared.limit = newValue }
     }
 
-    /// What happens beyond the limit; read by `connect()` only, never notified. Default `NONE`.
+    /// What `connect()` does once the limit is reached; read by `connect()` only, never notified. Default `NONE`.
     public static var maxConcurrentSessionsPerServerExceededPolicy: SessionLimitPolicy {
         get { SessionCensus.shared.policy }
         set { SessionCensus.shared.policy = newValue }
@@ -55,7 +55,7 @@ final class SessionCensus: Sendable {
         set { state.withLock { $0.policy = newValue } }
     }
 
-    /// The policy to follow where the limit for a server is reached; nil where it is not.
+    /// The policy to apply if the limit for a server is reached; nil if it is not.
     func policyIfExceeded(server: String) -> ConnectionOptions.SessionLimitPolicy? {
         state.withLock { state in
             state.policy != .none && state.counts[server, default: 0] >= state.limit ? state.policy : nil

@@ -1,6 +1,6 @@
 /// How long the response to a request may take (class reference: `connectTimeout`).
 public enum ConnectTimeout: Sendable, Hashable {
-    /// The library chooses, and may change, `currentConnectTimeout`.
+    /// The timeout is `currentConnectTimeout`, which the library may change.
     case auto
     /// This many seconds, greater than 0.
     case seconds(Double)
@@ -65,7 +65,7 @@ public struct ConnectionDetailValues: Sendable, Equatable {
     public var serverAddress: String?
     /// `adapterSet`; nil: the server's `DEFAULT`.
     public var adapterSet: String?
-    /// `user`; nil: none sent.
+    /// `user`; nil: none is sent.
     public var user: String?
     /// `password`; nil: none sent. Never logged, never shown.
     public var password: String?

@@ -24,7 +24,8 @@ struct LivenessMonitor {
     private var keepalive = Duration.zero
     private var lastLine = Moment.zero
 
-    /// A streaming connection was established. Nil: the server promises no keepalive, so there is no supervision.
+    /// A streaming connection was established. Returns the time until the first check; nil if the server promises no
+    /// keepalive, so that there is no supervision.
     mutating func begin(keepalive: Duration, at now: Moment) -> Duration? {
         guard keepalive > .zero else {
             phase = .off
@@ -36,10 +37,10 @@ struct LivenessMonitor {
         return keepalive
     }
 
-    /// The connection is left.
+    /// The connection is no longer used.
     mutating func end() { phase = .off }
 
-    /// A line arrived. Not nil: the connection was stalled and is no more; check again after this time.
+    /// A line arrived. Returns the time until the next check if the line ends a stall, otherwise nil.
     mutating func lineReceived(at now: Moment) -> Duration? {
         lastLine = now
         guard phase == .stalled else { return nil }
@@ -96,13 +97,13 @@ struct ReverseHeartbeat {
     /// The connection that heartbeats belong to is established.
     mutating func begin() { isActive = true }
 
-    /// The connection is left.
+    /// The connection is no longer used.
     mutating func end() {
         isActive = false
         declared = .zero
     }
 
-    /// The time from one request to the heartbeat that follows; nil: there are none.
+    /// The time from one request to the heartbeat that follows; nil: no heartbeats are sent.
     func interval(option: Duration) -> Duration? {
         guard isActive else { return nil }
         guard declared > .zero else { return option > .zero ? option : nil }

@@ -66,7 +66,8 @@ package struct ServerAddress: Sendable, Equatable {
         return (String(host), port)
     }
 
-    /// Nil for a bad port; the inner nil for none.
+    /// Parses the text after the host: `:` and a port, or nothing. Nil for a bad port; the inner nil if there is no
+    /// port.
     private static func port(_ text: Substring) -> Int?? {
         if text.isEmpty { return .some(nil) }
         guard text.first == ":", text.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -92,7 +93,7 @@ package struct AddressAllowList: Sendable, Equatable {
         }
     }
 
-    /// The entries; an address is allowed when at least one of them holds it.
+    /// The entries; an address is allowed if at least one of them matches it.
     package var entries: [Entry]
 
     /// A list.

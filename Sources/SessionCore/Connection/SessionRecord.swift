@@ -6,13 +6,13 @@ struct SessionRecord {
     let id: SessionID
     /// The address that it was created at.
     let creationAddress: String
-    /// Whether control links are ignored; as the option stood at creation.
+    /// Whether control links are ignored: the value of the option at creation.
     let ignoresControlLink: Bool
     /// The address for everything that needs a new connection.
     var address: String
     /// The control link that was refused last, so that it is noted once.
     var refusedLink: String?
-    /// The greatest request that the server accepts, in bytes.
+    /// The maximum size of a request that the server accepts, in bytes.
     var requestLimit: Int
     /// How far the flow of data notifications has been processed.
     var cursor = RecoveryCursor()
@@ -68,7 +68,7 @@ struct ServerProperties {
     /// The bandwidth limit in force.
     private(set) var realMaxBandwidth: RealMaxBandwidth?
 
-    /// Sets a value. Returns false if it did not change, so that nothing is to be notified.
+    /// Sets a value. Returns false if it did not change; a notification is then not needed.
     mutating func apply(_ change: PropertyChange) -> Bool {
         switch change {
         case .sessionId(let value): Self.replace(&sessionID, by: value)

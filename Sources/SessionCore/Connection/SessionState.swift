@@ -46,10 +46,10 @@ enum SessionState: Equatable {
         }
     }
 
-    /// The WebSocket that was being opened is open. False: none was.
+    /// The WebSocket that was being opened is open. Returns false if none was being opened.
     mutating func socketOpened() -> Bool { advance(from: .opening, .opening, to: .greeting, .greeting) }
 
-    /// `WSOK` arrived. False: it was not expected.
+    /// `WSOK` arrived. Returns false if it was not expected.
     mutating func greeted() -> Bool { advance(from: .greeting, .greeting, to: .requested, .requested) }
 
     private mutating func advance(
@@ -158,7 +158,7 @@ struct SessionCreation: Equatable {
     let connection: ConnectionID
     /// The address of the request.
     let address: String
-    /// Whether a control link will be ignored: the option when the creation began.
+    /// Whether a control link will be ignored: the value of the option when the creation began.
     let ignoresControlLink: Bool
     /// What the creation waits for.
     var step: Step

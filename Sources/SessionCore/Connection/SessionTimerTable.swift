@@ -18,7 +18,7 @@ struct SessionTimerTable {
         running.removeValue(forKey: purpose).map { [.cancelTimer($0)] } ?? []
     }
 
-    /// Whether a timer that fired was still running; it is not any more.
+    /// Removes a timer that fired. Returns false if it was no longer running.
     mutating func fired(_ timer: SessionTimer) -> Bool {
         guard running[timer.purpose] == timer else { return false }
         running[timer.purpose] = nil

@@ -53,7 +53,7 @@ package struct TransportRequest: Sendable, Equatable {
     }
 }
 
-/// How a connection ended that the machine did not close itself.
+/// The end of a connection that the machine did not close.
 package enum TransportClosure: Sendable, Equatable {
     /// HTTP: the response is complete. WebSocket: the peer closed the connection.
     case completed
@@ -61,7 +61,7 @@ package enum TransportClosure: Sendable, Equatable {
     case failed(reason: String)
     /// The server's identity matches none of the pins; no retry can help.
     case identityRejected(reason: String)
-    /// The received bytes are not lines of TLCP, for example a line without end.
+    /// The received bytes are not lines of TLCP, for example because a line is too long.
     case badData(reason: String)
 }
 
@@ -89,6 +89,6 @@ struct ConnectionTable {
         return connection
     }
 
-    /// A connection ended or was released. False: it had ended before.
+    /// A connection ended or was released. Returns false if it had ended before.
     mutating func ended(_ connection: ConnectionID) -> Bool { open.remove(connection) != nil }
 }

@@ -19,8 +19,8 @@ struct VersionFallback {
         self.address = address
     }
 
-    /// The server refused. False: there is nothing older, so the version was not the reason; the first one is
-    /// restored.
+    /// The server refused the version. Returns false if there is no older one: then the version was not the reason, and
+    /// the first version is restored.
     mutating func refused() -> Bool {
         guard let older = current.older else {
             current = first

@@ -6,7 +6,7 @@ struct ControlChannel {
         /// A request waits for its response; `answers` counts the replies so far. *Leaves to* `idle` when the response
         /// is complete, to `pausing` when it failed or held no reply.
         case busy(ConnectionID, since: Moment, answers: Int, isHeartbeat: Bool)
-        /// A request failed; the retry delay since its start is waited out. *Leaves to* `idle`.
+        /// A request failed; the next one waits until the retry delay since its start is over. *Leaves to* `idle`.
         case pausing
     }
 
@@ -43,7 +43,7 @@ struct ControlChannel {
         }
     }
 
-    /// The request under way ended. Not nil: a pause of this length is due before the next one.
+    /// The request under way ended. Returns the pause before the next one; nil: no pause.
     mutating func ended(isComplete: Bool, retryDelay: Duration, at now: Moment) -> Duration? {
         switch state {
         case .busy(_, _, let answers, let isHeartbeat) where isComplete && (answers > 0 || isHeartbeat):

@@ -10,7 +10,7 @@ struct DeviceRegistration {
         var token: String
         /// The token that replaces `token`; nil: none.
         var newToken: String?
-        /// The `LS_cause` of a registration that is not the first; nil: it is.
+        /// The `LS_cause` of a repeated registration; nil for the first one.
         var cause: String?
     }
 
@@ -40,7 +40,7 @@ struct DeviceRegistration {
         state = .wanted(device, isAnnounced: true)
     }
 
-    /// The badge is to be reset. Nil: not now, for the device is not registered yet.
+    /// A badge reset is requested. Returns the request; nil if it has to wait for the registration of the device.
     mutating func badgeResetRequested() -> RequestLedger.Purpose? {
         guard case .registered(_, let deviceID) = state else {
             wantsBadgeReset = true

@@ -26,7 +26,7 @@ package struct MessageLedger: ~Copyable {
     /// An empty ledger.
     package init() {}
 
-    /// Whether `takePendingRequests` would return something.
+    /// Whether requests are pending for `takePendingRequests`.
     package var hasPendingRequests: Bool { !due.isEmpty }
 
     /// Whether a text can name a sequence: ASCII letters, digits and underscores, at least one. The reserved name
@@ -110,7 +110,7 @@ package struct MessageLedger: ~Copyable {
         }
     }
 
-    /// A run of numbers was skipped; oldest first. Only numbers that were given out are looked at.
+    /// A run of numbers was skipped; the effects are in ascending order. Numbers that were never assigned are ignored.
     private mutating func skipped(_ sequence: String?, upTo last: Int, count: Int) -> [MessageEffect] {
         let last = min(last, lastNumbers[sequence] ?? 0)
         guard last >= 1 else { return [] }
@@ -126,15 +126,15 @@ package struct MessageLedger: ~Copyable {
 
     // MARK: - Ends
 
-    /// The connection that carried the requests is gone, or the control response is complete: what was not answered is
-    /// pending again, with the same number.
+    /// The connection that carried the requests is gone, or the control response is complete: unanswered messages are
+    /// pending again, with the same numbers.
     package mutating func channelLost() {
         for call in inFlight.values where messages[call]?.channelLost() == true { due.insert(call) }
         inFlight.removeAll()
     }
 
-    /// The session ended, or the connection effort was given up: everything is aborted, in the order of the calls, and
-    /// the numbers start again.
+    /// The session ended, or the connection effort was given up: all messages are aborted, in the order of the calls,
+    /// and numbering starts again.
     package mutating func sessionEnded() -> [MessageEffect] {
         let effects = messages.sorted { $0.key < $1.key }.compactMap { _, message in
             message.hasDelegate

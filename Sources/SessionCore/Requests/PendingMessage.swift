@@ -16,7 +16,7 @@ struct PendingMessage: Sendable {
         case due
         /// Written under this identifier, not answered. *Leaves to* `acknowledged`, `due`.
         case sent(RequestID)
-        /// The server has it; the outcome is awaited. *Entered* by `REQOK`.
+        /// The server has the message; the outcome is awaited. *Entered* by `REQOK`.
         case acknowledged
     }
 
@@ -69,13 +69,13 @@ struct PendingMessage: Sendable {
         stage = .sent(request)
     }
 
-    /// The server has it.
+    /// The server has the message.
     mutating func acknowledged() {
         stage = .acknowledged
         text = ""
     }
 
-    /// The channel is lost; true: it is to be written again.
+    /// The channel is lost. Returns whether the message has to be written again.
     mutating func channelLost() -> Bool {
         guard request != nil else { return false }
         stage = .due
@@ -85,8 +85,9 @@ struct PendingMessage: Sendable {
 
 extension MessageLedger {
     /// The `msg` requests to be (re)sent now, in the order of the calls, each with a fresh identifier; they count as
-    /// written. `acknowledged` false: over a WebSocket, where messages without sequence and delegate are not confirmed.
-    /// `fits` is asked before each one; the first that does not fit stays pending with all that follow.
+    /// written. `acknowledged` is false over a WebSocket, where messages without sequence and delegate are not
+    /// confirmed. `fits` is called for each request; the first one that does not fit stays pending, with all that
+    /// follow.
     package mutating func takePendingRequests(
         atMost count: Int = .max,
         acknowledged: Bool,

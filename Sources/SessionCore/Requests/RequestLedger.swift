@@ -13,7 +13,7 @@ struct RequestLedger {
         /// `reset_badge`.
         case badgeReset(deviceID: String)
 
-        /// The place among the pending requests; subscriptions stand between the second and the third.
+        /// The order among pending requests; the requests of subscriptions are sent between ranks 1 and 2.
         fileprivate var rank: Int {
             switch self {
             case .transportSwitch: 0
@@ -46,7 +46,7 @@ struct RequestLedger {
     /// Whether something is to be sent.
     var hasPending: Bool { entries.contains { $0.sentAs == nil } }
 
-    /// Makes a request; another one of its kind is superseded.
+    /// Makes a request; it replaces an earlier one of the same kind.
     mutating func ask(_ purpose: Purpose) {
         entries.removeAll { $0.purpose.rank == purpose.rank }
         let place = entries.firstIndex { $0.purpose.rank > purpose.rank } ?? entries.endIndex
@@ -71,7 +71,7 @@ struct RequestLedger {
         return entries.remove(at: index).purpose
     }
 
-    /// The connection that carried the requests is gone: what was not answered is to be sent again.
+    /// The connection that carried the requests is gone: unanswered requests are to be sent again.
     mutating func channelLost() {
         for index in entries.indices { entries[index].sentAs = nil }
     }

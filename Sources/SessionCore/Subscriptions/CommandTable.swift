@@ -2,8 +2,8 @@ internal import TLCP
 
 /// The rows of one item in COMMAND mode by key, with the second-level row of each key.
 ///
-/// The user receives `ADD` first, then `UPDATE`s, then `DELETE`, also where the server sends other commands. Incoming
-/// rows are complete: unchanged fields were copied from the previous row of the item, which may belong to another key.
+/// The user receives `ADD` first, then `UPDATE`s, then `DELETE`, even if the server sends other commands. Incoming rows
+/// are complete: unchanged fields were copied from the previous row of the item, which may belong to another key.
 ///
 /// ```text
 ///                row, not DELETE            row, DELETE
@@ -103,7 +103,7 @@ extension CommandTable {
     }
 
     /// The key's second-level subscription ended: it was refused, did not fit, or was removed by the server. Its last
-    /// row stays. False: the key has another one or is gone.
+    /// row stays. Returns false if the key has another one or is gone.
     mutating func secondLevelClosed(_ id: SubscriptionID, for key: String) -> Bool {
         guard rows[UpstreamName(key)]?.secondLevel == id else { return false }
         rows[UpstreamName(key)]?.secondLevel = nil

@@ -14,7 +14,7 @@ struct ItemState: Sendable {
     /// Whether no update has been received yet.
     var isFirst: Bool { row == nil }
 
-    /// Decodes an update of so many fields against the last one.
+    /// Decodes an update with `count` fields, relative to the previous row.
     mutating func decode(_ fields: FieldList, count: Int) throws(ProtocolViolation) -> DecodedRow {
         do throws(TLCPError) {
             if row == nil { row = ItemRow(fieldCount: count) }

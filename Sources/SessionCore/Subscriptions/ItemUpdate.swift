@@ -8,15 +8,15 @@ public struct ItemUpdate: Sendable, Equatable {
     public let itemPos: Int
     /// Whether the update is part of the item's snapshot.
     public let isSnapshot: Bool
-    /// The values of all fields known now: first-level ones, then, where the key's second level has sent something,
-    /// second-level ones.
+    /// The values of all fields known now: the first-level ones, followed by the second-level ones as soon as the
+    /// second level of the key has sent a row.
     public let values: [String?]
     /// The positions of the fields that this update changed.
     public let changed: FieldSet
     /// The JSON Patches that the server sent, by position; `[]` for a field held as JSON and unchanged.
     public let patches: [Int: String]
-    /// COMMAND only: the item's row as the server sent it, of any key: the command not rewritten, and the fields of a
-    /// `DELETE` not blanked. Nil in other modes and for second-level updates. Not part of equality.
+    /// COMMAND only: the row as the server sent it; in `values` the command is rewritten, and the fields of a `DELETE`
+    /// are blanked. Nil in other modes and for second-level updates. Not part of equality.
     package let itemRow: [String?]?
 
     /// An update.
@@ -100,7 +100,7 @@ public final class SubscriptionLayout: Sendable, Equatable {
     private let positions: [UpstreamName: Int]
     private let secondLevelPositions: [UpstreamName: Int]
 
-    /// A layout; where a name stands twice in a list its first position wins.
+    /// A layout. A name that occurs more than once in a list stands for its first position.
     public init(
         itemNames: [String]?,
         fieldNames: [String]?,
@@ -128,8 +128,8 @@ public final class SubscriptionLayout: Sendable, Equatable {
         )
     }
 
-    /// The 1-based position of a field, first level before second; second-level positions follow the first-level
-    /// ones. Nil for a name that no list holds.
+    /// The 1-based position of a field, first level before second; second-level positions follow the first-level ones.
+    /// Nil for a name that is in neither list.
     public func position(ofField name: String) -> Int? {
         positions[UpstreamName(name)] ?? secondLevelPositions[UpstreamName(name)].map { fieldCount + $0 }
     }

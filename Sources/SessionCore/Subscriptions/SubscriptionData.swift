@@ -147,7 +147,7 @@ enum SubscriptionLimits {
     /// The most values, items times fields, that one level of a subscription may have.
     static let maxValueCount = 1 << 22
 
-    /// Whether a subscription may have so many items and fields.
+    /// Whether a subscription may have this number of items and fields.
     static func admit(itemCount: Int, fieldCount: Int) -> Bool {
         itemCount <= maxItemCount && fieldCount <= maxFieldCount && itemCount * fieldCount <= maxValueCount
     }

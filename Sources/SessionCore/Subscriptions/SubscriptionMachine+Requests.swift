@@ -1,7 +1,7 @@
 internal import TLCP
 
 extension SubscriptionMachine {
-    /// The request that is due. Nil: none is any more.
+    /// The request that is due; nil if it is no longer needed.
     func pendingRequest(_ id: RequestID, acknowledged: Bool) -> ControlRequest? {
         guard stage.request == .due, let operation = pendingOperation(acknowledged: acknowledged) else { return nil }
         return ControlRequest(requestID: id, operation: operation)

@@ -128,14 +128,15 @@ struct SubscriptionMachine: Sendable {
 
     // MARK: - Ends
 
-    /// The channel is lost: an unanswered request is due again. True: there was one.
+    /// The channel is lost: an unanswered request is due again. Returns whether there was one.
     mutating func channelLost() -> Bool {
         guard case .sent = stage.request else { return false }
         stage = stage.with(.due)
         return true
     }
 
-    /// The session ended. Nil: remove the machine; else whether it was subscribed. A machine that stays is added again.
+    /// The session ended. Returns nil if the machine is to be removed; otherwise whether it was subscribed, and its add
+    /// is due again.
     mutating func sessionEnded() -> Bool? {
         guard case .user = role else { return nil }
         defer { data = nil }
@@ -168,7 +169,7 @@ enum SubscriptionStage: Sendable, Equatable {
     case adding(RequestProgress)
     /// The add is acknowledged. *Entered* by `REQOK`; *leaves to* `subscribed`, `deleting`, `adding`.
     case acknowledged
-    /// Data flow. A request is the reconf that is under way. *Entered* by `SUBOK`/`SUBCMD`; *leaves to* `deleting` by
+    /// Data flow; the request, if there is one, is a reconf. *Entered* by `SUBOK`/`SUBCMD`; *leaves to* `deleting` by
     /// `unsubscribe`, to `adding` at the end of the session.
     case subscribed(RequestProgress?)
     /// The delete is not answered. *Leaves* by the removal of the machine.
@@ -183,7 +184,7 @@ enum SubscriptionStage: Sendable, Equatable {
         }
     }
 
-    /// The same stage with its request at another point; a stage without a request stays as it is.
+    /// The same stage with another progress of its request; a stage without a request stays as it is.
     func with(_ progress: RequestProgress) -> SubscriptionStage {
         switch self {
         case .adding: .adding(progress)

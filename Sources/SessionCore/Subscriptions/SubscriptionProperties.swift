@@ -47,7 +47,7 @@ public enum NameSource: Sendable, Hashable {
         }
     }
 
-    /// Whether both name the same by the same bytes.
+    /// Whether both are lists, or both groups, with the same names, compared by bytes.
     public static func == (left: NameSource, right: NameSource) -> Bool {
         switch (left, right) {
         case (.list(let left), .list(let right)): left.hasSameNames(as: right)

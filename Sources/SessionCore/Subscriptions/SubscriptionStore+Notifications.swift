@@ -59,7 +59,7 @@ extension SubscriptionStore {
             guard let key = update.key else { return }
             openSecondLevel(of: id, item: update.itemPos, key: key, token: token, into: &effects)
         case .deliver(let token, let update, .deleted(.some(let secondLevel))):
-            // The delete is to leave before the update is dispatched.
+            // The delete must be sent before the update is dispatched.
             if release(secondLevel) { effects.append(.requestsWaiting) }
             effects.append(.notify(token, .update(update)))
             notifyFrequency(of: id, into: &effects)

@@ -4,8 +4,8 @@ extension SubscriptionStore {
     /// The control requests to be (re)sent now, in order, each with a fresh identifier; they count as written.
     ///
     /// The order is that of creation; a reconf of a first level comes after those of its second levels. `acknowledged`
-    /// false: over a WebSocket, where `SUBOK`, `SUBCMD` and `UNSUB` are answer enough. `fits` is asked before each one;
-    /// the first that does not fit stays pending with all that follow.
+    /// is false over a WebSocket, where `SUBOK`, `SUBCMD` and `UNSUB` are sufficient answers. `fits` is called for each
+    /// request; the first one that does not fit stays pending, with all that follow.
     package mutating func takePendingRequests(
         atMost count: Int = .max,
         acknowledged: Bool,

@@ -9,18 +9,18 @@ package struct SubscriptionStore: ~Copyable {
     var machines: [SubscriptionID: SubscriptionMachine] = [:]
     /// The machine of each active subscription of the user.
     var active: [SubscriptionToken: SubscriptionID] = [:]
-    /// The machines with a request to be written.
+    /// The machines with a request to be written, except those in `dueLater`.
     private var due = DueQueue<SubscriptionID>()
-    /// Those of them that are a first level whose reconf waits for the reconfs of its second levels.
+    /// First levels whose reconf waits for the reconfs of their second levels.
     private var dueLater = DueQueue<SubscriptionID>()
     /// The last copy of each request that was written and not answered.
     var inFlight: [RequestID: SubscriptionID] = [:]
     private var lastID = 0
 
-    /// A store without subscriptions; one per client, for `LS_subId` is never reset.
+    /// A store without subscriptions. A client has one store for its whole life, because `LS_subId` is never reset.
     package init() {}
 
-    /// Whether `takePendingRequests` would return something.
+    /// Whether requests are pending for `takePendingRequests`.
     package var hasPendingRequests: Bool { !due.isEmpty || !dueLater.isEmpty }
 
     // MARK: - Commands
@@ -77,15 +77,15 @@ package struct SubscriptionStore: ~Copyable {
 
     // MARK: - Ends
 
-    /// The connection that carried the requests is gone, or the control response is complete: what was not answered is
+    /// The connection that carried the requests is gone, or the control response is complete: unanswered requests are
     /// pending again, and answers to the copies written so far are ignored.
     package mutating func channelLost() {
         for id in inFlight.values where machines[id]?.channelLost() == true { requestDue(id) }
         inFlight.removeAll()
     }
 
-    /// The session ended, for any cause: the events are in creation order. Active subscriptions, and they alone,
-    /// wait for the next session.
+    /// The session ended, for any cause. The events are in creation order; only active subscriptions are kept for the
+    /// next session.
     package mutating func sessionEnded() -> [SubscriptionEffect] {
         inFlight.removeAll()
         due.removeAll()
@@ -104,7 +104,7 @@ package struct SubscriptionStore: ~Copyable {
 
     // MARK: - Bookkeeping
 
-    /// The next `LS_subId`; numbers that the server made up, and that are being removed as zombies, are passed over.
+    /// The next `LS_subId`. Skips the numbers of zombies, which the server has chosen.
     mutating func nextID() -> SubscriptionID {
         repeat { lastID &+= 1 } while machines[SubscriptionID(lastID)] != nil
         return SubscriptionID(lastID)
@@ -153,8 +153,8 @@ package struct SubscriptionStore: ~Copyable {
 package enum SubscriptionEffect: Sendable, Equatable {
     /// Deliver an event of a subscription to the user.
     case notify(SubscriptionToken, SubscriptionEvent)
-    /// There is something to send: call `takePendingRequests` as soon as a control channel is free. It stands before
-    /// the event that must not be dispatched earlier than the request leaves.
+    /// Requests are pending: call `takePendingRequests` as soon as a control channel is free. This effect precedes an
+    /// event that must not be dispatched before the request is sent.
     case requestsWaiting
     /// The server broke the protocol: the session is to be closed with error 61 and this text.
     case protocolViolation(String)

@@ -29,7 +29,7 @@ extension ValueTable {
 
     /// When the item changed last; nil before its first update.
     package func changedAt(item: Int) -> Moment? {
-        // Not by way of a copy of the item, which would retain all that it holds.
+        // Read in place: a copy of the item would retain all of its contents.
         items.indices.contains(item &- 1) ? items[item &- 1].changedAt : nil
     }
 
@@ -41,7 +41,7 @@ extension ValueTable {
         items.indices.contains(item &- 1) ? items[item &- 1].row : nil
     }
 
-    /// COMMAND only: the row of a key, second-level values included as far as there are any; the command is `ADD` or
+    /// COMMAND only: the row of a key, including the second-level values received so far; the command is `ADD` or
     /// `UPDATE`. Nil for a key that was never added or is deleted.
     package func row(item: Int, key: String) -> [String?]? { held(item)?.rowsByKey[key] }
 

@@ -26,8 +26,8 @@ package struct ValueTable: Sendable {
     var items: [ValueTableItem] = []
     private let recentLimit: Int
 
-    /// An empty table. `recentRows` bounds how many past rows of an item are kept for later readers in DISTINCT mode;
-    /// a smaller requested snapshot length bounds them further, and without a requested snapshot it is one.
+    /// An empty table. `recentRows` limits how many past rows of an item are kept for later readers in DISTINCT mode. A
+    /// smaller requested snapshot length lowers the limit; without a requested snapshot at most one row is kept.
     package init(properties: SubscriptionProperties, recentRows: Int = 100) {
         self.properties = properties
         recentLimit =

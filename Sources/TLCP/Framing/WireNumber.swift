@@ -1,6 +1,6 @@
 /// The number format of TLCP: ASCII decimal, a dot before fractions, no exponent.
 enum WireNumber {
-    /// The whole number from 0 that all of the bytes stand for; nil if they do not, or if it is out of range.
+    /// Parses all of the bytes as a whole number, 0 or greater; nil if they are not one, or if it is out of range.
     static func count<Bytes>(_ bytes: Bytes) -> Int?
     where Bytes: RandomAccessCollection, Bytes.Element == UInt8, Bytes.Index == Int {
         var index = bytes.startIndex
@@ -8,7 +8,8 @@ enum WireNumber {
         return value
     }
 
-    /// The whole number from 0 up to the next comma or the end, to which `index` moves.
+    /// Parses a whole number, 0 or greater, that ends at the next comma or at the end of the bytes, and moves `index`
+    /// to that end; nil if there is no number, or if it is out of range.
     static func count<Bytes>(in bytes: Bytes, from index: inout Int) -> Int?
     where Bytes: RandomAccessCollection, Bytes.Element == UInt8, Bytes.Index == Int {
         let start = index

@@ -2,7 +2,7 @@
 package struct MPNRegisterRequest: Sendable, Hashable {
     static let operation = "register"
 
-    /// The platform, `Apple` or `Google`; the MPN module refuses others, not the grammar.
+    /// The platform: `Apple` or `Google`. The parser accepts any text; the MPN module refuses other platforms.
     package var platform: String
     /// The application.
     package var appID: String

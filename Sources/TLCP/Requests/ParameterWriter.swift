@@ -58,7 +58,8 @@ struct ParameterWriter {
     private var bytes: [UInt8]
     private var lineStart: Int
 
-    /// A writer that appends to `bytes`, which stay empty until `give(back:)` so that they are not copied.
+    /// A writer that appends to `bytes`. To avoid a copy it takes over their storage: `bytes` is empty until
+    /// `give(back:)`.
     init(taking bytes: inout [UInt8]) {
         self.bytes = []
         swap(&self.bytes, &bytes)
