@@ -4,8 +4,8 @@ internal import Synchronization
 /// A subscription to items and fields of a server, and their present values.
 ///
 /// A new object is inactive. `LightstreamerClient.subscribe` makes it active; `unsubscribe`, or a refusal or removal by
-/// the server, makes it inactive again. While it is active, only `requestedMaxFrequency` can be changed. It may be used
-/// from any thread and inside delegate methods.
+/// the server, makes it inactive again. While it is active, the only property that can be changed is
+/// `requestedMaxFrequency`. It may be used from any thread and inside delegate methods.
 public final class Subscription: Sendable, CustomStringConvertible {
     /// How the items behave.
     public typealias Mode = SubscriptionMode

@@ -1,4 +1,4 @@
-// Value types of the client's public API that TLCP declares, because requests and notifications carry them too.
+// Value types of the client's public API that TLCP declares, because it uses them to encode and decode.
 @_exported public import struct TLCP.FieldSet
 @_exported public import enum TLCP.RealMaxBandwidth
 @_exported public import enum TLCP.RealMaxFrequency
