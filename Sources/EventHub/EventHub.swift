@@ -98,12 +98,12 @@ package final class EventHub: ChangeSink {
 
     // MARK: - Streams
 
-    /// Admits a stream; a shard opens it later.
+    /// Admits a stream, which a shard opens later.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - id: The id it should have; if nil, or if a stream has it already, the stream gets another one.
-    /// - Returns: The id it has.
+    ///   - id: The id of the stream; if nil, or if another stream has this id, the stream gets a new one.
+    /// - Returns: The id of the stream.
     /// - Throws: `unknownSource`; then no stream is admitted.
     package func admit(_ request: StreamRequest, id: String? = nil) throws(HubError) -> String {
         let now = clock()
@@ -121,7 +121,7 @@ package final class EventHub: ChangeSink {
         try locked { state throws(HubError) in try state.change(id, add: add, remove: remove) }
     }
 
-    /// Delivers what is due on a stream, then closes it for this reason; false if there is none of this id.
+    /// Delivers what is due on a stream, then closes it for this reason; false if no stream has this id.
     @discardableResult
     package func close(stream id: String, reason: String) -> Bool {
         locked { $0.close(id, reason: reason) }
@@ -139,7 +139,7 @@ package final class EventHub: ChangeSink {
         locked { $0.streams.values.map(\.summary) }.sorted { $0.id < $1.id }
     }
 
-    /// The summary of a stream; nil if there is none of this id.
+    /// The summary of a stream; nil if no stream has this id.
     package func stream(_ id: String) -> StreamSummary? {
         locked { $0.streams[id]?.summary }
     }

@@ -7,9 +7,9 @@ package final class HubMetrics: Sendable {
     private let conflatedCount = Atomic<UInt64>(0)
     private let droppedCount = Atomic<UInt64>(0)
     private let slowReaderCount = Atomic<UInt64>(0)
-    /// From publication to the pass of a loop that takes the event over; once for each channel and pass.
+    /// The time from publication until a pass of a loop takes the event over; counted once for each channel and pass.
     package let queueLatency = LatencyHistogram()
-    /// From publication to the write of the bytes; once for each stream and visit.
+    /// The time from publication until the bytes are written; counted once for each stream and visit.
     package let deliveryLatency = LatencyHistogram()
 
     /// All zero.

@@ -6,7 +6,7 @@ package struct JSONParseError: Error, Hashable, Sendable {
         case unexpectedEnd
         /// A byte that cannot stand here.
         case unexpectedByte(UInt8)
-        /// Something follows the value.
+        /// Bytes other than white space follow the value.
         case trailingBytes
         /// Not a number of JSON: a leading zero, a missing digit.
         case malformedNumber

@@ -1,6 +1,6 @@
 extension JSONPatch {
-    /// A patch that turns one value into an equivalent of another. It is not always the shortest patch: arrays are
-    /// compared by common head and tail only.
+    /// A patch that turns one value into an equivalent of another. It is not always the shortest patch: for arrays,
+    /// only the common head and tail are recognized.
     package init(from old: JSONValue, to new: JSONValue) {
         operations = []
         describe(old, new, at: JSONPointer())

@@ -10,7 +10,7 @@ package struct JSONPatch: Sendable, Hashable {
         case replace(JSONPointer, JSONValue)
         /// Removes the value at the first pointer and adds it at the second.
         case move(from: JSONPointer, to: JSONPointer)
-        /// Adds the value at the first pointer at the second.
+        /// Adds a copy of the value at the first pointer at the second one.
         case copy(from: JSONPointer, to: JSONPointer)
         /// Fails unless the value is equivalent.
         case test(JSONPointer, JSONValue)

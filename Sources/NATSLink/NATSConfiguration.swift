@@ -2,7 +2,7 @@
 package struct NATSConfiguration: Sendable, Equatable {
     /// Addresses of the servers: `nats://` or `tls://`, host and port.
     package var servers: [String]
-    /// The cluster's name; it begins the names of its log and subjects. Letters, digits, `-` and `_`.
+    /// The cluster's name, the prefix of the names of its log and subjects. Letters, digits, `-` and `_`.
     package var name: String
     /// A file with a user's JWT and seed, as `nsc` writes it; nil: none.
     package var credentialsFile: String?

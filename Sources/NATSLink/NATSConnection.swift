@@ -30,7 +30,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     }
 
     deinit {
-        // The last reference may be released on a thread of the library, for which the destruction would wait.
+        // A thread of the library may release the last reference, and the destruction would wait for that thread.
         let subscriptions = subscriptions.map { UInt(bitPattern: $0) }
         let handle = UInt(bitPattern: handle)
         DispatchQueue.global().async {

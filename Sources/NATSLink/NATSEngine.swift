@@ -9,7 +9,7 @@ package struct NATSEngine: ClusterEngine {
 
     /// An engine that is not connected.
     ///
-    /// - Parameter process: Names this process towards other members (see `EngineConnection.call`).
+    /// - Parameter process: The number that identifies this process to other members (see `EngineConnection.call`).
     package init(configuration: NATSConfiguration, process: UInt64) {
         self.configuration = configuration
         self.process = process

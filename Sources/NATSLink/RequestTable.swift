@@ -4,7 +4,7 @@ internal import Replication
 struct NATSReply: Sendable {
     /// The body.
     let bytes: [UInt8]
-    /// The position of the frame that the body is; nil for anything else.
+    /// The position of the frame in the log, if the body is a stored frame; else nil.
     let sequence: UInt64?
     /// The reason for a missing body.
     let failure: EngineError?
@@ -107,7 +107,7 @@ struct RequestTable: Sendable {
         }
     }
 
-    /// Adds a piece, which arrive in order from each responder; returns the whole reply with the last one.
+    /// Adds a piece of a reply; returns the whole reply with the last piece. Pieces of one responder arrive in order.
     private mutating func add(_ piece: ReplyPiece, to token: UInt64) -> [UInt8]? {
         let received = pending[token]?.pieceCounts[piece.reply] ?? 0
         guard piece.index == received else { return nil }

@@ -40,11 +40,11 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     package var user: String?
     /// The password that goes with the user. Never shown.
     package var password: String?
-    /// The addresses beside its own, and beside those that requests may name, that its control links may name.
+    /// The addresses that its control links may name, beside its own address and those in `allowedAddresses`.
     package var controlLinks = AddressAllowList([])
     /// How `https` servers are verified, and the client certificate.
     package var tls = TLSSettings()
-    /// The public keys of which the server must have one, in the form of `ConnectionDetails.certificatePins`; empty: any.
+    /// The public keys of which the server must have one, as in `ConnectionDetails.certificatePins`; empty: any key.
     package var certificatePins: [String] = []
     /// The HTTP proxy; nil: none.
     package var proxy: ProxySettings?
@@ -75,7 +75,7 @@ extension UpstreamConfiguration {
         configuration.tls = tls
         configuration.proxy = proxy
         configuration.httpCredentials = httpCredentials
-        // Secrets belong to the configured server, not to those that it names.
+        // The credentials are for the configured server, not for other servers to which it refers its clients.
         configuration.httpCredentials?.host = ServerAddress(serverAddress)?.host
     }
 
@@ -102,7 +102,7 @@ package struct SessionLimit: Sendable, Equatable {
     /// The defaults.
     package init() {}
 
-    /// Puts the limit into force for all clients of this process.
+    /// Applies the limit to all clients of this process.
     package func apply() {
         ConnectionOptions.maxConcurrentSessionsPerServer = maxConcurrentSessionsPerServer
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = policy

@@ -15,7 +15,7 @@ package protocol PoolSink: Sendable {
     func client(_ client: ClientID, receivedServerError code: Int, message: String)
     /// A property of the client has changed.
     func client(_ client: PooledClient, changedProperty property: String)
-    /// A message has its outcome.
+    /// The outcome of a message is known.
     func client(_ client: ClientID, message: String, ended outcome: MessageOutcome)
     /// An event for legacy listeners only.
     func client(_ client: ClientID, emittedLegacy event: LegacyEvent)
@@ -66,7 +66,7 @@ package enum PoolQuota: Equatable, Sendable {
     case subscriptions(upstream: String, limit: Int)
     /// Too many items on the upstream.
     case items(upstream: String, limit: Int)
-    /// The server has as many sessions as the policy `BLOCK` lets it have.
+    /// The server has as many sessions as the policy `BLOCK` allows.
     case sessionsPerServer(upstream: String, limit: Int)
     /// Too many dedicated clients.
     case dedicatedClients(limit: Int)

@@ -13,7 +13,7 @@ extension SessionPool {
             subscribe(shared)
         case .pooled(let session):
             let key = SharedKey(session: session, properties: resource.properties)
-            // A subscription may end between being found and being joined; then the next one is made.
+            // A subscription may end after it was found and before the resource joins it; then another one is acquired.
             while true {
                 let shared = try acquire(key)
                 if shared.join(resource) { return }

@@ -48,7 +48,7 @@ extension SessionPool {
             return (resource, state.machine.reclaimed(shared))
         }
         do {
-            // The linger of its upstream subscription has just ended: it needs a new one.
+            // The linger of its upstream subscription has just ended: the resource needs a new subscription.
             if !isLingering { deactivate(resource) }
             if !resource.status.isActive { try activateIfInactive(resource) }
         } catch {
@@ -91,7 +91,7 @@ extension SessionPool {
         }
     }
 
-    /// Subscribes. Throws `lifecycle` if the resource is active, and over quota.
+    /// Subscribes. Throws `lifecycle` if the resource is active, and `overQuota` if a quota is used up.
     package func activate(_ resource: SubscriptionResource) throws(PoolError) {
         guard resource.startActivation() else {
             throw .lifecycle(rule: "the subscription is already active")
@@ -202,7 +202,7 @@ extension SessionPool {
             home: home,
             isImplicit: isImplicit,
             ordinal: state.nextResource,
-            // A resource with a given id may have had another process: its versions must not be taken for those of this one.
+            // A resource with a given id may have existed in another process, with other values for the same versions.
             version: id == nil ? 0 : .random(in: 0..<1 << 48),
             properties: properties
         )

@@ -58,7 +58,7 @@ package struct SocketSettings: Sendable {
     package var proxy: ProxySettings?
     /// The credentials for HTTP authentication; nil: none.
     package var credentials: HTTPCredentials?
-    /// The time limit of each of TCP connection, `CONNECT`, TLS handshake and WebSocket handshake.
+    /// The time limit of each step: TCP connection, `CONNECT`, TLS handshake and WebSocket handshake.
     package var connectTimeout: Duration = .seconds(10)
     /// The maximum length of a line, and of a WebSocket frame, in bytes.
     package var maxLineLength = 64 << 20

@@ -18,7 +18,7 @@ package enum TransportEvent: Sendable, Equatable {
     case opened
     /// Lines, or bytes of an incomplete line. The receiver passes `byteCount` to `handled`.
     case received(LineBatch)
-    /// The connection ended; the last event. It does not follow `close()`.
+    /// The connection ended; the last event. It is not sent after a call of `close()`.
     case closed(TransportEnd)
 }
 
@@ -48,8 +48,8 @@ package enum TransportEnd: Sendable, Equatable {
 
 /// Opens the connections of one client.
 package protocol TransportConnector: Sendable {
-    /// Starts to open a connection. Events arrive on a network thread, one at a time, none of them before the return or
-    /// after `closed`.
+    /// Starts to open a connection. Events arrive on a network thread, one at a time, none of them before this method
+    /// returns or after `closed`.
     func open(
         _ request: ConnectionRequest,
         events: @escaping @Sendable (TransportEvent) -> Void

@@ -14,7 +14,8 @@ package enum HubChange: Sendable, Equatable {
     case subscriptionRemoved(String)
     /// The properties of a subscription have changed. A client that carries it keeps its values.
     case propertiesChanged(subscription: String, SubscriptionProperties)
-    /// A subscription is carried by this client from now on, and active; nil: by no client, active or not as before.
+    /// From now on this client carries the subscription, which is active. Nil: no client carries it, and whether it is
+    /// active does not change.
     case carried(subscription: String, by: String?)
     /// A subscription becomes active or inactive without an event.
     case activity(subscription: String, isActive: Bool)
@@ -23,7 +24,7 @@ package enum HubChange: Sendable, Equatable {
 }
 
 extension HubChange {
-    /// The events that give a subscription without values those of a table, in order.
+    /// The events that lead from a subscription without values to the values of a table, in order.
     package static func events(of id: String, from table: ValueTable) -> [HubChange] {
         table.eventsFromStart.map { .event(.subscription($0), .subscription(id)) }
     }
@@ -55,14 +56,14 @@ package protocol ChangeSink: Sendable {
     func take(_ changes: [HubChange])
 }
 
-/// A change with its place among those of one position.
+/// A change with its index among the changes at one position.
 package struct NumberedChange: Sendable, Equatable {
-    /// The place; at most `EventNumber.lastIndex`. Rises from change to change.
+    /// The index; at most `EventNumber.lastIndex`. It rises from change to change.
     package let index: UInt16
     /// The change.
     package let change: HubChange
 
-    /// A change at a place.
+    /// A change with its index.
     package init(index: UInt16, change: HubChange) {
         self.index = index
         self.change = change

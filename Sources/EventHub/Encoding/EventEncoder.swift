@@ -51,7 +51,7 @@ struct EventEncoder {
         end(variant.format)
     }
 
-    /// Encodes that updates of an item were dropped from a stream's window.
+    /// Encodes the event that reports updates of an item that were dropped from a stream's window.
     mutating func encodeLoss(
         of count: Int,
         item: Int,

@@ -9,7 +9,7 @@ package enum HubEvent: Sendable, Equatable {
     case serverError(code: Int, message: String)
     /// A property of the client changed. The value is the one that REST shows; nil for those that are never shown.
     case property(name: String, value: JSONValue?)
-    /// A message has its outcome; the id is the one that REST returned.
+    /// The outcome of a message is known; the id is the one that REST returned.
     case message(id: String, MessageOutcome)
     /// An event for legacy listeners only.
     case legacy(LegacyStreamEvent)
@@ -21,11 +21,11 @@ package enum HubEvent: Sendable, Equatable {
 package enum LegacyStreamEvent: Sendable, Equatable {
     /// A connection was established: on creation, bind, poll or recovery.
     case connectionEstablished
-    /// A session was opened; once for each.
+    /// A session was opened; one event for each session.
     case sessionStarted(polling: Bool)
     /// The number of bytes received from the server since the last such event; at most one event a second.
     case bytesReceived(Int)
-    /// The connection is silent for too long, or active again.
+    /// True: the connection has been silent for too long. False: it is active again.
     case activityWarning(Bool)
     /// The disconnection that the application asked for is complete.
     case connectionClosed

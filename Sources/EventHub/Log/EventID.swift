@@ -63,8 +63,8 @@ package enum EventNumber {
     }
 }
 
-/// The numbers that snapshots took in a hub that counts. A stream cannot resume from a number inside such a range,
-/// except from its end: it had received a part of the snapshot only.
+/// The ranges of the numbers that snapshots have in a hub that counts its events. A stream can resume from the end of
+/// such a range, but not from a number inside it, since it has received only a part of the snapshot.
 struct SnapshotRanges: Sendable {
     private static let limit = 16_384
 

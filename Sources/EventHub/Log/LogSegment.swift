@@ -3,8 +3,9 @@ internal import StreamIO
 
 /// A part of a topic's log: records, and their bytes in the variants that are read. Appended to, never moved.
 ///
-/// `@unchecked`: appended to and linked under the hub's lock only. A reader accesses what lies before the end of the
-/// `LogView` that it got under that lock, which never changes again; it follows `next` only if that end lies beyond.
+/// `@unchecked`: appended to and linked under the hub's lock only. A reader gets a `LogView` under that lock and
+/// accesses only the part before its end, which never changes again. It follows `next` only if that end lies beyond the
+/// segment.
 final class LogSegment: @unchecked Sendable {
     /// The number of segments before it.
     let number: Int

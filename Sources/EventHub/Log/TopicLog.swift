@@ -54,7 +54,7 @@ struct TopicLog {
         tail.count > 0 ? tail.sequence(at: tail.count - 1) : nil
     }
 
-    /// The place behind an event; nil if later events are not kept.
+    /// The place behind an event; nil if not all later events are kept.
     func position(after sequence: UInt64) -> LogPosition? {
         guard sequence >= forgottenThrough else { return nil }
         var segment = head
@@ -125,7 +125,7 @@ struct TopicLog {
     // MARK: - Segments
 
     private mutating func grow(for payload: Int) {
-        // All variants share one size; with room for the largest field flavour the next attempt succeeds.
+        // All variants share one capacity. It has room for this payload, so the next attempt does not fail for it.
         let bytes = min(Size.mostBytes, tail.byteCapacity * 2)
         roll(
             capacity: min(Size.mostEvents, tail.capacity * 2),

@@ -3,8 +3,8 @@ internal import StreamIO
 
 /// The bytes of one variant of a segment's events: appended to, never moved, shared by all readers.
 ///
-/// `@unchecked`: written under the hub's lock only, behind the part that any reader got under that lock; that part never
-/// changes again.
+/// `@unchecked`: written under the hub's lock only, and only behind the part that any reader got under that lock. That
+/// part never changes again.
 final class VariantBuffer: @unchecked Sendable {
     private let bytes: UnsafeMutableRawPointer
     private let frames: UnsafeMutablePointer<LogFrame>

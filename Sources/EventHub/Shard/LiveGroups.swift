@@ -2,8 +2,8 @@ internal import StreamIO
 
 /// Divides the live readers of the channels that have new events into groups of those that read the same channels.
 ///
-/// Channels are processed one after the other. A reader moves from its group to the one that has the channel in
-/// addition. In the end readers of the same channels are in the same group, and no sets were compared.
+/// Channels are processed one after the other. A reader of a channel moves from its group to the one that has the
+/// channel in addition. In the end, readers of the same channels are in the same group, without any comparison of sets.
 ///
 ///     channel 0      {0} ← a b c
 ///     channel 1      {0,1} ← b c     {1} ← d
@@ -35,7 +35,7 @@ struct LiveGroups {
         var group = 0
     }
 
-    /// The groups. Those that all readers left again are empty.
+    /// The groups. A group that all its readers have left is empty.
     private(set) var groups: [Group] = []
     private var steps: [Step: Int] = [:]
     private var marks: [Mark] = []

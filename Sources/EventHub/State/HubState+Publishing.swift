@@ -33,7 +33,8 @@ extension HubState {
         switch topic {
         case .subscription(let id):
             guard case .subscription(let change) = event else { Self.refuse() }
-            // In place: a copy of the record costs more than the rest, and a second reference to its table another copy.
+            // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
+            // causes another copy.
             guard let index = subscriptions.index(forKey: id) else { return }
             let channel = subscriptions.values[index].apply(change, now: now)
             append(event, to: channel, now: now)

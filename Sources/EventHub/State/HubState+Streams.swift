@@ -81,8 +81,8 @@ extension HubState {
         guard let text = request.lastEventID, let id = EventID(text) else { return (.fresh, nil) }
         let known = id.epoch == epoch && id.sequence <= sequence && !isInsideSnapshot(id.sequence)
         let reachable = wanted.allSatisfy { wanted in
-            // A newer channel of a group is read from its start. A newer source that was requested by its own name
-            // cannot be the one that the last event came from.
+            // A channel of a group may be newer than the last event: it is read from its start. A source that was
+            // requested by its own name and is newer cannot be the one that the last event came from.
             (wanted.isInGroup || wanted.channel.log.createdAt <= id.sequence)
                 && wanted.channel.log.position(after: id.sequence) != nil
         }
@@ -96,7 +96,8 @@ extension HubState {
         }
     }
 
-    /// Reads of channels that a client carried until after a sequence.
+    /// The changes that make a stream read the channels of subscriptions that its clients have released, as far as
+    /// these channels have events after a sequence.
     private func departedChannels(of request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
         request.sources.flatMap { source -> [StreamChange] in
             guard case .client(let id, withSubscriptions: true) = source else { return [] }
@@ -185,7 +186,7 @@ extension HubState {
             guard let subscription = wanted.subscription, let record = subscriptions[subscription] else { continue }
             states.append(PresentState(channel: record.channel, events: record.presentState))
         }
-        // Each channel is read from the same place in the sequence, so the snapshots may follow all of them.
+        // All channels are read from the same place in the sequence, so the snapshots may follow after all of them.
         return changes + numbered(states)
     }
 
@@ -261,7 +262,7 @@ extension HubState {
             case .subscription(let id):
                 guard let subscription = subscriptions[id] else { continue }
                 if let client = subscription.client.flatMap({ clients[$0] }) {
-                    // The client that carries it may change without a gap.
+                    // As part of a group, so that a change of the client that carries the subscription causes no gap.
                     want(WantedChannel(channel: client.connection, isInGroup: true))
                 }
                 want(WantedChannel(channel: subscription.channel, subscription: id))

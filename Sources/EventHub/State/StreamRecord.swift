@@ -86,7 +86,7 @@ enum SnapshotSequences: Sendable {
         }
     }
 
-    /// The sequence of an event out of a number of events.
+    /// The sequence of the event at an index, in a snapshot of `count` events.
     func sequence(at index: Int, of count: Int) -> UInt64 {
         switch self {
         case .rising(let first): first + UInt64(index)

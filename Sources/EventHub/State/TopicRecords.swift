@@ -20,7 +20,7 @@ struct ClientRecord: Sendable {
     /// The streams that have it as a source.
     var streams: Set<String> = []
 
-    /// A client's record over its channels.
+    /// The record of a client with these channels.
     init(status: ClientStatus, connection: Channel, own: Channel, legacy: Channel) {
         self.status = status
         self.connection = connection

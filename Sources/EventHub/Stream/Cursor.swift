@@ -35,8 +35,8 @@ final class Cursor {
         return present
     }
 
-    /// The index behind the last event that can be read from the present segment. It is `index` only if all is read: a
-    /// segment that is read to its end is left for the next one.
+    /// The index behind the last event that can be read from the present segment. It equals `index` only if all is
+    /// read: at the end of a segment the cursor moves on to the next one.
     func readableEnd() -> Int {
         while number != channel.view.tailNumber {
             // Sealed: its count does not change any more.

@@ -39,7 +39,7 @@ struct PendingRow: Hashable, Sendable {
     let item: Int
     /// COMMAND: the key.
     let key: String?
-    /// The number of such events so far.
+    /// The number of events so far across which nothing is conflated.
     let stretch: Int
 
     /// The same row; keys are compared by bytes, as the server does.

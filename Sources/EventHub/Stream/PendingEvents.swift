@@ -25,7 +25,7 @@ struct PendingEvents {
 
     private var entries: [PendingEntry] = []
     private var head = 0
-    /// The number of entries that were taken out before `entries` begins.
+    /// The place of the first element of `entries`: the number of entries that were removed before it.
     private var base = 0
     private var rows: [PendingRow: Int] = [:]
     private var lostRows: [PendingRow: Int] = [:]

@@ -6,7 +6,7 @@ package final class StreamFigures: Sendable {
     private let conflatedCount = Atomic<UInt64>(0)
     private let droppedCount = Atomic<UInt64>(0)
     private let unreadCount = Atomic<Int>(0)
-    /// The broadcasts that the stream takes part in; their totals are its own as well.
+    /// The broadcasts that the stream takes part in; their totals are added to those of the stream.
     private let shares = Mutex<[Share]>([])
 
     /// A stream's share of the broadcasts of a channel: those since it joined the live group.

@@ -24,7 +24,7 @@ final class Subscriber: StreamContent {
     /// Whether it has a frequency limit.
     let isPaced: Bool
     let context: ShardContext
-    /// Holds the stream until it is closed.
+    /// The shard retains the stream until it is closed.
     private unowned let shard: HubShard
     /// The epoch of the ids that it writes itself.
     private(set) var epoch: [UInt8]
@@ -38,7 +38,7 @@ final class Subscriber: StreamContent {
     var isDue = true
     /// The pass in which the shard marked it as due.
     var duePass: UInt64 = 0
-    /// Whether new events arrived before it had read those that were due.
+    /// Whether new events arrived before the stream had read those that were due.
     private(set) var isBehind = false
     /// The reason for its end; nil while it is open.
     private(set) var closeReason: String?
@@ -215,13 +215,13 @@ final class Subscriber: StreamContent {
 
     // MARK: - Falling behind
 
-    /// Called when new events arrived before it had read those that were due.
+    /// Called when new events arrived before the stream had read those that were due.
     func fallBehind() {
         isBehind = true
         let unread = ready.reduce(0) { $0 + $1.unread }
         figures.setLag(unread + pending.count)
         if conflates {
-            // Now and not when it can write again, so that it does not retain the memory of the log.
+            // Conflated now and not at the next write, so that a blocked stream does not retain the memory of the log.
             if unread > Self.slack.events { fold() }
         } else if ready.reduce(pending.weight, { $0 + $1.unreadWeight }) > context.configuration.windowBytes {
             closeSlowReader()

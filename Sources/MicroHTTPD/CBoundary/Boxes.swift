@@ -1,7 +1,7 @@
 internal import StreamIO
 
-/// A reference of C code to a Swift object. The comment of each box below names the holder, where it is
-/// retained, and which one call releases it.
+/// A reference that C code holds to a Swift object. The comment of each alias below names the holder, the place where
+/// the object is retained, and the one call that releases it.
 enum Box<Object: AnyObject> {
     /// Retains the object for the C side.
     static func retain(_ object: Object) -> UnsafeMutableRawPointer {
@@ -13,12 +13,12 @@ enum Box<Object: AnyObject> {
         Unmanaged.passUnretained(object).toOpaque()
     }
 
-    /// The object behind the pointer, which keeps its references.
+    /// The object behind the pointer. Its reference count does not change.
     static func object(at context: UnsafeMutableRawPointer?) -> Object? {
         context.map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Takes the reference back: the one release of `retain`.
+    /// Releases the reference that `retain` took, and returns the object.
     @discardableResult
     static func release(_ context: UnsafeMutableRawPointer?) -> Object? {
         context.map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }

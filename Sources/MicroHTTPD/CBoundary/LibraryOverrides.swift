@@ -1,16 +1,18 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-// The library calls three of its own functions through the dynamic linker, which finds the definitions of the program first.
-// That is the only way to correct two of its habits; a library that calls them directly behaves as it does without these
-// definitions. They are `public` because the linker must see them, and use plain types because the imports are internal.
+// The library calls three of its own functions through the dynamic linker, which finds the definitions of the program
+// first. This is the only way to correct two faults of the library. A library that calls these functions directly works
+// without the corrections. The definitions below are `public` because the linker must see them, and use plain types
+// because the imports are internal.
 
-/// How the library looks up a header line while it reads the head of a request.
+/// Replaces the function with which the library looks up a header line while it reads the head of a request.
 ///
-/// Answers "no such line" in two cases. A `Content-Length` that is no number: the library 0.9.75 would send its page for it
-/// twice, one head after the other; so the request reaches `RequestHead`, which refuses it. `Cookie`: the library would
-/// parse the cookies into the memory of the connection, and fail in the same way when that is full; the handler reads them
-/// from the header lines.
+/// The replacement reports the line as missing in two cases:
+/// - `Content-Length` with a value that is not a number. Version 0.9.75 of the library would send its error page for it
+///   twice, one head after the other. Without the line the request reaches `RequestHead`, which refuses it.
+/// - `Cookie`. The library would parse the cookies into the memory of the connection, and fail in the same way when
+///   that memory is full. The handler reads the cookies from the header lines.
 @_cdecl("MHD_lookup_connection_value_n")
 public func lookupForLibrary(
     _ connection: OpaquePointer?,
@@ -33,10 +35,11 @@ public func lookupForLibrary(
     return result
 }
 
-/// How the library stores a header line, which it does when it has received the next line and not yet looked into that.
+/// Replaces the function with which the library stores a header line. The library stores a line after it has received
+/// the next line and before it parses that next line.
 ///
-/// Notes a next line that begins with a colon. The library 0.9.75 writes a NUL byte over the colon, and then takes the line
-/// for the empty one that ends the head.
+/// Records whether the next line begins with a colon. Version 0.9.75 of the library writes a NUL byte over the colon,
+/// and then takes the line for the empty one that ends the head.
 @_cdecl("MHD_set_connection_value_n")
 public func storeForLibrary(
     _ connection: OpaquePointer?,
@@ -48,7 +51,8 @@ public func storeForLibrary(
 ) -> UInt32 {
     guard let original = LibraryOriginals.store else { return LibraryOriginals.no }
     let result = original(connection, kind, name, nameSize, value, valueSize)
-    // What the library has stored is behind the received bytes in the connection's memory, so more than three bytes follow.
+    // The library stores its records behind the received bytes in the connection's memory, so more than three bytes
+    // follow.
     guard result != LibraryOriginals.no, kind == LibraryOriginals.headerKind, let connection, let value,
         let record = ConnectionBox.object(at: cmhd_socket_context(connection))
     else { return result }
@@ -58,8 +62,8 @@ public func storeForLibrary(
     return result
 }
 
-/// How a response is queued: ours, and the pages of the library for requests that it refuses itself. Those are replaced with
-/// the handler's responses.
+/// Replaces the function that queues a response. Responses of the server are queued as they are. The library's own
+/// pages, for requests that it refuses itself, are replaced with the handler's responses.
 @_cdecl("MHD_queue_response")
 public func queueForLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32 {
     guard let original = LibraryOriginals.queue else { return LibraryOriginals.no }
@@ -109,7 +113,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension RequestRefusal {
-    /// The refusal that a status of the library stands for; nil if the library's response is kept.
+    /// The refusal that corresponds to the status of a page of the library; nil if that page is sent as it is.
     fileprivate static func ofLibrary(status: Int) -> RequestRefusal? {
         switch status {
         case 400: .malformedHead

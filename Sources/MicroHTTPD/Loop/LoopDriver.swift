@@ -27,7 +27,7 @@ final class LoopDriver {
     private let poller: Poller
     private let makeFeed: Daemon.FeedMaker
     private let acceptor: Acceptor
-    /// The last server accepts new connections; those before it only serve their open ones.
+    /// The last server accepts new connections; the earlier ones only serve their open connections.
     private var servers: [HTTPServer] = []
     private var serverCount: UInt64 = 0
     private var dueServers: Set<UInt64> = []
@@ -261,7 +261,7 @@ extension LoopDriver {
         _ = poller.add(exchange.record.descriptor, token: Self.firstExchangeToken + exchange.id, .closed)
     }
 
-    /// Removes the exchange from the waiting ones, if it is one.
+    /// Removes an exchange from the waiting ones and returns it; nil if it is not waiting.
     private func takeWaiting(_ id: UInt64) -> Exchange? {
         guard let exchange = waiting.removeValue(forKey: id) else { return nil }
         poller.remove(exchange.record.descriptor)

@@ -85,7 +85,7 @@ final class LoopMailbox: Sendable {
         left.forEach { $0.refuse() }
     }
 
-    /// Makes the loop take messages and feed. Costs a system call only while the loop waits.
+    /// Makes the loop take its messages and collect from its feed. Costs a system call only while the loop waits.
     private func call() {
         guard attention.exchange(.called, ordering: .acquiringAndReleasing) == .waiting else { return }
         var one: UInt64 = 1

@@ -58,7 +58,7 @@ final class Poller {
 
     /// Waits for events, up to a time; afterwards there are `count` occurrences.
     ///
-    /// - Parameter milliseconds: -1 for ever.
+    /// - Parameter milliseconds: The longest wait; -1 for no limit.
     func wait(milliseconds: Int32) {
         count = Int(max(0, epoll_wait(descriptor, buffer, Int32(Self.capacity), milliseconds)))
     }

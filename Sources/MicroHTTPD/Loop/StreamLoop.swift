@@ -27,7 +27,7 @@ package final class StreamLoop: Sendable {
 struct LoopThread {
     private let thread: pthread_t?
 
-    /// Starts it. If the system refuses, the driver is freed at once.
+    /// Starts the thread. If the system refuses, the driver is freed at once.
     init(_ driver: LoopDriver) {
         var thread = pthread_t()
         let context = ThreadBox.retain(driver)
@@ -39,10 +39,10 @@ struct LoopThread {
         }
     }
 
-    /// Whether it was started.
+    /// Whether the thread was started.
     var isRunning: Bool { thread != nil }
 
-    /// Waits for its end.
+    /// Waits until the thread has ended.
     func join() {
         if let thread { pthread_join(thread, nil) }
     }

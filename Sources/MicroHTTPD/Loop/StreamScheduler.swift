@@ -58,7 +58,7 @@ final class StreamScheduler {
     var byteCount: UInt64 { output.total &+ secureBytes }
 
     /// Opens a stream and returns its writer. Nil if the stream cannot be opened or its descriptor cannot be watched;
-    /// it ends with `neverOpened` then.
+    /// the stream then ends with `neverOpened`.
     func open<Writer: StreamWriter>(
         _ stream: AdmittedStream,
         framing: StreamFraming,
@@ -87,7 +87,7 @@ final class StreamScheduler {
         return writer
     }
 
-    /// Collects what is due and queues the streams, in each pass from another one on, for fairness.
+    /// Collects from the feed and queues the due streams. Each pass begins with another stream, for fairness.
     func askFeed() {
         guard let feed, !isSharing else { return }
         news.removeAll()
@@ -228,7 +228,7 @@ extension StreamScheduler {
             for turn in slice.turns {
                 let id = slice.stream(at: turn)
                 guard id.slot < entries.count else { continue }
-                // Not the whole entry, which would retain, and so access, the writer.
+                // Reads the socket alone: a copy of the whole entry would retain the writer, and so access its memory.
                 let socket = entries[id.slot].socket
                 guard socket >= 0, entries[id.slot].generation == id.generation else { continue }
                 let result = output.write(load, to: socket)

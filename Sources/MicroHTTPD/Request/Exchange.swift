@@ -19,8 +19,8 @@ final class Exchange {
         case opening(HTTPStreamHead, AdmittedStream)
         /// A stream that the library reads is open. *Leaves to* `over`.
         case streaming
-        /// The response is queued, or the stream has ended or left the library: called again, the access callback
-        /// closes the connection.
+        /// The response is queued, or the stream has ended or left the library. If the access callback is called again,
+        /// it closes the connection.
         case over
     }
 
@@ -50,7 +50,7 @@ final class Exchange {
     var discarded = 0
     /// True for a request with `HEAD`.
     var wantsOnlyHead = false
-    /// True if nothing behind the request may be parsed: its response closes the connection.
+    /// True if no bytes after the request may be parsed: its response closes the connection.
     var isLastOnConnection = false
     /// True for HTTP/1.0.
     var isOldVersion = false

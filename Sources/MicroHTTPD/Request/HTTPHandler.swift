@@ -23,12 +23,12 @@ package protocol HTTPHandler: Sendable {
     /// even when all connections are in use.
     func isOperational(_ head: HTTPRequest) -> Bool
 
-    /// The system refuses new connections; the server tries again after a pause.
+    /// Called when the system refuses new connections; the server tries again after a pause.
     func connectionsRefused(reason: String)
 
     /// The answer to a request that the server itself refuses; `Connection: close` is added to it.
     ///
-    /// Its status should be `refusal.status`; the body is free, for example a problem document.
+    /// Its status should be `refusal.status`. The handler chooses the body, for example a problem document.
     func refusal(for refusal: RequestRefusal) -> HTTPResponse
 }
 
@@ -118,8 +118,8 @@ package final class HTTPResponder: Sendable {
         }
     }
 
-    /// Answers with an open response. If the request is over already, the stream ends with `neverOpened`; if the loop
-    /// has ended too, on the calling thread.
+    /// Answers with an open response. If the request is already over, the stream ends with `neverOpened`, on the
+    /// calling thread if the loop has ended too.
     package func stream(_ head: HTTPStreamHead, _ stream: AdmittedStream) {
         if use() {
             deliver(.stream(head, stream))
@@ -128,8 +128,8 @@ package final class HTTPResponder: Sendable {
         }
     }
 
-    /// Runs an action if the client closes its connection before the answer, at once if it did already. The action runs
-    /// at most once, on the loop's thread or on this one, and must be quick.
+    /// Runs an action if the client closes its connection before the answer, at once if the client has already closed
+    /// it. The action runs at most once, on the loop's thread or on the calling thread, and must be quick.
     package func onAbandonment(_ action: @escaping @Sendable () -> Void) {
         let isAbandoned = state.withLock { state in
             if state.use != .used, !state.isAbandoned { state.onAbandonment = action }

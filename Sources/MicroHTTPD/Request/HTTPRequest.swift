@@ -9,7 +9,7 @@ package struct HTTPRequest: Sendable {
     package var rawPath: String
     /// The part after the first `?`, as sent; nil without a `?`, empty after a trailing one.
     package var rawQuery: String?
-    /// 1.0, or 1.1 and everything after it.
+    /// HTTP/1.0, or HTTP/1.1 and later minor versions.
     package var version: HTTPVersion
     /// All header lines in their order, repeated ones included.
     package var headers: HTTPFields

@@ -29,8 +29,9 @@ package struct HTTPResponse: Sendable {
     /// Header lines. `Content-Length`, `Transfer-Encoding` and `Date` are added by the server and ignored here;
     /// `Connection: close` is honoured.
     package var headers: HTTPFields
-    /// The body. A `HEAD` request and a 304 have its length and no bytes: pass the body of the full response or its
-    /// length, or the length is sent as 0. With 204 the length is omitted.
+    /// The body. Responses to `HEAD` and responses with status 304 carry the length of the body, but not its bytes:
+    /// pass the body of the full response or its length, otherwise the length is sent as 0. A 204 is sent without a
+    /// length.
     package var body: Body
 
     /// A response from its parts.
@@ -48,8 +49,8 @@ package struct HTTPStreamHead: Sendable {
     /// Header lines. `Transfer-Encoding`, `Content-Length`, `Connection` and `Date` are determined by the server: the
     /// connection always closes at the end of a stream.
     package var headers: HTTPFields
-    /// Whether the body is sent in chunks where the client understands them. If not, its end is the end of the
-    /// connection.
+    /// Whether the body is sent in chunks to clients that support them. Without chunks, the end of the connection ends
+    /// the body.
     package var prefersChunks: Bool
 
     /// A head from its parts.

@@ -41,8 +41,8 @@ struct HeaderCollection {
     ///
     ///     H o s t 0   x 0 0 A c c e p t 0 …      CR LF: two bytes between the lines; LF alone: one
     ///
-    /// It stops reading a value at a NUL byte that was sent, and puts folded lines together elsewhere: then there is
-    /// another distance, and the library may understand another framing than the client meant.
+    /// The library ends a value at a NUL byte that the client sent, and stores folded lines elsewhere. In both cases
+    /// the distance differs, and the library may determine another framing than the client meant.
     private mutating func checkPlace(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = UInt(bitPattern: name.baseAddress)
         switch start &- end {
@@ -61,9 +61,9 @@ struct HeaderCollection {
         if !between.allSatisfy(\.isBlank) { isMalformed = true }
     }
 
-    /// Compares the end of the last line with the end of the head. Between them there are two line ends, and nothing else:
-    /// the library also ends a head at a line that begins with a NUL byte or a colon, and the rest of a value at a NUL byte.
-    /// What remains unseen is a NUL byte before an LF alone, which looks like CR LF.
+    /// Compares the end of the last line with the end of the head. There must be exactly two line ends between them:
+    /// the library also ends a head at a line that begins with a NUL byte or a colon, and a value at a NUL byte. A NUL
+    /// byte before an LF alone is not detected, since it looks like CR LF.
     mutating func checkEnd(at headEnd: UInt) {
         guard !isMalformed else { return }
         let size = headEnd &- end

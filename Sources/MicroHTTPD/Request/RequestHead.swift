@@ -15,8 +15,8 @@ struct RequestHead {
     var version: HTTPVersion
     var headers: HTTPFields
     var body: Body
-    /// True if the request has to be the last one on its connection: its end depends on a transfer coding, or its lines
-    /// were not ended as they should be, so that the library may find it elsewhere than a proxy did.
+    /// True if the request has to be the last one on its connection: its body is chunked, or a line ends with LF alone,
+    /// so that the library may find the end of the request at another place than a proxy did.
     var isLastOnConnection: Bool
 
     /// True if the client waits for `100 Continue` before it sends its body.
@@ -26,7 +26,8 @@ struct RequestHead {
 
     /// Checks the parts of a head that libmicrohttpd does not check, and the limits.
     ///
-    /// - Parameter target: The request target as sent; nil if it was not UTF-8, or not all of the request line.
+    /// - Parameter target: The request target as sent; nil if it was not UTF-8, or if the request line has other bytes
+    ///   beside the method, the target and the version.
     init(
         method: String,
         target: String?,
@@ -142,9 +143,9 @@ struct TargetText {
 
     /// Copies a target, then hides its query from the library.
     ///
-    /// The library would split the query into the connection's memory: some hundred parts fill that, and the request
-    /// gets no response at all. The parts are not needed, so the query is ended where it begins. The memory belongs
-    /// to the connection, and the library writes into it as well.
+    /// The library would split the query into the connection's memory. Some hundred parts fill that memory, and then
+    /// the client gets no response at all. The server does not need the parts, so a NUL byte is written behind the `?`.
+    /// The memory belongs to the connection, and the library writes into it as well.
     init(taking target: UnsafePointer<CChar>) {
         text = String(validatingCString: target)
         start = UInt(bitPattern: target)
@@ -152,8 +153,8 @@ struct TargetText {
         if let mark = strchr(target, Int32(UInt8(ascii: "?"))) { mark[1] = 0 }
     }
 
-    /// Whether there is nothing but the target between method and version: the library reads each of the three up to
-    /// its first NUL byte and skips the bytes after it, and further blanks.
+    /// Whether there is nothing but the target between method and version. The library reads each of the three up to
+    /// its first NUL byte, and skips the bytes after that and additional blanks.
     func fills(from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>) -> Bool {
         UInt(bitPattern: method) + UInt(strlen(method)) + 1 == start && end + 1 == UInt(bitPattern: version)
     }

@@ -2,14 +2,14 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import StreamIO
 
-/// Accepts the connections of a loop. When the system has no descriptors left, it gives up spare ones for connections that
-/// may only send operational requests; without spare ones, and for lack of memory, it pauses: new connections wait in the
-/// queue of the kernel. Confined to the loop's thread.
+/// Accepts the connections of a loop. When the system has no descriptors left, the acceptor closes spare ones to accept
+/// connections that may only send operational requests. Without spare descriptors, or if the system has no memory, it
+/// pauses: new connections wait in the queue of the kernel. Confined to the loop's thread.
 final class Acceptor {
     /// The most connections that one pass of the loop accepts.
     private static let batch = 64
     private static let pause = Duration.seconds(1)
-    /// The operational connections of a loop at a time, while there are no descriptors.
+    /// The most operational connections of a loop at a time while the system has no descriptors left.
     private static let mostSpares = 4
 
     private let listener: ListeningSocket
@@ -18,9 +18,9 @@ final class Acceptor {
     private let ledger: ConnectionLedger
     private let report: (String) -> Void
     private var isClosed = false
-    /// Descriptors without a use, to be closed when one is needed.
+    /// Unused descriptors, to be closed when a connection needs one.
     private var spares: [Int32] = []
-    /// When it tries again; nil while it is not paused.
+    /// When the acceptor tries again; nil while it is not paused.
     private(set) var pausedUntil: Moment?
 
     /// - Parameters:

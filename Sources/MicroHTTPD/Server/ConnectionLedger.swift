@@ -54,7 +54,7 @@ final class ConnectionLedger: Sendable {
 
     /// A place for one more connection, counted from now on; nil, and counted as refused, if a limit is reached.
     ///
-    /// - Parameter beyondLimit: Only a place of the reserve is given, as when the limit is reached.
+    /// - Parameter beyondLimit: True if only a place of the reserve may be given, as if the limit were reached.
     func admit(_ peer: PeerAddress, beyondLimit: Bool = false) -> ConnectionPlace? {
         let group = limitedGroup(of: peer)
         return counts.withLock { counts in
@@ -62,7 +62,7 @@ final class ConnectionLedger: Sendable {
                 counts.refused += 1
                 return nil
             }
-            // Those of the reserve count as well: two loops may admit connections in another order than they arrived.
+            // Connections of the reserve count as well: two loops may admit connections out of their order of arrival.
             let isReserved = beyondLimit || counts.open + counts.reserved >= counts.limit
             if isReserved {
                 let share = group == nil ? reserve : max(1, reserve / Self.reserveShare)
@@ -95,7 +95,7 @@ final class ConnectionLedger: Sendable {
         }
     }
 
-    /// Whether a refusal of connections by the system should be reported: the last report is long ago.
+    /// Whether to report now that the system refuses connections: true at most once in each `reportInterval`.
     func mayReportRefusal(at now: Moment) -> Bool {
         lastReport.withLock { last in
             if let last, now - last < Self.reportInterval { return false }
@@ -130,7 +130,7 @@ final class ConnectionLedger: Sendable {
 }
 
 extension [String: Int] {
-    /// Subtracts one, and removes what becomes zero.
+    /// Subtracts one from a count, and removes a count that becomes zero.
     fileprivate mutating func decrement(_ key: String) {
         guard let count = self[key] else { return }
         self[key] = count > 1 ? count - 1 : nil
@@ -153,7 +153,7 @@ final class ConnectionRecord {
     unowned let server: HTTPServer
     /// Its place in the counts.
     let place: ConnectionPlace
-    /// The library's descriptor of it.
+    /// The descriptor that the library uses for the connection.
     let descriptor: Int32
     /// The connection became a stream, which continues, and is counted, without the library.
     var isTakenOver = false

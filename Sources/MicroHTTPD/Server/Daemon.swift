@@ -108,7 +108,7 @@ package final class Daemon: Sendable {
 
     /// Uses another certificate for new connections; open ones keep theirs.
     ///
-    /// - Throws: `startRefused` if the certificate or key cannot be used; the old one stays then.
+    /// - Throws: `startRefused` if the certificate or key cannot be used; the old certificate then stays in use.
     package func replaceCertificate(_ certificate: DaemonConfiguration.Certificate) async throws(DaemonError) {
         let loops = loops
         guard !loops.isEmpty else { throw .notRunning }

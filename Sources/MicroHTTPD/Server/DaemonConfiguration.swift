@@ -31,17 +31,17 @@ package struct DaemonConfiguration: Sendable {
     package var connectionReserve = 16
     /// Descriptors of the process besides connections, among them a few spare ones of each shard. Default 128.
     package var reservedDescriptors = 128
-    /// Descriptors that other parts of the process may take besides, at the most. Where the system's limit is low, half
-    /// of what it leaves is kept for them. Default 0.
+    /// The most descriptors that other parts of the process may open in addition. Where the system's limit is low, at
+    /// most half of the descriptors that remain are kept for them. Default 0.
     package var expectedDescriptors = 0
     /// Connections at a time from one address; 0 for no limit. Default 0.
     package var connectionLimitPerAddress = 0
     /// The group that the connections of an address count in; nil: the address is not limited. Called with a numeric
     /// address on the threads of the loops; the result must depend on the address alone. Default: the address itself.
     package var addressGroup: @Sendable (_ host: String) -> String? = { $0 }
-    /// The memory of the library for one connection, in bytes: a head has to fit, with 56 bytes more for each header
-    /// line. Only used memory is allocated. Beyond 32 KiB each connection has pages of its own.
-    /// Never less than the limits of target and headers need together. Default 32 KiB.
+    /// The memory of the library for one connection, in bytes. A head has to fit into it, with 56 bytes more for each
+    /// header line. Only used memory is allocated. Beyond 32 KiB each connection has pages of its own. Never less than
+    /// the limits of target and headers need together. Default 32 KiB.
     package var connectionMemory = 32 * 1024
     /// The longest request target, bytes. Default 16 KiB.
     package var targetLimit = 16 * 1024
@@ -104,7 +104,7 @@ package struct DaemonConfiguration: Sendable {
 }
 
 extension DaemonConfiguration {
-    /// A daemon that could not hold so many connections does not start.
+    /// A daemon needs descriptors for this many connections to start, or for `connectionLimit` if that is less.
     private static let leastConnections = 64
 
     /// The most connections that a limit of descriptors allows, the reserve not counted.

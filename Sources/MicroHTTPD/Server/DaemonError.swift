@@ -10,7 +10,7 @@ package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
     case systemRefused(String)
     /// The process may open fewer descriptors than the daemon needs.
     case tooFewDescriptors(limit: Int, needed: Int)
-    /// libmicrohttpd refused to start; with TLS, mostly for a certificate and key that are unreadable or do not match.
+    /// libmicrohttpd refused to start; with TLS, usually because certificate and key are unreadable or do not match.
     case startRefused
     /// The daemon is running already, or was closed.
     case notStartable

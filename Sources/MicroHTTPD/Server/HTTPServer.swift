@@ -1,9 +1,9 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// One libmicrohttpd daemon inside a loop: parses, limits, answers; the loop accepts its connections. It has no thread;
-/// the loop runs it. A loop has one, and for a while an older one beside it after its certificate was replaced.
-/// Confined to the loop's thread.
+/// One libmicrohttpd daemon inside a loop: it parses requests, applies limits and answers. The daemon has no thread:
+/// the loop runs it and accepts its connections. A loop has one server, and for a while an older one beside it after
+/// its certificate was replaced. Confined to the loop's thread.
 final class HTTPServer {
     /// The loop, which outlives its servers.
     unowned let driver: LoopDriver
@@ -126,7 +126,7 @@ final class HTTPServer {
 
 /// The start and end of a connection, as the library reports them.
 extension HTTPServer {
-    /// The library has a connection that was added; nil for any other one.
+    /// The library reports a new connection. Returns its record; nil if the loop did not add the connection.
     func started(_ connection: OpaquePointer) -> ConnectionRecord? {
         let descriptor = cmhd_descriptor(connection)
         guard let place = added.removeValue(forKey: descriptor) else { return nil }

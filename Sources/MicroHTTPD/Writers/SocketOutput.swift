@@ -32,7 +32,7 @@ final class SocketOutput {
         let bytes: Int
     }
 
-    /// Sets the pieces of the system call, as many as it can have, in place of the previous ones.
+    /// Sets the pieces of the system call, as many as it can take, in place of the previous ones.
     func load(_ pieces: ArraySlice<StreamPiece>) -> Load {
         var size = 0
         var count = 0

@@ -4,9 +4,9 @@ package struct PoolFigures: Equatable, Sendable {
     package var sessions = 0
     /// Shared upstream subscriptions, lingering ones included.
     package var subscriptions = 0
-    /// Items of those, a group counted as one.
+    /// Items of these subscriptions; a group counts as one.
     package var items = 0
-    /// Users of those.
+    /// Users of these subscriptions.
     package var users = 0
 
     /// Figures; without arguments: nothing is open.

@@ -49,7 +49,7 @@ package struct PoolMachine: ~Copyable {
         )
     }
 
-    /// Adds a user to a subscription: to the open one of this key, else to a new one on a session below its limit, else
+    /// Adds a user to the open subscription of this key. If none is open, opens one on a session below its limit, else
     /// on a new session with the id `freshClient`.
     package mutating func acquired(
         _ key: SharedKey,
@@ -110,8 +110,8 @@ package struct PoolMachine: ~Copyable {
         return true
     }
 
-    /// Gives an open subscription another key, as its only user asks; false if it has other users, or if a subscription
-    /// with that key is open.
+    /// Changes the key of an open subscription for its only user; false if it has other users, or if a subscription
+    /// with the new key is open.
     package mutating func rekeyed(_ id: SharedID, to key: SharedKey) -> Bool {
         guard let entry = shared[id], entry.users == 1, byKey[key] == nil else { return false }
         byKey[entry.key] = nil

@@ -13,7 +13,8 @@ package final class PooledClient: Sendable {
         var reconnectAt: Moment?
     }
 
-    /// The pause before a pooled client that the server refused or closed connects again; it doubles up to the longest.
+    /// The pause before a pooled client reconnects after its server refused or closed the session; doubled up to the
+    /// longest.
     private static let shortestReconnectDelay = Duration.seconds(1)
     private static let longestReconnectDelay = Duration.seconds(60)
 

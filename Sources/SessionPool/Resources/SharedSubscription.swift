@@ -55,7 +55,7 @@ final class SharedSubscription: Sendable {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
-            // Not final, which would be a removal by the server.
+            // `isFinal` is true only for a removal by the server.
             if state.status.isSubscribed { pass(.unsubscribed(isFinal: false), to: resource) }
             resource.left()
             sink.subscriptionLeft(resource.id)
@@ -71,7 +71,7 @@ final class SharedSubscription: Sendable {
         subscription.removeObserver(self)
     }
 
-    /// Reports to the sink that a resource joins now, if it is one of those served.
+    /// Reports to the sink that a resource joins now; no effect if the subscription does not serve the resource.
     func reportAgain(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard state.resources.contains(where: { $0 === resource }) else { return }
@@ -79,10 +79,10 @@ final class SharedSubscription: Sendable {
         }
     }
 
-    /// The resources that it serves now.
+    /// The resources that the subscription serves now.
     var resources: [SubscriptionResource] { state.withLock { $0.resources } }
 
-    /// The present values; nothing in them while the upstream is not subscribed.
+    /// The present values; empty while the subscription is not subscribed upstream.
     var table: ValueTable { subscription.valueTable ?? ValueTable(properties: properties) }
 
     private func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource) {

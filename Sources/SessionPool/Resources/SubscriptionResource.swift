@@ -3,9 +3,9 @@ package import Synchronization
 
 /// The sessions that a resource's subscription uses.
 package enum SubscriptionHome: Sendable, Hashable {
-    /// From the pool's sessions of an upstream; equal ones are shared.
+    /// Pooled sessions of an upstream; equal subscriptions are shared.
     case pooled(SessionKey)
-    /// From one dedicated client.
+    /// The session of one dedicated client.
     case dedicated(ClientID)
 }
 
@@ -44,9 +44,10 @@ package final class SubscriptionResource: Sendable {
 
     /// The id that REST shows.
     package let id: ResourceID
-    /// Where the data come from.
+    /// The sessions that its subscription uses.
     package let home: SubscriptionHome
-    /// Whether streams that name properties created it, not a POST: it exists as long as it has readers.
+    /// Whether the resource was created for streams that name properties, not by a POST. It exists while it has
+    /// readers.
     package let isImplicit: Bool
     /// Its place among all resources, in order of creation.
     let ordinal: UInt64

@@ -9,8 +9,9 @@ public final class AuthenticationChallenge: Sendable {
         case server(schemes: [String], realm: String?)
         /// HTTP status 407 of a proxy: the schemes offered and the realm of the first.
         case proxy(schemes: [String], realm: String?)
-        /// The certificates of the server (DER, leaf first). With `previousFailureCount` 0 the TLS settings accept them,
-        /// and only `cancel` closes the connection; with 1 they do not, and only the credential `trust` continues.
+        /// The certificates of the server (DER, leaf first). If `previousFailureCount` is 0, the TLS settings accept
+        /// them, and only `cancel` closes the connection. If it is 1, the settings reject them, and only the credential
+        /// `trust` continues.
         case serverTrust(certificates: [[UInt8]])
         /// A TLS connection is about to be opened, and the server may ask for a client certificate.
         case clientCertificate
@@ -36,7 +37,7 @@ public final class AuthenticationChallenge: Sendable {
         case continueWithoutCredential
         /// Closes the connection.
         case cancel
-        /// The handling without a delegate.
+        /// Handles the challenge as without a delegate.
         case performDefaultHandling
         /// Tries another kind of authentication; without one, the same as `continueWithoutCredential`.
         case rejectProtectionSpaceAndContinue

@@ -30,7 +30,7 @@ final class CredentialStore: Sendable {
         self.proxy = proxy.flatMap { proxy in
             proxy.user.map { HTTPCredentials(user: $0, password: proxy.password ?? "", host: proxy.host) }
         }
-        // The proxy is trusted with its credentials, which saves a round trip for each connection.
+        // The proxy gets its credentials without a challenge, which saves a round trip for each connection.
         credentials = Mutex(self.proxy.map { [.proxy: .header(Self.basic($0.user, $0.password))] } ?? [:])
     }
 
@@ -116,7 +116,7 @@ struct HTTPChallenge {
     let host: String
     let port: Int
 
-    /// The challenge in a response head; nil if there is none, or neither a delegate nor credentials to answer it.
+    /// The challenge in a response head; nil if there is none, or if neither a delegate nor credentials can answer it.
     init?(_ head: HTTPResponseHead, _ request: ConnectionRequest, _ shared: SocketContext) {
         status = head.status.code
         switch status {

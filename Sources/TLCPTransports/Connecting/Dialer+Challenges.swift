@@ -3,7 +3,7 @@ internal import NIOSSL
 
 /// The challenges during the opening of a channel.
 extension Dialer {
-    /// The client certificate: the one of the settings, else the one of the delegate.
+    /// The client certificate of the settings, else the one that the delegate provides.
     func identity(for endpoint: Endpoint) -> EventLoopFuture<TLSSettings.Identity?> {
         guard endpoint.isSecure, !contexts.hasIdentity, settings.canAuthenticate() else {
             return loop.makeSucceededFuture(nil)

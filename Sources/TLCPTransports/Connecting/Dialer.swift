@@ -27,7 +27,7 @@ final class Dialer: Sendable {
         self.loop = loop
     }
 
-    /// Opens a channel. On `loop`; `opened` receives the channel as soon as it can be closed.
+    /// Opens a channel. Called on `loop`; `opened` receives the channel as soon as it can be closed.
     func dial(
         _ endpoint: Endpoint,
         needsTunnel: Bool,
@@ -126,7 +126,7 @@ final class Dialer: Sendable {
         .flatMap { self.remove(TLSHandshakeGate.self, from: channel) }
     }
 
-    /// Compares the pins with the verified chain; with the certificate of the server alone if the chain is not verified here.
+    /// Compares the pins with the verified chain, or with the server's certificate alone if no chain was verified.
     private static func check(_ pins: [CertificatePin], of channel: any Channel, _ chain: VerifiedChain) throws {
         guard !pins.isEmpty else { return }
         var certificates = chain.certificates

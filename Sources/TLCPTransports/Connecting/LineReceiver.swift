@@ -45,7 +45,7 @@ final class LineReceiver {
         byteCount = 0
     }
 
-    /// A number of bytes was handled; true if the window was full and no longer is.
+    /// Removes handled bytes from the window; true if the window was full and no longer is.
     func handled(_ byteCount: Int) -> Bool {
         let wasFull = isFull
         unhandled = max(0, unhandled - byteCount)

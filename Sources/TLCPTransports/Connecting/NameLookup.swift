@@ -61,12 +61,12 @@ final class NameLookup: Sendable {
         if isThreadNeeded, !spawn({ self.work() }) { refuse() }
     }
 
-    /// Forgets a query; it is not completed afterwards.
+    /// Removes a query; it is not completed afterwards.
     func cancel(_ query: NameQuery, host: String) {
         state.withLock { $0.queries[Array(host.utf8)]?.removeAll { $0 === query } }
     }
 
-    /// One thread: looks up the names that are due until there are none.
+    /// The work of one thread: looks up the names that are due until there are none.
     private func work() {
         while let name = next() {
             let outcome = perform(String(decoding: name, as: UTF8.self))
@@ -75,7 +75,7 @@ final class NameLookup: Sendable {
         }
     }
 
-    /// The next name that a query still waits for; nil, and one thread less, if there is none.
+    /// The next name that a query waits for. If there is none, returns nil and no longer counts the thread.
     private func next() -> [UInt8]? {
         state.withLock { state in
             while !state.due.isEmpty {
@@ -88,7 +88,7 @@ final class NameLookup: Sendable {
         }
     }
 
-    /// There is no new thread. The names wait for another lookup to end; without one they fail.
+    /// No thread could be started: the names wait until another lookup ends, or fail if no lookup is running.
     private func refuse() {
         let queries = state.withLock { state in
             state.threads -= 1
@@ -133,7 +133,7 @@ final class NameQuery: Resolver, Sendable {
         return addresses6.futureResult
     }
 
-    /// The result of the lookup that the query for the other family began.
+    /// The result of the lookup that was begun for the other family.
     func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
         addresses4.futureResult
     }

@@ -20,7 +20,7 @@ final class StepDeadline: @unchecked Sendable {
         resume()
     }
 
-    /// Stops the time.
+    /// Pauses the deadline.
     func pause() {
         guard let task else { return }
         task.cancel()

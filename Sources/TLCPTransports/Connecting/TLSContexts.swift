@@ -3,7 +3,7 @@ internal import NIOSSL
 internal import NIOTLS
 internal import Synchronization
 
-/// The TLS contexts of one client. Each is created once, because that loads all certificate authorities.
+/// The TLS contexts of one client. Each is created once, because its creation loads all certificate authorities.
 final class TLSContexts: Sendable {
     /// The properties that distinguish the contexts of the same settings.
     private struct Variant: Hashable {
@@ -92,8 +92,9 @@ final class VerifiedChain: Sendable {
         ) throws -> NIOSSLClientHandler
     }
 
-    /// NIOSSL passes the verified chain to a deprecated callback only. The newer ones replace the verification, and get what
-    /// the server sent: a pin must not match a certificate there that the chain does not need.
+    /// NIOSSL passes the verified chain to a deprecated callback only. The newer callbacks replace the verification and
+    /// get the certificates that the server sent. These may include certificates that are not part of the verified
+    /// chain, and a pin must not match those.
     private struct ReportingHandlerMaker: HandlerMaking {
         @available(*, deprecated, message: "uses a deprecated callback of NIOSSL")
         func handler(

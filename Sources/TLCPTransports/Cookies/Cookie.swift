@@ -12,7 +12,7 @@ public struct Cookie: Sendable, Hashable {
     public var path: String
     /// Whether the cookie is sent over TLS only.
     public var isSecure: Bool
-    /// The expiry time in seconds since 1970; nil: with the jar.
+    /// The expiry time in seconds since 1970; nil: the cookie expires with the jar.
     public var expiry: Double?
 
     /// A cookie for a domain and a path prefix.

@@ -79,7 +79,7 @@ enum SetCookieParser {
 enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// Seconds since 1970; nil for a text that is no date.
+    /// Seconds since 1970; nil for a text that is not a date.
     static func seconds(_ text: String) -> Double? {
         var (time, day, month, year): ((Int, Int, Int)?, Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: isDelimiter).prefix(16) {
