@@ -48,7 +48,7 @@ package struct AccessConfiguration: Sendable, Equatable {
 
 /// One API key: its name and its rights.
 package struct KeyConfiguration: Sendable, Equatable {
-    /// The name in logs, and of the owner of resources.
+    /// The name in logs, and as the owner of resources.
     package var name: String
     /// The hash of the key; nil before it is configured.
     package var hash: KeyHash?

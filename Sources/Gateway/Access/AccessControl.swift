@@ -41,10 +41,11 @@ package final class AccessControl: Sendable {
         state = Mutex(AccessPolicy(configuration, verifier: nil))
     }
 
-    /// Puts a configuration with its keys in force, also at the start. Requests in progress keep their rights.
+    /// Applies a configuration with its keys, at the start and after each reload. Requests in progress keep their
+    /// rights.
     ///
-    /// - Returns: A function that tells whether an identity (nil: an unauthenticated caller) has lost rights, so that its
-    ///   streams must end.
+    /// - Returns: A function that returns whether an identity (nil: an unauthenticated caller) has lost rights, so that
+    ///   its streams must end.
     /// - Throws: The mistake in a key for tokens; nothing has changed then.
     package func load(_ configuration: AccessConfiguration) async throws -> @Sendable (String?) -> Bool {
         let takesTokens = configuration.modes.contains(.jwt)
@@ -103,7 +104,8 @@ package final class AccessControl: Sendable {
     /// The configuration in force.
     var configuration: AccessConfiguration { policy.configuration }
 
-    /// Issues a ticket to a caller; nil if too many are not used yet. Throws 503 without contact to the cluster.
+    /// Issues a ticket to a caller; nil if there are too many unused tickets. Throws 503 without contact to the
+    /// cluster.
     func ticket(for caller: Caller) throws(Problem) -> TicketStore.Ticket? {
         let policy = policy
         let lifetime = policy.configuration.ticketLifetime
@@ -119,7 +121,7 @@ package final class AccessControl: Sendable {
     }
 }
 
-/// A configuration of access with what is made from it. It is shared by all requests and does not change.
+/// An access configuration with the objects that are made from it. All requests share it, and it does not change.
 final class AccessPolicy: Sendable {
     /// The configuration.
     let configuration: AccessConfiguration

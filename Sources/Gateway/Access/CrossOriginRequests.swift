@@ -1,7 +1,7 @@
 internal import MicroHTTPD
 
-/// Refuses requests of other origins' pages that would use rights which a browser adds by itself: those of a cookie, and
-/// without authentication those of the machine that the browser runs on.
+/// Refuses requests from pages of other origins that would use rights which the browser adds by itself: the rights of a
+/// cookie or, without authentication, the rights of the machine that the browser runs on.
 struct RequestForgery: Sendable {
     /// The origins whose pages may send such requests.
     let origins: [String]
@@ -52,8 +52,8 @@ struct RequestForgery: Sendable {
     }
 }
 
-/// CORS (the Fetch standard) for the origins of the configuration in force. Cookies are permitted only to origins that it
-/// names.
+/// CORS (the Fetch standard) for the origins of the configuration in force. Cookies are permitted only to origins that
+/// the configuration names, not to those of `*`.
 struct CORSMiddleware: Middleware {
     /// The policy in force.
     let policy: @Sendable () -> AccessPolicy

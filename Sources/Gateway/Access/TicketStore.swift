@@ -35,7 +35,7 @@ final class TicketStore: Sendable {
         self.maxTicketsPerCaller = maxTicketsPerCaller
     }
 
-    /// Issues a ticket to a caller; nil if too many are not used yet.
+    /// Issues a ticket to a caller; nil if the caller, or the store, has too many unused tickets.
     func issue(to caller: Caller, lifetime: Duration, now: Moment) -> Ticket? {
         let text = Self.prefix + Base64URL.encode(APIKey.randomBytes())
         let hash = KeyHash.digest(of: text)

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Replication
 internal import StreamIO
 
-/// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs one, and has its response for
-/// the others.
+/// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs a request, and stores the
+/// response for the other members.
 struct ClusterIdempotency: Sendable {
-    /// How much longer a repetition waits than the time after which a member without heartbeats is removed.
+    /// The time that a repetition waits in addition to the time after which a member without heartbeats is removed.
     private static let removalTime = Duration.seconds(2)
     private static let retryInterval = Duration.milliseconds(25)
 
@@ -46,7 +46,7 @@ struct ClusterIdempotency: Sendable {
                 while cluster.isPending(name), cluster.clock() < deadline {
                     try? await Task.sleep(for: Self.retryInterval)
                 }
-                // Also if the request is always performed by others that fail.
+                // The deadline also applies if other members perform the request again and again and fail.
                 guard cluster.clock() < deadline else { return call.complete { throw IdempotencyStore.inProgress } }
             }
         }
@@ -62,7 +62,7 @@ struct ClusterIdempotency: Sendable {
     private func first(_ call: Call, _ name: RecordKey, _ handler: Operation.Handler) {
         var noted = call
         noted.idempotencyKey = name
-        // The client may leave and repeat the request for its response.
+        // The client may disconnect and repeat the request to receive the response.
         noted.onAbandonment = { _ in }
         noted.respond = { response in
             let isSuccess = (200..<300).contains(response.status)

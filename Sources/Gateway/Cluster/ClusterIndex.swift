@@ -38,7 +38,7 @@ extension ClusterNode {
         }
     }
 
-    /// The ids of the subscriptions that fulfil a condition, in the order of creation.
+    /// The ids of the subscriptions that meet a condition, in the order of creation.
     func subscriptionIDs(_ isIncluded: (IndexedResource) -> Bool) -> [String] {
         let all = state.withLock { state in
             state.machine.ledger.map { ledger in ledger.subscriptions.keys.compactMap(ledger.indexedSubscription) }
@@ -47,7 +47,7 @@ extension ClusterNode {
         return Self.ordered(all.filter(isIncluded))
     }
 
-    /// The ids of the clients that fulfil a condition, in the order of creation.
+    /// The ids of the clients that meet a condition, in the order of creation.
     func clientIDs(_ isIncluded: (IndexedResource) -> Bool) -> [String] {
         let all = state.withLock { state in
             state.machine.ledger.map { ledger in ledger.clients.keys.compactMap(ledger.indexedClient) } ?? []
@@ -97,7 +97,7 @@ extension ClusterLedger {
 }
 
 extension Permissions {
-    /// Whether a resource of any member may be visible to the caller; its owner makes the final decision.
+    /// Whether a resource of any member may be visible to the caller; the member that owns it makes the final decision.
     func sees(_ resource: IndexedResource) -> Bool {
         if caller.rights.reachesOverAll { return true }
         switch resource.kind {

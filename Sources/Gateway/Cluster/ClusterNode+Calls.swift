@@ -37,7 +37,7 @@ struct ClusterWaiters: Sendable {
         return due.map { entry in { entry.done(entry.generation == generation) } }
     }
 
-    /// The requests that waited for a decision for too long.
+    /// Removes and returns the callbacks of the requests whose deadline for a decision has passed.
     mutating func late(at now: Moment) -> [@Sendable () -> Void] {
         let late = undecided.values.joined().filter { $0.deadline <= now }
         guard !late.isEmpty else { return [] }
@@ -128,7 +128,7 @@ extension ClusterNode {
         if isWritten { wake() } else { done(nil) }
     }
 
-    /// The log has decided about the oldest request of this member that waits for a subject.
+    /// Calls back the oldest request of this member that waits for a decision about a subject.
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
         let request: ClusterWaiters.Undecided? = waiters.withLock { waiters in
             guard var requests = waiters.undecided.removeValue(forKey: subject) else { return nil }
@@ -139,7 +139,7 @@ extension ClusterNode {
         request?.done(outcome)
     }
 
-    /// Records that were not read back are void.
+    /// Calls back all undecided requests with nil: their records were not read back and are void.
     func voidRequests() {
         let requests = waiters.withLock { waiters in
             defer { waiters.undecided = [:] }
@@ -183,12 +183,12 @@ extension ClusterNode {
     }
 }
 
-/// Encrypts what members send to each other, and tickets, with a key from the cluster's secret: they carry credentials
+/// Encrypts messages between members, and tickets, with a key from the cluster's secret, because they carry credentials
 /// and rights.
 struct ClusterSeal: Sendable {
     private let key: SymmetricKey
 
-    /// A key for one purpose: what is sealed for another one cannot be opened.
+    /// A key for one purpose: it cannot open what is sealed for another purpose.
     init(secret: String, purpose: String) {
         let code = HMAC<SHA256>.authenticationCode(
             for: Array(purpose.utf8),

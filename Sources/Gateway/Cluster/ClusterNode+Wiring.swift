@@ -66,7 +66,7 @@ extension GatewayConfiguration {
 }
 
 extension WebTokenConfiguration {
-    /// What makes tokens valid, as a line of text that is the same in every process.
+    /// The settings that decide which tokens are valid, as a line of text that is the same in every process.
     var line: String {
         let sources = [secret, publicKey, keySet, keySetURL, issuer, audience]
         return "\(sources.map { $0 ?? "" }.joined(separator: " ")) \(rights.line)"

@@ -119,14 +119,14 @@ package final class ClusterNode: ChangeSink {
             }
             for await job in jobs.stream { group.addTask { await job() } }
         }
-        // Both closures refer to this node; without this, neither would be released.
+        // These values refer to this node; without this step, the reference cycles would keep it in memory.
         server.withLock { $0 = nil }
         resources.withLock { $0 = nil }
         streams.withLock { $0 = nil }
     }
 
-    /// Leaves the cluster, so that others take over what this member owns; returns when that is done, or after the
-    /// time.
+    /// Leaves the cluster, so that other members take over what this member owns; returns when this member has left, or
+    /// after `time`.
     func leave(within time: Duration) async {
         offer(.left)
         await withTaskGroup(of: Void.self) { group in

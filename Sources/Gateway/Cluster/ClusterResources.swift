@@ -14,7 +14,7 @@ struct ClusterResources: Sendable {
     let cluster: ClusterNode
     let services: Services
 
-    /// Performs a handler that changes resources. Its response is sent once the change was read from the log.
+    /// Performs a handler that changes resources. Its response is sent once the change has been read from the log.
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         var noted = call
         noted.respond = { response in confirm(response, call, operation) }
@@ -39,21 +39,22 @@ struct ClusterResources: Sendable {
         }
     }
 
-    /// Removes what a request has made that is not confirmed: when it is repeated, it is made again.
+    /// Removes a resource whose creation is not confirmed: a repeated request creates it again.
     private func discard(_ id: String) {
         if services.streamResources.entry(id) != nil {
             ClusterStreams(cluster: cluster, services: services).surrender(id)
         } else if cluster.holder(of: id) == .unknown {
             surrender(id)
         } else {
-            // The log has it all the same, and another member inherits it.
+            // The log contains the resource already, and another member inherits it.
             cluster.surrender(id)
         }
     }
 
     // MARK: - Out
 
-    /// Writes the specification of what a request has made or changed, and its answer for repetitions, in one frame.
+    /// Writes, in one frame, the specification of the resource that a request has created or changed, and the response
+    /// for repeated requests.
     private func specify(_ id: String, _ call: Call, _ operation: Operation, _ answer: ClusterRecord?) {
         if let entry = services.streamResources.entry(id), entry.prepared != nil {
             return ClusterStreams(cluster: cluster, services: services).declare(id, entry, with: answer)
@@ -210,7 +211,7 @@ struct InheritedResource: Sendable {
 }
 
 extension Services {
-    /// The handler of an operation; in a cluster it responds once its change was read from the log.
+    /// The handler of an operation; in a cluster it responds once its change has been read from the log.
     func confirming(_ operation: Operation) -> Operation.Handler {
         guard let cluster, operation.changesResources else { return operation.handler }
         return { call in try ClusterResources(cluster: cluster, services: self).perform(call, operation) }

@@ -10,9 +10,9 @@ struct ClusterRouting: Sendable {
 
     /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
     private static let callTime = Duration.seconds(5)
-    /// How long a member may take to name its streams.
+    /// How long a member may take to list its streams.
     private static let listTime = Duration.seconds(2)
-    /// The time between two looks for a member that has the resource.
+    /// The time between two searches for the member that has the resource.
     private static let retryInterval = Duration.milliseconds(50)
     /// The headers that handlers read.
     private static let headers = [
@@ -155,7 +155,8 @@ struct ClusterRouting: Sendable {
         }
     }
 
-    /// The ids of the streams that the caller sees, of each member in the order in which they were made.
+    /// The ids of the streams that the caller sees: first the prepared ones, then those of each member in the order of
+    /// creation.
     private func streamIDs(_ call: Call, _ operation: Operation) async throws -> [String] {
         // Prepared streams are listed also while their owner is being replaced.
         let permissions = services.permissions(call)
@@ -167,7 +168,7 @@ struct ClusterRouting: Sendable {
             if process == cluster.process {
                 response = await performHere([request]).first
             } else {
-                // The streams of a member that is gone are gone as well.
+                // A failed call adds no streams: the streams of a removed member end with it.
                 response = try? await cluster.call(process, [request], within: Self.listTime).first
             }
             guard let response, response.status == 200 else { continue }
@@ -235,7 +236,8 @@ extension Operation {
         return method != .get && roots.contains { pattern.description.hasPrefix($0) }
     }
 
-    /// The id of the client, subscription or stream that has to be on the member which handles the request; nil: any member does.
+    /// The id of the client, subscription or stream that the member must have to handle the request; nil: any member
+    /// can handle it.
     fileprivate func resource(of call: Call) -> String? {
         let path = pattern.description
         if name == "createSubscription" {
@@ -265,7 +267,7 @@ extension Response {
             case .empty: []
             case .bytes(let bytes): bytes
             case .shared(let bytes): Array(bytes.bytes)
-            // The other member sends their number only.
+            // The other member uses only the number of these bytes.
             case .omitted(let count): Array(repeating: 0, count: count)
             }
         return ForwardedResponse(

@@ -6,10 +6,11 @@ internal import SessionCore
 internal import SessionPool
 internal import StreamIO
 
-/// The prepared streams of a cluster: the log has their definitions, so that any member opens them, one at a time. The
-/// member that made or opened a stream last owns it; another one inherits it when that member is gone.
+/// The prepared streams of a cluster. The log has their definitions, so that any member can open a stream, which is
+/// open on one member at a time. The member that created the stream, or opened it last, owns it; another member
+/// inherits the stream when its owner is removed.
 struct ClusterStreams: Sendable {
-    /// How much longer a request waits than the time after which a member without heartbeats is removed.
+    /// The time that a request waits in addition to the time after which a member without heartbeats is removed.
     private static let removalTime = Duration.seconds(2)
     /// How long the owner of an open stream may take to confirm that it is open.
     private static let callTime = Duration.seconds(1)
@@ -22,7 +23,7 @@ struct ClusterStreams: Sendable {
 
     // MARK: - Opening
 
-    /// Opens a stream for a request, wherever it was made.
+    /// Opens a stream for a request, whichever member created the stream.
     func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) -> OperationResult {
         cluster.addJob { await open(call, handler) }
         return .deferred
@@ -41,10 +42,10 @@ struct ClusterStreams: Sendable {
                 case .unknown, .pending, .answered, nil: break
                 }
             } else if isCaughtUp {
-                // It reports an unknown stream.
+                // The handler reports an unknown stream.
                 return call.complete { try handler(call) }
             } else {
-                // It may have been made on another member just now.
+                // Another member may have created the stream just now.
                 isCaughtUp = await cluster.caughtUp()
             }
             guard cluster.clock() < deadline else {
@@ -55,7 +56,8 @@ struct ClusterStreams: Sendable {
         }
     }
 
-    /// Whether this member opens a stream: refused while it is open on a member that responds; nil if it is not known.
+    /// Whether this member may open a stream: `refused` while the stream is open on a member that responds; nil if that
+    /// is not known yet.
     private func outcome(of stream: PreparedStream, _ id: String) async -> RecordOutcome? {
         if stream.isOpen {
             switch stream.holder {
@@ -67,7 +69,7 @@ struct ClusterStreams: Sendable {
         let outcome = await withCheckedContinuation { continuation in
             cluster.decide(.stream(id), by: .stream(.open(id: id))) { continuation.resume(returning: $0) }
         }
-        // Refused: another request was faster. Whether the stream is open is asked again.
+        // If another request was faster, the caller checks again whether the stream is open.
         return outcome == .accepted ? .accepted : nil
     }
 
@@ -141,7 +143,7 @@ struct ClusterStreams: Sendable {
         cluster.write(.stream(.prepare(id: id, specification)), with: answer)
     }
 
-    /// Writes the definitions of all streams of this member, which has joined under another number.
+    /// Writes the definitions of all streams of this member again, after it has joined under another number.
     func declareAgain() {
         for id in services.streamResources.ids {
             guard let entry = services.streamResources.entry(id), entry.prepared != nil else { continue }
@@ -152,13 +154,13 @@ struct ClusterStreams: Sendable {
 
     /// Recreates a prepared stream of a removed member.
     func inherit(_ id: String, _ specification: ResourceSpecification) {
-        // Beside the node's task: it may have thousands of sources.
+        // A job of its own, because the stream may have thousands of sources.
         cluster.addJob {
             do {
                 let definition = try StreamDefinition(specification.content)
                 if services.streamResources.entry(id) == nil { try add(id, definition, of: specification.owner) }
                 if let entry = services.streamResources.entry(id) { opener.expire(id, generation: entry.generation) }
-                // It may have been opened on another member meanwhile.
+                // Another member may have opened the stream in the meantime.
                 if cluster.holder(of: id) != .own { remove(id) }
             } catch {
                 cluster.logger.warning("a stream of another member cannot be made", metadata: ["error": "\(error)"])
@@ -195,7 +197,7 @@ struct ClusterStreams: Sendable {
     }
 }
 
-/// A prepared stream as the log has it.
+/// A prepared stream as the log describes it.
 struct PreparedStream: Sendable {
     let definition: StreamDefinition
     /// The identity of its creator; nil without authentication.
@@ -229,7 +231,7 @@ extension ClusterNode {
         )
     }
 
-    /// The ids of the prepared streams whose creators fulfil a condition, in the order of the ids.
+    /// The ids of the prepared streams whose creators meet a condition, in the order of the ids.
     func preparedStreamIDs(_ isIncluded: (String?) -> Bool) -> [String] {
         let streams = state.withLock { $0.machine.ledger?.specified.filter { $0.value.isOpen != nil } ?? [:] }
         return streams.filter { isIncluded($0.value.specification.owner) }.map(\.key).sorted()
@@ -251,10 +253,10 @@ extension ClusterNode {
     }
 }
 
-/// The ids of streams name the process that made them, so that every member knows which one to ask.
+/// The ids of streams begin with a prefix of the process that created them, so that every member can find that process.
 enum StreamID {
     private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
-    /// Five bits each: enough to tell some hundred processes apart.
+    /// Five bits each: enough to distinguish some hundred processes.
     private static let digits = 5
 
     /// The beginning of the ids of a process.

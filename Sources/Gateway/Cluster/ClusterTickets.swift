@@ -12,7 +12,7 @@ struct ClusterTickets: Sendable {
     /// Whether a ticket was used, as far as this member has read the log.
     let isUsed: @Sendable (TicketUse) -> Bool
 
-    /// Issues a ticket. Throws 503 if the member does not know where the log is.
+    /// Issues a ticket. Throws 503 if the position of the log is not known.
     func issue(
         to caller: Caller,
         _ policy: AccessPolicy,
@@ -23,7 +23,8 @@ struct ClusterTickets: Sendable {
             throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
         }
         var sealed = ForwardedRequest.Caller(caller)
-        // The rights of a key are those of the configuration, which may be long.
+        // The rights of a key are not in the ticket, because they may be long: `open` reads them from the
+        // configuration.
         if !Self.isToken(caller.identity) { sealed = ForwardedRequest.Caller(identity: caller.identity) }
         let ticket = ClusterTicket(
             use: TicketUse(key: .random(), epoch: epoch, issuedAt: position),
@@ -74,7 +75,7 @@ extension ClusterNode {
         _ perform: @escaping @Sendable () throws -> OperationResult
     ) -> OperationResult {
         decide(.ticket(ticket.key), by: .useTicket(ticket)) { [self] outcome in
-            // Beside the node's task, for which the work of a handler takes too long.
+            // A job of its own, because a handler takes too long for the node's task.
             addJob {
                 call.complete {
                     guard let outcome else {
@@ -90,7 +91,7 @@ extension ClusterNode {
 }
 
 extension Call {
-    /// Sends the result of a handler that is called later.
+    /// Calls a handler and sends its result as the deferred response.
     func complete(_ handler: () throws -> OperationResult) {
         do {
             switch try handler() {
@@ -105,7 +106,7 @@ extension Call {
 }
 
 extension ForwardedRequest.Caller {
-    /// A caller as members send it to each other.
+    /// The form of a caller in requests between members.
     init(_ caller: Caller) {
         let rights = caller.rights
         self.init(

@@ -46,7 +46,7 @@ extension ClusterNode {
         gates.withLock { $0[stream] = gate }
     }
 
-    /// The stream with this id has ended, or is open.
+    /// Removes the gate of the stream with this id, which is open or has ended.
     func forget(_ stream: String) { gates.withLock { $0[stream] = nil } }
 
     /// Whether this member is connected to the engine and has applied what the stream needs.

@@ -63,11 +63,11 @@ package struct ConfigurationReader {
         return configuration
     }
 
-    /// A variable of the environment that looks like a setting and is none.
+    /// An environment variable that has the prefix of the settings and is not one of them.
     package struct UnknownVariable: Sendable, Equatable {
         /// The name of the variable.
         package let name: String
-        /// The known name that is nearest; nil if none is near.
+        /// The most similar known name; nil if none is similar.
         package let suggestion: String?
     }
 
@@ -91,7 +91,8 @@ package struct ConfigurationReader {
         }
     }
 
-    /// The known name that was probably meant: a similar one, or the only one with an ending, if its group was left out.
+    /// The known name that was probably intended: a similar one or, if the group was omitted, the only one with this
+    /// ending.
     private static func suggestion(for name: String, among known: [String], withEnding ending: String) -> String? {
         if let similar = SimilarNames.suggestion(for: name, among: known) { return similar }
         let ending = known.filter { $0.hasSuffix(ending) }
@@ -207,7 +208,8 @@ package struct ConfigurationReader {
         mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
     }
 
-    /// The place of a key, or of the key that names the file with its value; for a missing key that of its neighbours.
+    /// The place of a key, or of the key that names the file with its value; for a missing key, the place of its group
+    /// in the file.
     private func place(of key: String) -> String {
         for name in [key, key + "File"] {
             if flags.contains(where: { $0.key == name }) { return "flags" }

@@ -12,7 +12,7 @@ struct SettingGroup<Part>: Sendable {
     /// Changes the part that belongs to a name.
     let change: @Sendable (inout GatewayConfiguration, String, Change) throws(SettingError) -> Void
 
-    /// A setting whose reader is written out.
+    /// A setting with its own conversion from and to text.
     func setting(
         _ key: String,
         _ type: Setting.ValueType,

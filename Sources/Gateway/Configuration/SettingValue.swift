@@ -52,7 +52,7 @@ enum SettingValue {
         }
     }
 
-    /// A number without a useless fraction.
+    /// A number as text; a whole number is written without a fraction.
     static func text(_ number: Double) -> String {
         Int(exactly: number).map { "\($0)" } ?? "\(number)"
     }

@@ -63,7 +63,7 @@ private final class SchemaNode {
         } else if setting == nil {
             writeObject(to: &json)
         } else {
-            // A key that is a value and a group, such as auth: its members are written with dots or as a mapping.
+            // A key that is both a value and a group, such as auth: its members are written with dots or as a mapping.
             json.key("anyOf")
             json.beginArray()
             json.beginObject()

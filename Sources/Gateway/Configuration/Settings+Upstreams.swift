@@ -3,7 +3,7 @@ internal import SessionCore
 internal import SessionPool
 
 extension Settings {
-    /// The settings of the pool. The edition stands before the upstreams, whose options begin with its defaults.
+    /// The settings of the pool. The edition precedes the upstreams, because their options begin with its defaults.
     static let pool: [Setting] = {
         let pool = SettingGroup("pool.", \.pool)
         return [
@@ -271,7 +271,7 @@ extension Settings {
 }
 
 extension UpstreamConfiguration {
-    /// Changes the proxy, whose address may be read later.
+    /// Changes the proxy; adds one without an address if there is none, because the address may be read later.
     fileprivate mutating func changeProxy(_ change: (inout ProxySettings) -> Void) {
         var proxy = proxy ?? ProxySettings(host: "", port: 0)
         change(&proxy)

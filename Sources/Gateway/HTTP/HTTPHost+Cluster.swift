@@ -2,9 +2,9 @@ internal import MicroHTTPD
 internal import Replication
 internal import Synchronization
 
-/// Requests that other members of the cluster forward: their callers were authenticated and counted there.
+/// Requests that other members of the cluster forward. The forwarding member has authenticated and counted the callers.
 extension HTTPHost {
-    /// Serves the requests of other members, and makes the resources that this one inherits from them.
+    /// Serves the requests of other members, and recreates the resources that this member inherits from them.
     func serveMembers(of cluster: ClusterNode) {
         cluster.resources.withLock { $0 = ClusterResources(cluster: cluster, services: services) }
         cluster.streams.withLock { $0 = ClusterStreams(cluster: cluster, services: services) }
@@ -39,7 +39,7 @@ extension HTTPHost {
         }
     }
 
-    /// Whether this member is the one to handle the request: it has the resource, or no member does.
+    /// Whether this member handles the request: it has the resource, or no member has it.
     private func isHere(_ call: Call) -> Bool {
         guard let id = call.parameters["id"], let cluster = services.cluster, !services.has(id) else { return true }
         return cluster.holder(of: id) == .unknown

@@ -180,7 +180,7 @@ package final class HTTPHost: HTTPHandler {
         )
     }
 
-    /// The size of a body from which the background queue reads it: that takes up to 0.25 µs a byte.
+    /// From this size on, in bytes, the background queue reads a body, which takes up to 0.25 µs a byte.
     private static let largeBody = 16 * 1024
 
     private func decide(_ call: Call, _ operation: Operation) -> HTTPDecision {
@@ -195,7 +195,7 @@ package final class HTTPHost: HTTPHandler {
         }
     }
 
-    /// Performs a request where its resource is. One with an `Idempotency-Key` is performed once.
+    /// Performs a request on the member that has its resource. A request with an `Idempotency-Key` is performed once.
     private func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         guard let cluster = services.cluster else {
             return try idempotency.perform(call, operation, now: services.clock())
@@ -220,7 +220,7 @@ package final class HTTPHost: HTTPHandler {
         return finish(ProblemDetails.response(problem, requestID: call.requestID), call.record)
     }
 
-    /// Where a request goes.
+    /// The result of routing: an operation, or a response without one.
     private enum Route {
         case operation(Operation)
         case response(Response)

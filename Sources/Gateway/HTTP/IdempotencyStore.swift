@@ -102,7 +102,7 @@ extension IdempotencyStore {
         try perform(call, operation.method, now: now, operation.handler)
     }
 
-    /// Calls a handler, which stands for that of an operation with this method.
+    /// Calls a handler in place of that of an operation with this method.
     func perform(
         _ call: Call,
         _ method: Operation.Method,
@@ -144,7 +144,7 @@ extension IdempotencyStore {
             finished(key, with: response)
             call.respond(response)
         }
-        // The client may leave and repeat the request for its response.
+        // The client may disconnect and repeat the request to receive the response.
         noted.onAbandonment = { _ in }
         do {
             let reply = try handler(noted)

@@ -84,7 +84,8 @@ extension Services {
         return upstream
     }
 
-    /// The client of the path, or of another id that the request names; it counts as used. Throws `unknownClient`.
+    /// The client of the path, or the client with `id`; it counts as used, unless it is only listed. Throws
+    /// `unknownClient`.
     func client(_ call: Call, id: String? = nil) throws(PoolError) -> PooledClient {
         let id = ClientID(id ?? call.parameter("id"))
         guard let client = pool.client(id), permissions(call).sees(client) else { throw .unknownClient(id.rawValue) }
@@ -121,14 +122,14 @@ extension Services {
         return resource
     }
 
-    /// What the gateway holds for the stream of the path. Throws `unknownStream`.
+    /// The resources of the stream of the path. Throws `unknownStream`.
     func stream(_ call: Call) throws(HubError) -> StreamResources.Entry {
         let id = call.parameter("id")
         guard let entry = streamResources.entry(id), permissions(call).sees(entry) else { throw .unknownStream(id) }
         return entry
     }
 
-    /// The subscription of the path, if a POST made it. Throws a 409 problem for one that streams share.
+    /// The subscription of the path, if a POST created it. Throws a 409 problem for a subscription that streams share.
     func ownSubscription(_ call: Call) throws -> SubscriptionResource {
         let resource = try subscription(call)
         guard !resource.isImplicit else {
@@ -158,7 +159,7 @@ extension Services {
 }
 
 extension SubscriptionResource {
-    /// The client that carries the resource, or that it belongs to.
+    /// The dedicated client that the resource belongs to, or the pooled client that carries it; nil: none.
     var carrierID: ClientID? {
         if case .dedicated(let id) = home { id } else { client?.id }
     }

@@ -61,7 +61,7 @@ struct MetricsText {
         return value.isNaN ? "NaN" : value.isInfinite ? (value > 0 ? "+Inf" : "-Inf") : "\(value)"
     }
 
-    /// A label's value, in which a quotation mark, a backslash or a new line could end the line.
+    /// The value of a label, with quotation marks, backslashes and new lines escaped.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -61,7 +61,7 @@ struct ProcessFigures: Sendable {
         while let entry = readdir(directory) {
             if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 }
         }
-        // One of them belongs to this search.
+        // One of the descriptors is that of this listing.
         return max(0, count - 1)
     }
 }

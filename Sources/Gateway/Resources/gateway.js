@@ -11,7 +11,7 @@ const names = [
   "real-max-frequency", "message-outcome", "closing",
 ];
 
-// Statuses that another attempt does not change.
+// Statuses after which another attempt has the same result.
 const finalStatuses = [400, 403, 404, 422];
 
 /**
@@ -58,7 +58,7 @@ export function follow(gateway, query, on) {
     throw problem;
   }
 
-  /** An `EventSource` does not tell why it was refused; a request for the same address does. */
+  /** An `EventSource` does not report why it was refused; the response to a `fetch` of the same address does. */
   async function explain() {
     close();
     const own = generation;

@@ -1,4 +1,4 @@
-// Light or dark: as the system says, or as chosen by the button `#theme`. Runs before the page is drawn.
+// Light or dark: the preference of the system, or the choice by the button `#theme`. Runs before the page is drawn.
 (() => {
   const themes = ["auto", "light", "dark"];
   const root = document.documentElement;

@@ -27,7 +27,7 @@ package struct StreamOwner: Sendable, Equatable {
 
 /// The streams that are open, from the caller's request to their end.
 package final class StreamRegistry: Sendable {
-    /// Called once at the end of a stream, on the thread of its loop; if it was never opened, on any thread.
+    /// Called once at the end of a stream, on the thread of its loop; if the stream was never opened, on any thread.
     package typealias EndAction = @Sendable (StreamEnd) -> Void
 
     private let hub: EventHub

@@ -1,11 +1,11 @@
 internal import JSONText
 internal import SessionCore
 
-/// How a limit of the class reference is read: a JSON number, a word in any case, or a decimal in a string.
+/// Reads a limit of the class reference from a JSON number, a word in any case, or a decimal in a string.
 struct LimitText<Value> {
-    /// Reads a value; nil for one that is refused.
+    /// Reads a value; nil if it is not allowed.
     let read: (JSONValue) -> Value?
-    /// The expected values.
+    /// The expected values, as a sentence.
     let sentence: String
 
     /// A rule.
@@ -73,7 +73,7 @@ extension LimitText where Value == ConnectTimeout {
 
 /// Numbers as JSON numbers or as decimals in strings.
 enum Decimals {
-    /// The largest number that is taken.
+    /// The largest accepted number.
     static let bound = 1e9
 
     /// A number greater than 0.
@@ -97,7 +97,7 @@ enum Decimals {
         return value.string.flatMap { plain($0) ? JSONNumber($0)?.doubleValue : nil }
     }
 
-    /// Up to nine digits, and behind a point up to seventeen: no sign, no exponent.
+    /// Whether a text has up to nine digits, and up to seventeen after a decimal point, without sign and exponent.
     private static func plain(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count <= 2 && (1...9).contains(parts[0].utf8.count) && (parts.last?.utf8.count ?? 0) <= 17

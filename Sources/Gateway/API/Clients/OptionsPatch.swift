@@ -33,7 +33,7 @@ struct OptionsPatch {
         for change in changes { change(&values) }
     }
 
-    /// Sets the options of a client. Throws what the class reference refuses, before anything has changed.
+    /// Sets the options of a client. Throws, without any change, if the class reference forbids a value.
     func apply(to options: ConnectionOptions) throws(ClientError) {
         try options.update { values in apply(to: &values) }
     }
@@ -113,7 +113,7 @@ struct OptionsPatch {
         return { values in
             var headers = values[keyPath: path] ?? [:]
             for member in members {
-                // Header names are the same in any case: the patch's spelling replaces the present one.
+                // Header names are case-insensitive: the spelling in the patch replaces the present one.
                 for name in headers.keys where name.lowercased() == member.name.lowercased() { headers[name] = nil }
                 headers[member.name] = member.value.string
             }

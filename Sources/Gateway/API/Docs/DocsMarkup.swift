@@ -46,12 +46,12 @@ struct DocsLiteral {
     private let yes: String
     private let no: String
 
-    /// JSON, and what JavaScript reads.
+    /// JSON, which is also valid JavaScript.
     static let json = DocsLiteral(null: "null", yes: "true", no: "false")
     /// Python.
     static let python = DocsLiteral(null: "None", yes: "True", no: "False")
 
-    /// A value of a YAML document, over several lines where one is too long.
+    /// A value of a YAML document, over several lines if one line is too long.
     func text(_ node: Node, width: Int, indent: String = "") -> String {
         let line = compact(node)
         if line.count + indent.count <= width { return line }

@@ -1,4 +1,5 @@
-/// Writes the tables of the class reference's members from the Markdown of `Members.md`, without the names of the tests.
+/// Writes the tables of the class reference's members from the Markdown of `Members.md`, without the column of test
+/// names.
 struct DocsMembers {
     private static let testsColumn = "shown by"
 

@@ -32,7 +32,7 @@ final class DocsPage: Sendable {
         for ready in waiting { ready(html) }
     }
 
-    /// The page; nil while it is not rendered, and then passed to `ready`.
+    /// The page; nil if it is not rendered yet. `ready` then receives the page once it is rendered.
     func html(ready: @escaping @Sendable (StaticFile) -> Void) -> StaticFile? {
         state.withLock { state in
             switch state {

@@ -2,7 +2,7 @@ internal import CGatewayFiles
 internal import MicroHTTPD
 internal import StreamIO
 
-/// A file of the pages, as it is and compressed.
+/// A file of the pages, in its original and its compressed form.
 struct StaticFile: Sendable {
     /// Its media type.
     let mediaType: String
@@ -10,7 +10,7 @@ struct StaticFile: Sendable {
     let bytes: SharedBytes
     /// The tag over its bytes.
     let tag: EntityTag
-    /// Its bytes in gzip and their tag; nil where that is not shorter.
+    /// Its bytes compressed by gzip, and their tag; nil if compression does not make the file shorter.
     let compressed: (bytes: SharedBytes, tag: EntityTag)?
 
     /// A file whose media type follows from its name.

@@ -2,7 +2,7 @@ internal import MicroHTTPD
 
 /// The pages: the contract, the API page made from it, the dashboard, and the metrics.
 struct PagesResource: Sendable {
-    /// Everything that the pages need is served here, as files: nothing inline, nothing from other hosts.
+    /// The gateway serves everything that the pages need as files: no inline content, nothing from other hosts.
     private static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
         form-action 'none'; frame-ancestors 'none'
@@ -53,7 +53,7 @@ struct PagesResource: Sendable {
         return response.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
     }
 
-    /// Whether `Accept-Encoding` names gzip, and not with a weight of 0.
+    /// Whether `Accept-Encoding` names gzip with a weight other than 0.
     static func acceptsGzip(_ header: String?) -> Bool {
         (header ?? "").split(separator: ",").contains { element in
             let parts = element.split(separator: ";").map { $0.trimmed.lowercased() }

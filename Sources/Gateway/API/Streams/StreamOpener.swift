@@ -8,7 +8,7 @@ internal import StreamIO
 struct StreamOpener: Sendable {
     /// How long a prepared stream is kept while it is not open.
     static let preparedLifetime = Duration.seconds(60)
-    /// The stream of a response to `HEAD`: the HTTP server sends the head without a length and never opens it.
+    /// The stream of a response to `HEAD`: the HTTP server sends the head without a length and never opens the stream.
     static let headOnly = AdmittedStream(id: "") { _ in }
 
     let services: Services
@@ -133,7 +133,7 @@ struct StreamOpener: Sendable {
         }
     }
 
-    /// A stream is closed when the token that opened it expires.
+    /// Closes a stream when the token that opened it expires.
     private func closeAtExpiry(_ id: String, _ caller: Caller) -> TimerID? {
         services.access.remaining(of: caller).flatMap { time in
             services.timers.schedule(after: time) { services.streams.close(id, reason: "token-expired") }
@@ -172,8 +172,8 @@ struct StreamOpener: Sendable {
             .with("Cache-Control", "no-store, no-transform")
     }
 
-    /// Checks the rights on a source of a prepared stream. One that another member of the cluster holds is not known to
-    /// the pool: its upstream and properties decide.
+    /// Checks the rights on a source of a prepared stream. A subscription that another member of the cluster holds is
+    /// not in the pool: its upstream and properties are checked instead.
     private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
         if case .subscription(let subscription) = source,
             case .clustered(_, let key)? = services.streamResources.entry(id)?.joined[subscription]

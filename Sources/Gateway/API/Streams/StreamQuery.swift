@@ -101,7 +101,7 @@ enum SourceSelector: Sendable, Equatable {
 enum SourceReader {
     private static let joinMembers = SubscriptionReader.members.union(["upstream"])
 
-    /// Reads a list of sources; nil where it is missing.
+    /// Reads a list of sources; nil if it is missing.
     static func list(_ name: String, of reader: ObjectReader, mayJoin: Bool) -> [SourceSelector]? {
         guard let value = reader.object[name] else { return nil }
         guard let elements = value.array else {

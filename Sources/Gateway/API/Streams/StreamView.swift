@@ -13,7 +13,7 @@ struct StreamView {
     let listing: StreamListing?
     /// The time that its age refers to.
     let now: Moment
-    /// Where the state of its sources is found.
+    /// The pool with the state of its sources.
     let pool: SessionPool
 
     /// Writes it.

@@ -47,7 +47,7 @@ struct StreamsResource: Sendable {
             services.streamResources.entry($0).map(permissions.sees) ?? false
         }
         if call.isListing {
-            // Another member of the cluster makes the list.
+            // The response goes to another member of the cluster, which makes the list.
             let text = ids.joined(separator: "\n")
             return .response(Response(status: 200, mediaType: "text/plain", body: Array(text.utf8)))
         }
@@ -78,7 +78,7 @@ struct StreamsResource: Sendable {
         }
     }
 
-    /// The number of sources from which acquiring them is left to the background queue: a join takes up to 0.2 ms.
+    /// From this number of sources on, the background queue acquires them: a join takes up to 0.2 ms.
     private static let largeCount = 100
 
     private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
@@ -127,7 +127,7 @@ struct StreamsResource: Sendable {
         return .response(Response(status: 204))
     }
 
-    /// Rejects more prepared streams than the caller may open.
+    /// Rejects a prepared stream if the open and prepared streams of the caller have reached the caller's limit.
     private func checkPrepared(_ call: Call) throws(Problem) {
         guard let owner = call.caller.identity, let limit = call.caller.rights.streams else { return }
         guard services.streamResources.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit

@@ -50,7 +50,7 @@ struct SubscriptionReader {
         if let value = value("requestedBufferSize", LimitText.buffer) { properties.requestedBufferSize = value }
     }
 
-    /// One of a pair of members. Rejects both together and, if one is needed, none.
+    /// One of a pair of members. Rejects an object with both members and, if one is needed, an object with neither.
     func source(list: String, group: String, _ rule: NameRule, isNeeded: Bool) -> NameSource? {
         if reader.has(list), reader.has(group) {
             reader.refuse(group, "Either \(list) or \(group) is expected, not both.")
@@ -179,9 +179,9 @@ struct SubscriptionPatch {
         try refusals.finish()
     }
 
-    /// The properties after the patch. Throws a 422 problem for values that the class reference refuses for the mode, and
-    /// a 409 problem for legal values that do not go with the subscription as it is: a second level outside COMMAND
-    /// mode, a frequency or buffer size without an effect.
+    /// The properties after the patch. Throws a 422 problem for values that the class reference refuses for the mode,
+    /// and a 409 problem for legal values that conflict with the present state of the subscription: a second level
+    /// outside COMMAND mode, a frequency or buffer size without an effect.
     func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
         var result = properties
         apply(to: &result)

@@ -51,7 +51,7 @@ struct ValuesResource: Sendable {
         return try reply(call) { .item(try $0.item(item)) }
     }
 
-    /// `GET …/values/{item}/keys`: in other modes than COMMAND the field of that name.
+    /// `GET …/values/{item}/keys`: the keys of an item; in modes other than COMMAND, the field of the name `keys`.
     func keys(_ call: Call) throws -> OperationResult {
         let item = call.parameter("item")
         return try reply(call) { view in
@@ -93,7 +93,7 @@ struct ValuesResource: Sendable {
 
     // MARK: - Responses
 
-    /// The number of values from which a table is left to the background queue: it takes about 10 ms to write.
+    /// From this number of values on, the background queue writes the table, which takes about 10 ms.
     private static let largeCount = 50_000
 
     /// Responds at once or, in a long poll, when the tag changes.
@@ -165,7 +165,8 @@ struct ValuesResource: Sendable {
         }
     }
 
-    /// The whole table. Its tag is the version of the subscription, so that a 304 needs no JSON but that of the ages.
+    /// The whole table. Its tag is the version of the subscription, so that a 304 for a version of known length
+    /// requires no JSON.
     private func table(_ resource: SubscriptionResource, _ view: ValuesView, ifNoneMatch: String?) throws -> Response {
         let version = view.reading.status.version
         let tag = EntityTag("\(view.subscription)-\(version)-\(view.staleness)", isWeak: true)
@@ -191,8 +192,8 @@ struct ValuesResource: Sendable {
     }
 
     /// A part of the table: an object with the members that `write` writes and an age. Its tag is a hash of the object
-    /// without the age, so that changes of other items do not end a long poll. Weak, because ages differ between equal
-    /// states.
+    /// without the age, so that changes of other items do not end a long poll. The tag is weak, because ages differ
+    /// between equal states.
     private func part(
         _ item: Int,
         of view: ValuesView,

@@ -61,7 +61,7 @@ struct ValuesView {
         throw Problem(.unknownField, detail: "The subscription has no field \"\(text)\".")
     }
 
-    /// Rejects an unknown key of an item, and any key in other modes than COMMAND.
+    /// Rejects an unknown key of an item, and any key in modes other than COMMAND.
     func check(key: String, item: Int) throws(Problem) {
         try checkCommand()
         guard table.row(item: item, key: key) != nil else {
@@ -69,7 +69,7 @@ struct ValuesView {
         }
     }
 
-    /// Rejects other modes than COMMAND.
+    /// Rejects modes other than COMMAND.
     func checkCommand() throws(Problem) {
         guard isCommand else {
             throw Problem(.notCommandMode, detail: "The mode is \(table.properties.mode.rawValue); it has no keys.")
@@ -114,7 +114,7 @@ struct ValuesView {
         json.endObject()
     }
 
-    /// The number of bytes by which the ages make the JSON of the table longer.
+    /// The number of bytes that the ages add to the JSON of the table.
     var agesLength: Int {
         // As `writeAge` writes it, after another member.
         let names = #","age":,"stale":"#.utf8.count + (reading.isStale ? "true" : "false").utf8.count
@@ -170,7 +170,7 @@ struct ValuesView {
     private static let mostReservedBytes = 1 << 20
 }
 
-/// Writes the members of items; what all items have in common is found once.
+/// Writes the members of items; determines once what all items have in common.
 private struct ItemMembers {
     private let view: ValuesView
     private let table: ValueTable
@@ -208,7 +208,7 @@ private struct ItemMembers {
         json.member("itemPos", item)
     }
 
-    /// All fields of a row; of an item without data all first-level fields, null.
+    /// Writes all fields of a row; for an item without data, all first-level fields as null.
     func writeFields(of row: [String?]?, to json: inout JSONBytes) {
         json.beginObject()
         let count = row?.count ?? table.properties.fields.names?.count ?? table.fieldCount ?? 0
@@ -257,7 +257,7 @@ struct FieldLabels: Sendable {
 }
 
 extension [String] {
-    /// The length up to which the names are compared with each other, which is faster than a set of them.
+    /// Up to this number of names, comparison of all pairs is faster than a set.
     private static var shortLength: Int { 16 }
 
     fileprivate var hasDuplicates: Bool {

@@ -9,7 +9,8 @@ enum Credential: Equatable {
     /// A ticket, in the query.
     case ticket(String)
 
-    /// Query parameters that carry tokens elsewhere. They are refused: logs, histories and `Referer` would keep them.
+    /// Query parameters that carry tokens in other APIs. They are refused: logs, histories and `Referer` would keep
+    /// them.
     private static let tokenParameters: Set<String> = ["access_token", "token", "api_key", "apikey", "jwt", "bearer"]
 
     /// The credential of a request; nil if there is none.

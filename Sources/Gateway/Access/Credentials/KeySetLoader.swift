@@ -23,7 +23,7 @@ struct KeySetLoader: Sendable {
     var fetch: Fetch = Self.fetch
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// Loads the set until cancelled. Without a configured URL it only looks at the configuration again.
+    /// Loads the set until cancelled. Without a configured URL, only reads the configuration again after each interval.
     func run() async {
         while !Task.isCancelled {
             let tokens = access.configuration.webTokens

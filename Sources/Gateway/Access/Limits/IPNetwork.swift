@@ -11,7 +11,7 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     /// The text that it was read from.
     package let description: String
 
-    /// Reads an address, or a network as `ADDRESS/LENGTH`; nil for other text. The bits behind the prefix are ignored.
+    /// Reads an address, or a network as `ADDRESS/LENGTH`; nil for other text. The bits after the prefix are ignored.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = Self.address(String(parts[0])) else { return nil }

@@ -18,7 +18,7 @@ final class OpenStreamCounts: Sendable {
         }
     }
 
-    /// Uncounts a stream that has ended; called once for each `add` that returned true.
+    /// Removes a stream that has ended from the count; called once for each `add` that returned true.
     func remove(_ caller: Caller) {
         guard let identity = caller.identity else { return }
         counts.withLock { counts in

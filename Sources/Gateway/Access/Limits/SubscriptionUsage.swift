@@ -7,7 +7,7 @@ internal import Synchronization
 /// caller, also when several of its streams share it. Callers without authentication have no quotas.
 final class SubscriptionUsage: Sendable {
     struct Usage {
-        /// For each subscription how often it is held, and its items.
+        /// For each subscription, the number of its uses and of its items.
         var held: [String: (count: Int, items: Int)] = [:]
         var items = 0
     }
@@ -17,7 +17,8 @@ final class SubscriptionUsage: Sendable {
     /// No usage.
     init() {}
 
-    /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, over a quota.
+    /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, if that would exceed a
+    /// quota.
     func add(_ id: String, _ properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
         let (rights, items) = (caller.rights, properties.items.names?.count ?? 1)
@@ -37,7 +38,7 @@ final class SubscriptionUsage: Sendable {
         }
     }
 
-    /// Changes the number of items of a subscription that a caller has made. Throws 429 over the quota.
+    /// Changes the number of items of a subscription that a caller has made. Throws 429 if that would exceed the quota.
     func change(_ id: String, to properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
         let items = properties.items.names?.count ?? 1
@@ -52,7 +53,7 @@ final class SubscriptionUsage: Sendable {
         }
     }
 
-    /// Removes a subscription once; called once for each `add`.
+    /// Removes one use of a subscription; called once for each `add`.
     func remove(_ id: String, of identity: String?) {
         guard let identity else { return }
         usages.withLock { usages in

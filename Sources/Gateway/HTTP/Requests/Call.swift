@@ -22,11 +22,11 @@ struct Call: Sendable {
     var caller = Caller()
     /// The id of a client of a removed member that the request recreates; nil: a new id.
     var inheritedID: ClientID?
-    /// Whether the resource is shown in a list, which is not a use of it.
+    /// Whether the resource is only shown in a list, which does not count as use.
     var isListing = false
     /// The ticket of the cluster that has to be used before the request is performed; nil: none.
     var ticket: TicketUse?
-    /// The name in the log of the request with its `Idempotency-Key`; nil: it cannot be repeated.
+    /// The name in the cluster's log of a request with an `Idempotency-Key`; nil: the request cannot be repeated.
     var idempotencyKey: RecordKey?
     /// Sends a deferred response.
     var respond: PendingResponse.Send
@@ -64,7 +64,7 @@ enum OperationResult {
     case stream(HTTPStreamHead, AdmittedStream)
 }
 
-/// A request, and data of it for its response and the metrics, also for a deferred response.
+/// A request with data for its response, which may be deferred, and for the metrics.
 ///
 /// It is an object, so that copies of a `Call` share it.
 final class CallRecord: Sendable {
@@ -111,8 +111,8 @@ enum RequestIdentity {
 
     private static let next = Atomic(UInt64.random(in: .min ... .max))
 
-    /// A new id: a number of a random sequence that starts at another place in each process. A process asks the system
-    /// for a random number only once.
+    /// A new id: the next number of a random sequence that starts at a different place in each process. A process reads
+    /// only one random number from the system.
     static func make() -> String {
         let number = SplitMix64.mixed(next.wrappingAdd(SplitMix64.increment, ordering: .relaxed).oldValue)
         return String(unsafeUninitializedCapacity: 17) { text in

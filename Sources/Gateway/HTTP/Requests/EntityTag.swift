@@ -25,7 +25,7 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         return header == description || header.trimmed == "*" || Self.tags(in: header).contains { $0.opaque == opaque }
     }
 
-    /// Whether an `If-Match` admits this tag: strong comparison; without the header always.
+    /// Whether an `If-Match` admits this tag: strong comparison; true without the header.
     func matches(ifMatch header: String?) -> Bool {
         guard let header else { return true }
         if header.trimmed == "*" { return true }

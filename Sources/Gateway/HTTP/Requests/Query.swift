@@ -136,7 +136,7 @@ struct QueryReader {
 }
 
 extension JSONNumber {
-    /// The number as an `Int`, where it is whole: `10`, `1e1` and `10.0` alike.
+    /// The number as an `Int`, if it is whole: `10`, `1e1` and `10.0` alike.
     var wholeNumber: Int? {
         if let value = intValue { return value }
         guard let value = doubleValue, value.rounded() == value, abs(value) < 9_007_199_254_740_992 else { return nil }
@@ -148,7 +148,8 @@ extension JSONNumber {
 enum PercentDecoding {
     /// Decodes once. Nil for a `%` without two hex digits, and for bytes that are not UTF-8 afterwards.
     ///
-    /// - Parameter plusIsSpace: As in form-encoded queries; in paths a plus is a plus.
+    /// - Parameter plusIsSpace: Whether `+` stands for a space, as in form-encoded queries. In paths it stands for
+    ///   itself.
     static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
         let hasEscapes = text.contains { $0 == UInt8(ascii: "%") || ($0 == UInt8(ascii: "+") && plusIsSpace) }
         if !hasEscapes { return String(validating: text, as: UTF8.self) }

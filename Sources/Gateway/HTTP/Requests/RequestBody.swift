@@ -21,7 +21,7 @@ enum RequestBody {
         return object
     }
 
-    /// Rejects a body where the operation takes none; an empty JSON object is allowed.
+    /// Rejects a body for an operation that takes none; an empty JSON object is allowed.
     static func none(of call: Call) throws(Problem) {
         if call.body.isEmpty { return }
         let object = try object(of: call)
@@ -71,7 +71,7 @@ final class Refusals {
     /// No errors.
     init(_ origin: Origin = .body) { self.origin = origin }
 
-    /// Whether further errors would not be reported, so that they need not be looked for.
+    /// Whether the limit of errors is reached: further ones are not reported, so the search for them can stop.
     var isFull: Bool { entries.count >= Self.mostEntries }
 
     /// Adds an error.

@@ -4,7 +4,7 @@ internal import SessionPool
 
 /// JSON forms of values of the other modules.
 extension JSONBytes {
-    /// A number, without a fraction where it has none.
+    /// A number; a whole number is written without a fraction.
     mutating func shortest(_ value: Double) {
         if let whole = Int(exactly: value) { number(whole) } else { number(value) }
     }

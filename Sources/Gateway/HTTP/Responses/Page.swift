@@ -6,7 +6,7 @@ internal import MicroHTTPD
 /// A cursor holds the index of the last entry shown and the hash of its id. The next page starts after that id or, if the
 /// entry was deleted, after the index: deletions between two pages neither end the list early nor repeat entries.
 struct Page<Element: Sendable>: Sendable {
-    /// From this size of its JSON on, in bytes, a page ends early.
+    /// A page ends early when its JSON reaches this size, in bytes.
     static var largestSize: Int { 1 << 20 }
 
     /// The entries.

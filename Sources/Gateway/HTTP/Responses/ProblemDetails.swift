@@ -42,12 +42,12 @@ enum ProblemDetails {
         }
     }
 
-    /// The response to a call that waited for the Lightstreamer server, which refused.
+    /// The response to a call that waited for the Lightstreamer server, if the server has refused the request.
     static func response(to call: Call, refusedBy refusal: UpstreamRefusal, of kind: UpstreamCodes.Kind) -> Response {
         response(problem(for: refusal, of: kind), requestID: call.requestID)
     }
 
-    /// The response for a problem. `status` replaces the status of the code where the HTTP server has a more specific one.
+    /// The response for a problem. `status` replaces the status of the code if the HTTP server has a more specific one.
     static func response(_ problem: Problem, requestID: String, status: Int? = nil) -> Response {
         let status = status ?? problem.code.status
         var json = JSONBytes()

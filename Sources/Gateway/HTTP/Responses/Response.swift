@@ -45,15 +45,15 @@ struct Response: Sendable {
         return with("ETag", tag.description).with("Cache-Control", "no-cache")
     }
 
-    /// A 304. `length` is that of the response with 200, which its `Content-Length` repeats.
+    /// A 304. Its `Content-Length` is `length`, the length of the response with 200.
     static func notModified(_ tag: EntityTag, length: Int) -> Response {
         var response = Response(status: 304).with("ETag", tag.description).with("Cache-Control", "no-cache")
         response.body = length > 0 ? .omitted(length) : .empty
         return response
     }
 
-    /// The size from which a body is shared with the HTTP server. It copies smaller ones on the thread that writes streams:
-    /// 60 MB take 50 ms. Large responses are made on other threads.
+    /// From this size on, in bytes, a body is shared with the HTTP server. The server copies smaller bodies on the
+    /// thread that writes streams, where a copy of 60 MB would take 50 ms. Large responses are made on other threads.
     static let largeBody = 64 * 1024
 
     /// The response for the HTTP server.

@@ -17,7 +17,7 @@ final class Operation: Sendable {
         case authenticated
         /// A right.
         case right(Right)
-        /// A right, with all upstreams: the response has data of each.
+        /// A right on all upstreams: the response has data of each upstream.
         case rightOnAllUpstreams(Right)
     }
 
@@ -48,7 +48,7 @@ final class Operation: Sendable {
     let isRateLimited: Bool
     /// Whether the operation serves monitoring, and is performed even when all connections are in use.
     let isOperational: Bool
-    /// The query parameters of the operation, others are rejected; nil: the query is ignored.
+    /// The query parameters of the operation; others are rejected. Nil: the query is ignored.
     let query: [String]?
     /// The media types of successful responses.
     let mediaTypes: MediaTypes
@@ -107,7 +107,7 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     enum Segment: Sendable, Hashable {
         /// Exactly this text.
         case literal(String)
-        /// Any text but the empty one, under this name.
+        /// Any text except the empty one, as the parameter of this name.
         case parameter(String)
     }
 
@@ -117,9 +117,9 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     let segments: [Segment]
     /// The names of its parameters, in order.
     private let names: [String]
-    /// The places of the parameters among the segments.
+    /// The indices of the parameters among the segments.
     private let namePlaces: [Int]
-    /// The literal segments. A path is compared with these, not with `segments`: most paths differ in one of the first.
+    /// The literal segments. A path is compared with these first: most paths differ in one of the first literals.
     private let literals: [Literal]
 
     private struct Literal: Sendable, Hashable {

@@ -141,7 +141,7 @@ enum OperationTable {
         let streams = StreamsResource(services: services)
         let tickets = TicketsResource(services: services)
         return [
-            // It reads subscriptions that exist or joins new ones: the right depends on the query.
+            // The operation reads existing subscriptions or joins new ones: the right depends on the query.
             Operation(
                 .get,
                 "/v1/stream",
@@ -201,7 +201,8 @@ enum OperationTable {
         }
         return [
             page("/health", "health", read, [200], operational: true, health.all),
-            // Probes are exempt from rate limits, so that the load of other callers does not stop a container.
+            // Probes are exempt from rate limits, so that the load of other callers does not cause a restart of the
+            // container.
             page("/health/live", "healthLive", .open, [200], rateLimited: false, operational: true, health.live),
             page("/health/ready", "healthReady", .open, [200], rateLimited: false, operational: true, health.ready),
             page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], operational: true, pages.metrics),

@@ -39,7 +39,7 @@ struct Router: Sendable {
         }
     }
 
-    /// Finds the operation of a method and path. `HEAD` is found where `GET` is.
+    /// Finds the operation of a method and path. `HEAD` finds the operation of `GET`.
     func find(method: String, path: RequestPath) -> Match {
         for entry in entries[path.segments.count] ?? [] {
             guard let parameters = entry.pattern.match(path) else { continue }

@@ -2,16 +2,16 @@ internal import Dispatch
 internal import SessionPool
 internal import Synchronization
 
-/// Runs large work outside the threads of the HTTP server, so that it does not delay other requests and streams, and outside
-/// the threads of tasks, which handle the upstream sessions and are as few as the processors. Tasks run one after the other;
-/// their number is bounded.
+/// Runs large work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other
+/// requests and streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the
+/// processors. Each piece of work runs after the previous one; the number of waiting pieces is bounded.
 final class BackgroundQueue: Sendable {
-    /// The greatest number of waiting tasks.
+    /// The greatest number of waiting pieces of work.
     static let capacity = 1_000
 
     private let works: AsyncStream<@Sendable () -> Void>
     private let source: AsyncStream<@Sendable () -> Void>.Continuation
-    /// It has a thread of its own while there is work.
+    /// Uses a thread of its own while there is work.
     private let thread = DispatchQueue(label: "gateway.background")
 
     /// An empty queue.
@@ -24,7 +24,7 @@ final class BackgroundQueue: Sendable {
         if case .enqueued = source.yield(work) { true } else { false }
     }
 
-    /// Runs tasks until cancellation.
+    /// Runs the work until cancellation.
     func run() async {
         for await work in works {
             await withCheckedContinuation { continuation in
@@ -36,11 +36,11 @@ final class BackgroundQueue: Sendable {
         }
     }
 
-    /// Refuses further tasks; those that were added are still performed.
+    /// Refuses further work; the work that was added is still performed.
     func stop() { source.finish() }
 }
 
-/// Work that is requested more often than it is done: requests while it runs make it run once more.
+/// Work that runs once more if it is requested, once or several times, while it runs.
 private final class RepeatedWork: Sendable {
     private enum State {
         case idle
@@ -77,7 +77,7 @@ private final class RepeatedWork: Sendable {
 
 extension Services {
     /// Responds as soon as there is a response: at once, or after a change, at the latest after the requested waiting
-    /// time. The responses take long to make, so that they are made on the background queue.
+    /// time. The background queue makes the responses, because they take long to make.
     ///
     /// - Parameters:
     ///   - call: The request.
@@ -85,7 +85,7 @@ extension Services {
     ///   - watchers: Where changes of a state are reported.
     ///   - present: The present state.
     ///   - decideInBackground: The response; nil before a change.
-    ///   - timedOut: The response at the end of the time.
+    ///   - timedOut: The response after the longest wait.
     func wait<State>(
         _ call: Call,
         upTo seconds: Int,
@@ -99,11 +99,11 @@ extension Services {
             if !pending.isComplete, let response = decide() { pending.complete { response } }
         }
         let timer = timers.schedule(after: .seconds(seconds)) { [background] in
-            // Without room in the queue it is made here: a response is due.
+            // If the queue is full, the response is made here, because it is due.
             if !background.add({ pending.complete(timedOut) }) { pending.complete(timedOut) }
         }
         if let timer { pending.onCompletion { [timers] in timers.cancel(timer) } }
-        // The first call is made at once.
+        // The first call of this closure is made at once.
         let handle = watchers.add(present: present) { [background] _ in
             if pending.isComplete { return true }
             attempt.request(on: background)

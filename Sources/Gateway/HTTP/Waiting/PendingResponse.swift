@@ -46,7 +46,7 @@ final class PendingResponse: Sendable {
         if let timer { onCompletion { timers.cancel(timer) } }
     }
 
-    /// Runs a cleanup once the response is sent; at once if it was.
+    /// Runs a cleanup once the response is sent; at once if it was sent before.
     func onCompletion(_ cleanup: @escaping @Sendable () -> Void) {
         let isComplete = state.withLock { state in
             if state.send != nil { state.cleanups.append(cleanup) }
@@ -76,7 +76,7 @@ final class WaitingCounts: Sendable {
         }
     }
 
-    /// Uncounts a request; called once for each `add` that returned true.
+    /// Removes a request from the count; called once for each `add` that returned true.
     func remove(_ caller: String) {
         counts.withLock { counts in
             let left = counts[caller, default: 1] - 1
@@ -121,7 +121,7 @@ extension Services {
     ///   - watchers: Where changes of the state are reported.
     ///   - present: The present state.
     ///   - decide: The response for a state; nil while it is undecided.
-    ///   - timedOut: The response at the end of the time.
+    ///   - timedOut: The response after the longest wait.
     func wait<State>(
         _ call: Call,
         upTo seconds: Int,

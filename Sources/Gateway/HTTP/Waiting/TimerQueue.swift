@@ -1,7 +1,7 @@
 internal import SessionCore
 internal import Synchronization
 
-/// Runs actions at their time: one task for all requests that wait and all streams that expire.
+/// Runs actions when they are due, in one task for all requests that wait and all streams that expire.
 final class TimerQueue: Sendable {
     /// An action; it must be quick.
     typealias Action = @Sendable () -> Void
@@ -18,7 +18,7 @@ final class TimerQueue: Sendable {
     /// An empty queue.
     init(clock: @escaping @Sendable () -> Moment) { self.clock = clock }
 
-    /// Schedules an action. After the stop it runs at once, and there is no id.
+    /// Schedules an action. After `stop` the action runs at once, and the result is nil.
     @discardableResult
     func schedule(after delay: Duration, _ action: @escaping Action) -> TimerID? {
         let due = clock() + delay
@@ -36,7 +36,7 @@ final class TimerQueue: Sendable {
     /// Cancels an action, unless it has run.
     func cancel(_ id: TimerID) { state.withLock { $0.timers.remove(id) } }
 
-    /// Runs actions when they are due, until the stop or cancellation; then all that are left.
+    /// Runs actions when they are due, until `stop` or cancellation; then runs all remaining actions.
     func run() async {
         while !Task.isCancelled, !isStopped {
             let now = clock()
@@ -46,7 +46,7 @@ final class TimerQueue: Sendable {
         stop()
     }
 
-    /// Runs all actions that are left, so that waiting requests get their responses. Later ones run at once.
+    /// Runs all remaining actions, so that waiting requests get their responses. Later actions run at once.
     func stop() {
         let left = state.withLock { state in
             state.isStopped = true
@@ -58,7 +58,7 @@ final class TimerQueue: Sendable {
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Sleeps until the next action is due, an earlier one is scheduled, or the stop.
+    /// Sleeps until the next action is due, an earlier action is scheduled, or `stop` is called.
     private func sleep() async {
         let now = clock()
         let sleeper: Task<Void, Never>? = state.withLock { state in
@@ -81,7 +81,7 @@ struct TimerID: Sendable, Hashable, Comparable {
     fileprivate let due: Moment
     fileprivate let number: UInt64
 
-    /// The earlier one is the lesser; of the same time, the one that was added first.
+    /// Orders by the moment the actions are due, then by the order in which they were added.
     static func < (left: TimerID, right: TimerID) -> Bool {
         left.due == right.due ? left.number < right.number : left.due < right.due
     }
@@ -89,7 +89,7 @@ struct TimerID: Sendable, Hashable, Comparable {
 
 /// Actions ordered by the moment they are due. An ordered array is enough for thousands of entries.
 struct TimerTable<Action>: ~Copyable {
-    /// The latest first, so that the next one is taken from the end.
+    /// The latest first, so that the next action is taken from the end.
     private var entries: [(id: TimerID, action: Action)] = []
     private var nextNumber: UInt64 = 1
 

@@ -1,4 +1,4 @@
-// The dashboard: one stream, a tab for each subscription, the gateway at a glance, events.
+// The dashboard: one stream, a tab for each subscription, an overview of the gateway, events.
 
 import { access, list } from "/assets/api.js";
 import { loadCodes } from "/assets/codes.js";
@@ -53,7 +53,7 @@ class Dashboard {
     connectKeyDialog();
   }
 
-  /** Reads what the gateway offers; as long as it does not answer, again and again. */
+  /** Reads the upstreams of the gateway; tries again as long as the gateway does not respond. */
   async start() {
     try {
       const upstreams = await list("/v1/upstreams", "upstreams");
@@ -114,7 +114,7 @@ class Dashboard {
     try {
       await this.stream.join(feed);
     } catch (error) {
-      // A gateway that does not answer is the state of the stream, which is opened again with this feed.
+      // If the gateway does not respond, the stream shows that, and is opened again with this feed.
       if (!error.status) return this.stream.reconnect();
       feed.refuse(error);
       this.#log.add("problem", `${feed.title}: ${error.message}`);

@@ -24,7 +24,7 @@ export const svg = (tag, properties, ...children) =>
 
 export const byId = (id) => document.getElementById(id);
 
-/** Sets a text only if it differs, so that nothing is laid out again for nothing. */
+/** Sets a text only if it differs, which avoids unnecessary layout. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -74,7 +74,7 @@ export const isNumeric = (value) => typeof value === "string" && /^[-+]?\d{1,15}
 /** The time of day of a moment. */
 export const clock = (moment) => new Date(moment).toLocaleTimeString("en-GB");
 
-/** Copies a text, and shows on the button that it did. */
+/** Copies a text, and shows the result on the button. */
 export async function copyText(text, button) {
   const label = button.textContent;
   try {

@@ -1,4 +1,5 @@
-// The API page: tabs of languages, search, the place in the sidebar. Without scripts, all languages are shown.
+// The API page: tabs of languages, search, the current section in the sidebar. Without scripts, all languages are
+// shown.
 
 import { copyText } from "/assets/dom.js";
 
@@ -38,7 +39,7 @@ function addTabs() {
       const tab = button(language, () => {
         const before = tab.getBoundingClientRect().top;
         show(language);
-        // All tabs of the page change; the one that was pressed stays where it is.
+        // All tabs of the page change; the page scrolls so that the pressed tab keeps its position.
         scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
       });
       tab.classList.add("language");
@@ -114,7 +115,7 @@ function followPlace() {
   }
 }
 
-/** Puts what scrolls sideways into the order of the Tab key, so that the arrow keys scroll it. */
+/** Makes elements that scroll horizontally reachable by the Tab key, so that the arrow keys scroll them. */
 function letKeysScroll() {
   for (const element of document.querySelectorAll(".scroll, figure, .transcript pre")) {
     if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
@@ -122,7 +123,7 @@ function letKeysScroll() {
   }
 }
 
-/** Opens the folded part that an address leads to. */
+/** Opens the folded part that the address of the page refers to. */
 function showTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (target instanceof HTMLDetailsElement) target.open = true;

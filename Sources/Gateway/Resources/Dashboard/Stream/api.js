@@ -2,7 +2,10 @@
 
 let key = null;
 
-/** Dispatches `needed` when a request was refused for want of credentials, and `changed` when the key changed. */
+/**
+ * Dispatches `needed` when a request was refused because credentials are missing or invalid, and `changed` when the key
+ * changed.
+ */
 export const access = new EventTarget();
 
 export const hasKey = () => key !== null;
@@ -30,7 +33,9 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The member or parameter that an entry of `errors` is about, without its place in the lists of a stream's sources. */
+/**
+ * The member or parameter that an entry of `errors` refers to, without its index in the lists of a stream's sources.
+ */
 const place = ({ pointer, parameter }) =>
   parameter ?? pointer?.replace(/^\/(add|sources)\/\d+(?=\/)/, "").replace(/\/\d+$/, "").slice(1);
 

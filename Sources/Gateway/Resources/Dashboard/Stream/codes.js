@@ -1,4 +1,4 @@
-// What the codes of problems and of upstream errors mean, as /docs lists them.
+// The meanings of the codes of problems and of upstream errors, as /docs lists them.
 
 let codes = {};
 
@@ -14,6 +14,6 @@ export function explain(kind, code) {
   return Number(code) <= 0 ? entries.find((entry) => entry.code === "0") : undefined;
 }
 
-/** Where /docs explains a code. */
+/** The link to the explanation of a code in /docs. */
 export const docsLink = (kind, code) =>
   kind === "problem" ? `/docs#${code}` : `/docs#${kind}-${Number(code) <= 0 ? "0" : code}`;

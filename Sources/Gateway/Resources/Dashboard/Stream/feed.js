@@ -1,4 +1,4 @@
-// One subscription of this page: its rows, its history and how far it has come.
+// One subscription of this page: its rows, its history and its progress.
 
 import { isNumeric } from "/assets/dom.js";
 import { explain } from "/assets/codes.js";
@@ -31,7 +31,7 @@ export class Row {
   at = Date.now();
   removed = false;
   isDrawn = false;
-  /** Shown from before a reconnection, and not sent again since. */
+  /** Whether the row is from before a reconnection and was not sent again since. */
   isOld = false;
 
   constructor(id, item, name) {
@@ -119,15 +119,15 @@ export class Feed extends EventTarget {
 
   #changed() { this.dispatchEvent(new Event("change")); }
 
-  /** The gateway refused the subscription before the upstream saw it. */
+  /** Shows that the gateway refused the subscription before the request reached the upstream. */
   refuse(error) {
-    // Where the sentence names the values that were refused, the general cure adds nothing.
+    // If the message names the refused values, the general cure adds nothing.
     const cure = error.problem?.errors?.length ? undefined : explain("problem", error.code)?.cure;
     this.error = { step: "gateway", text: error.message, cure, code: error.code, kind: "problem" };
     this.#changed();
   }
 
-  /** The state of the resource when it was joined. */
+  /** Takes the state of the resource when it was joined. */
   joined(view) {
     if (!view) return;
     this.client = view.client ?? this.client;
@@ -207,7 +207,7 @@ export class Feed extends EventTarget {
     this.#changed();
   }
 
-  /** Names for positions, where the event data carry positions. */
+  /** The names of positions, for events that have positions instead of names. */
   #positions(firstLevel) {
     const labels = {};
     this.spec.fields?.forEach((name, index) => { labels[index + 1] = name; });
@@ -270,7 +270,7 @@ export class Feed extends EventTarget {
     this.#merge(id, item, data.key ?? "", rest);
   }
 
-  /** An event of a list; what it leaves out is as in the event before. */
+  /** Adds an event of a list; fields that it omits have the values of the previous event. */
   #append(item, fields) {
     const present = { ...this.#items.get(item), ...fields };
     this.#items.set(item, present);
@@ -293,7 +293,7 @@ export class Feed extends EventTarget {
   #forget(row) {
     row.removed = true;
     this.rows.delete(row.id);
-    // What no view has drawn leaves nothing behind, however long the view is hidden.
+    // A removed row that no view has drawn leaves no entry, so that `dirty` does not grow while the view is hidden.
     if (row.isDrawn) this.dirty.set(row, null);
     else this.dirty.delete(row);
   }
@@ -306,7 +306,7 @@ export class Feed extends EventTarget {
 
   // MARK: - Snapshots
 
-  /** The present state follows: what is shown stays, with its history, until it does. */
+  /** A snapshot follows: except in DISTINCT mode, the shown rows stay, with their history, until it arrives. */
   #expectSnapshot() {
     this.hasValue = false;
     if (this.mode === "DISTINCT") for (const row of [...this.rows.values()]) this.#forget(row);
@@ -318,7 +318,7 @@ export class Feed extends EventTarget {
     this.dispatchEvent(new Event("values"));
   }
 
-  /** Keys that the snapshot did not bring are gone. */
+  /** Removes the keys that the snapshot did not contain. */
   #endSnapshot(item) {
     if (this.mode !== "COMMAND") return;
     for (const row of [...this.rows.values()]) if (row.isOld && row.item === item) this.#forget(row);

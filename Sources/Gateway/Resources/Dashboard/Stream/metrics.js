@@ -1,4 +1,4 @@
-// Reads /metrics at intervals and makes rates and quantiles of them.
+// Reads /metrics at intervals and computes rates and quantiles.
 
 import { text } from "/assets/api.js";
 
@@ -62,7 +62,7 @@ export class Metrics extends EventTarget {
       this.#take(parse(await text("/metrics", { patience: 5000 })));
       this.isFailing = false;
     } catch (error) {
-      // A refusal is an answer too: only silence counts as failing.
+      // A refusal is a response as well: only a missing response counts as a failure.
       this.isFailing = !error.status;
       if (error.status) this.answeredAt = Date.now();
       this.dispatchEvent(new CustomEvent("failed", { detail: error }));

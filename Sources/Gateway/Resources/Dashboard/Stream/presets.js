@@ -4,7 +4,7 @@ const quoteFields = ["stock_name", "last_price", "pct_change", "bid", "ask", "mi
 const demoAdapterSet = "DEMO";
 const quoteCount = 12;
 
-/** The presets for the first upstream that has the demo's adapters; none without one. */
+/** The presets for the first upstream that has the demo's adapters; an empty list if there is no such upstream. */
 export function presets(upstreams) {
   const upstream = upstreams.find((candidate) => candidate.adapterSet === demoAdapterSet)?.name;
   if (!upstream) return [];

@@ -1,5 +1,5 @@
-// The one stream of this page. It is prepared by POST /v1/streams, read by an EventSource, changed by PATCH while it is
-// open, closed when the page is hidden for good and resumed when the page returns from the back/forward cache.
+// The single stream of this page. It is prepared by POST /v1/streams, read by an EventSource, changed by PATCH while it
+// is open, closed when the browser leaves the page and resumed when the page returns from the back/forward cache.
 
 import { ProblemError, UnreachableError, get, patch, post, remove, streamURL } from "/assets/api.js";
 
@@ -13,7 +13,7 @@ const mostEarlyEvents = 10_000;
 const mostReads = 10;
 const firstDelay = 500;
 const longestDelay = 10_000;
-// Reasons for which the gateway closes a stream on purpose: opening it again is for the user to decide.
+// Reasons for which the gateway closes a stream on purpose: the user decides whether to open it again.
 const finalReasons = ["deleted", "revoked"];
 
 /**
@@ -45,7 +45,7 @@ export class LiveStream extends EventTarget {
 
   get #isReading() { return this.id !== null && (this.state === "open" || this.state === "opening"); }
 
-  /** Adds a feed to the stream; throws `ProblemError` where the gateway refuses it. */
+  /** Adds a feed to the stream; throws `ProblemError` if the gateway refuses it. */
   join(feed) {
     this.#feeds.set(feed.key, feed);
     return this.#inTurn(() => (this.#isReading ? this.#add(feed) : this.#open()));
@@ -62,13 +62,13 @@ export class LiveStream extends EventTarget {
     });
   }
 
-  /** Opens the stream again at once, with everything that belongs to it. */
+  /** Opens the stream again at once, with all its feeds. */
   reconnect() {
     this.#attempts = 0;
     return this.#inTurn(() => this.#open());
   }
 
-  /** Forgets the stream and begins a new one: after a change of credentials. */
+  /** Discards the stream and opens a new one. Used after a change of credentials. */
   restart() {
     this.#drop();
     this.id = null;
@@ -104,7 +104,7 @@ export class LiveStream extends EventTarget {
     }
   }
 
-  /** Forgets the stream if the gateway does not keep it any longer; otherwise it can be resumed. */
+  /** Discards the stream if the gateway no longer has it; otherwise the stream can be resumed. */
   async #check() {
     try {
       if (this.id) {
@@ -120,7 +120,7 @@ export class LiveStream extends EventTarget {
     for (const feed of this.#feeds.values()) feed.subscription = null;
   }
 
-  /** Adds what the stream does not carry; each feed for itself, so that one that is refused takes no other along. */
+  /** Adds the feeds that the stream does not carry, one by one, so that a refused feed does not affect the others. */
   async #complete() {
     for (const feed of this.#feeds.values()) {
       if (feed.subscription) continue;
@@ -147,7 +147,7 @@ export class LiveStream extends EventTarget {
     if (added) this.#joined(feed, added.subscription);
   }
 
-  /** The `stream` event that tells the state of the subscription arrives before the response with its id, or after it. */
+  /** The `stream` event with the state of the subscription arrives before or after the response with its id. */
   #joined(feed, subscription) {
     feed.subscription = subscription;
     const state = this.#sources.find((source) => source.subscription === subscription);
@@ -160,7 +160,7 @@ export class LiveStream extends EventTarget {
     if (feed.isWithoutSession) this.#readReason(feed);
   }
 
-  /** Reads why a subscription has no session: again where an event changed its state meanwhile. */
+  /** Reads why a subscription has no session; reads again if an event changed its state in the meantime. */
   async #readReason(feed) {
     for (let attempt = 0; attempt < mostReads; attempt += 1) {
       const { stateEvents } = feed;
@@ -209,7 +209,7 @@ export class LiveStream extends EventTarget {
       return;
     }
     feed?.apply(name, data);
-    // With its session in place, the subscription was removed: the reason is in the resource.
+    // If its session is still connected, the subscription was removed: the reason is in the resource.
     if (name === "unsubscribed" && feed?.isConnected) this.#readReason(feed);
     if (!feed && data.client) {
       for (const other of this.#feeds.values()) other.clientEvent(name, data);
@@ -241,7 +241,7 @@ export class LiveStream extends EventTarget {
   #hide(mayReturn) {
     clearTimeout(this.#timer);
     this.#drop();
-    // A page in the back/forward cache resumes its stream; any other one gives it back.
+    // A page in the back/forward cache resumes its stream; any other page deletes it.
     if (!mayReturn && this.id) remove(`/v1/streams/${this.id}`, { keepalive: true }).catch(() => {});
   }
 

@@ -9,7 +9,7 @@ const longestSpan = 6 * 3_600_000;
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200].map((seconds) => seconds * 1000);
 
 export class Chart {
-  /** The time that is shown at most, in milliseconds; `end` is null while the right edge follows the clock. */
+  /** The longest time that is shown, in milliseconds; `end` is null while the right edge follows the clock. */
   span = 300_000;
   end = null;
   #canvas;
@@ -46,7 +46,7 @@ export class Chart {
     this.#zoomed();
   }
 
-  /** A sentence for readers that cannot see the chart. */
+  /** A description of the chart, for screen readers. */
   get description() {
     const values = this.#series?.values ?? [];
     if (values.length === 0) return `${this.#label}: no values yet.`;
@@ -63,7 +63,9 @@ export class Chart {
 
   #now() { return this.end ?? Date.now(); }
 
-  /** The time that is shown: no longer than there are values, while the right edge follows the clock. */
+  /**
+   * The shown time, in milliseconds; while the right edge follows the clock, little more than the time that has values.
+   */
   get #shown() {
     const first = this.#series?.times[0];
     if (this.end !== null || first === undefined) return this.span;

@@ -94,7 +94,7 @@ export class EventLog {
     this.add(kind, sentence, { event: name, data });
   }
 
-  /** Takes a sentence about something that this page did or saw. */
+  /** Adds a sentence about an action or an observation of this page. */
   add(kind, sentence, json = null) {
     const entry = { kind, line: this.#line(kind, sentence, json) };
     entry.line.hidden = !this.#shown.has(kind);

@@ -9,7 +9,7 @@ const units = {
   pollingInterval: "s", requestedMaxBandwidth: "kbit/s", reconnectTimeout: "s", retryDelay: "s",
   reverseHeartbeatInterval: "s", sessionRecoveryTimeout: "s", stalledTimeout: "s", connectTimeout: "s",
 };
-// Not a single value: changed by the API only.
+// Not a single value: can be changed through the API only.
 const hidden = ["httpExtraHeaders"];
 
 export class OptionsForm {

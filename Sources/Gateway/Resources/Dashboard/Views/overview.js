@@ -1,4 +1,4 @@
-// The gateway at a glance: a strip of figures above everything else.
+// The overview of the gateway: a strip of figures at the top of the page.
 
 import { count, h, setText } from "/assets/dom.js";
 import { Sparkline } from "/assets/sparkline.js";

@@ -9,7 +9,7 @@ import { TableView } from "/assets/table.js";
 
 const spans = [["1 min", 60_000], ["5 min", 300_000], ["30 min", 1_800_000]];
 
-/** Dispatches `remove` when the user gives the subscription up. */
+/** Dispatches `remove` when the user removes the subscription. */
 export class FeedPanel extends EventTarget {
   #progress = new ProgressLine();
   #ageText = h("span", { class: "age-text" });

@@ -5,7 +5,7 @@ import { count, duration, h, setText } from "/assets/dom.js";
 import { OptionsForm } from "/assets/options.js";
 
 const interval = 3000;
-// The name that the embedded demo server gives itself; it takes scripts of faults as messages.
+// The socket name of the embedded demo server, which accepts scripts of faults as messages.
 const demoSocketName = "Embedded demo server";
 
 const faults = [
@@ -25,7 +25,9 @@ const statusKind = (status) => {
   return status === "DISCONNECTED" ? "bad" : "warning";
 };
 
-/** Keeps the children of an element in step with a list, by key, without drawing anything again. */
+/**
+ * Adds, updates and removes the children of an element to match a list, by key; elements that stay are not made again.
+ */
 function keep(parent, entries, key, make, show) {
   parent.views ??= new Map();
   const present = new Set();

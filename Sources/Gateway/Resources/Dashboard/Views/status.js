@@ -84,9 +84,9 @@ const steps = [
 const symbols = { done: "✓", busy: "…", failed: "✗", waiting: "○", lost: "↻" };
 const spoken = { done: "done", busy: "in progress", failed: "failed", waiting: "waiting", lost: "interrupted" };
 
-/** The state of each step: what comes after one that is not done waits for it. */
+/** The state of each step: a step that is not done blocks the steps after it. */
 export function progress(streamState, feed) {
-  // A step that failed was only reached through those before it.
+  // A step can only fail after the steps before it are done.
   const failed = steps.findIndex(({ name }) => name === feed.error?.step);
   const done = [streamState === "open", feed.isConnected || failed > 1, feed.isSubscribed, feed.hasValue];
   const states = [];

@@ -1,4 +1,4 @@
-// The folded form for own subscriptions.
+// The folded form for the user's own subscriptions.
 
 import { list } from "/assets/api.js";
 import { byId, h, setText } from "/assets/dom.js";
@@ -9,7 +9,7 @@ export class SubscribeForm {
   #form = byId("subscribe-form");
   #problem = byId("subscribe-problem");
 
-  /** `join(spec)` is called with what the form describes. */
+  /** `join(spec)` is called with the subscription that the form describes. */
   constructor(join) {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -114,7 +114,7 @@ export class TableView extends EventTarget {
     if (this.#order && Date.now() - this.#sortedAt > sortInterval) this.#sort();
   }
 
-  /** Draws what need not follow each change: the sparklines, and how long ago each row changed. */
+  /** Draws the parts that are not updated at each change: the sparklines, and how long ago each row changed. */
   drawSlowly() {
     if (this.#feed.isList) return;
     for (const [spark, values] of this.#sparks) spark.draw(values);

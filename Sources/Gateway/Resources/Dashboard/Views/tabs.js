@@ -31,7 +31,7 @@ export class Tabs extends EventTarget {
     this.#tabs.set(key, { button, panel, mark });
   }
 
-  /** Removes a tab; the one before it is selected if it was. */
+  /** Removes a tab; if it was selected, selects the tab before it. */
   remove(key) {
     const index = this.keys.indexOf(key);
     this.#tabs.get(key).button.remove();
