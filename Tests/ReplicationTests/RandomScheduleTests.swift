@@ -72,6 +72,26 @@ struct RandomScheduleTests {
         }
     }
 
+    /// Makes a fault that resources and prepared streams survive; false if no member is running.
+    private func disturbResources(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) -> Bool {
+        guard let node = cluster.alive.randomElement(using: &generator) else { return false }
+        switch Int.random(in: 0..<5, using: &generator) {
+        // What a member knew is lost where no other one is there that knows it.
+        case 0 where cluster.alive.count > 1:
+            cluster.kill(node)
+            _ = cluster.start()
+            cluster.run(.seconds(6))
+        case 1: node.isPaused = true
+        case 2: for node in cluster.nodes { node.isPaused = false }
+        case 3: cluster.disconnect(node)
+        default:
+            cluster.stopEngine()
+            cluster.run(.milliseconds(Int.random(in: 10...5000, using: &generator)))
+            cluster.startEngine()
+        }
+        return true
+    }
+
     @Test(arguments: 0..<16 as Range<UInt64>)
     func confirmedResourcesSurviveTheirOwner(seed: UInt64) {
         var generator = SeededGenerator(seed: seed &+ 5000)
@@ -84,21 +104,7 @@ struct RandomScheduleTests {
                 made += 1
             }
             cluster.run(.milliseconds(Int.random(in: 10...2000, using: &generator)))
-            guard let node = cluster.alive.randomElement(using: &generator) else { continue }
-            switch Int.random(in: 0..<5, using: &generator) {
-            // What a member knew is lost where no other one is there that knows it.
-            case 0 where cluster.alive.count > 1:
-                cluster.kill(node)
-                _ = cluster.start()
-                cluster.run(.seconds(6))
-            case 1: node.isPaused = true
-            case 2: for node in cluster.nodes { node.isPaused = false }
-            case 3: cluster.disconnect(node)
-            default:
-                cluster.stopEngine()
-                cluster.run(.milliseconds(Int.random(in: 10...5000, using: &generator)))
-                cluster.startEngine()
-            }
+            guard disturbResources(cluster, &generator) else { continue }
             cluster.check()
         }
         for node in cluster.nodes { node.isPaused = false }
@@ -168,21 +174,7 @@ struct RandomScheduleTests {
                 if generator.happens(500) { node?.open(id) } else { cluster.alive.forEach { $0.close(id) } }
             }
             cluster.run(.milliseconds(Int.random(in: 10...2000, using: &generator)))
-            guard let node = cluster.alive.randomElement(using: &generator) else { continue }
-            switch Int.random(in: 0..<5, using: &generator) {
-            // What a member knew is lost where no other one is there that knows it.
-            case 0 where cluster.alive.count > 1:
-                cluster.kill(node)
-                _ = cluster.start()
-                cluster.run(.seconds(6))
-            case 1: node.isPaused = true
-            case 2: for node in cluster.nodes { node.isPaused = false }
-            case 3: cluster.disconnect(node)
-            default:
-                cluster.stopEngine()
-                cluster.run(.milliseconds(Int.random(in: 10...5000, using: &generator)))
-                cluster.startEngine()
-            }
+            guard disturbResources(cluster, &generator) else { continue }
             cluster.check()
         }
         for node in cluster.nodes { node.isPaused = false }
