@@ -21,9 +21,12 @@ package enum RandomID {
     /// A fresh id from a given source of random numbers.
     package static func make(prefix: Character, using generator: inout some RandomNumberGenerator) -> String {
         var bytes: [UInt8] = []
-        for _ in 0..<16 { bytes.append(alphabet[Int(generator.next() & 31)]) }
+        for _ in 0..<16 { bytes.append(character(of: generator.next())) }
         return String(prefix) + String(decoding: bytes, as: UTF8.self)
     }
+
+    /// The character of ids for the lowest five bits of a number.
+    package static func character(of bits: UInt64) -> UInt8 { alphabet[Int(bits & 31)] }
 }
 
 /// The id of a client of the pool, as REST shows it.

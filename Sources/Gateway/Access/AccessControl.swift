@@ -62,7 +62,7 @@ package final class AccessControl: Sendable {
         let isRevoked: @Sendable (String?) -> Bool = { identity in
             if isOpen { return false }
             guard let identity else { return true }
-            return identity.hasPrefix("jwt:") ? losesTokens : losesKeys || changedKeys.contains(identity)
+            return TokenVerifier.isIdentity(identity) ? losesTokens : losesKeys || changedKeys.contains(identity)
         }
         tickets.revoke { isRevoked($0.identity) }
         return isRevoked
@@ -145,7 +145,7 @@ final class AccessPolicy: Sendable {
     /// A digest of what makes the credential of an identity valid, with its rights: equal on all members of a cluster.
     func digest(of identity: String?) -> [UInt8] {
         guard let identity else { return [] }
-        let line = identity.hasPrefix("jwt:") ? configuration.webTokens.line : keys.line(of: identity) ?? ""
+        let line = TokenVerifier.isIdentity(identity) ? configuration.webTokens.line : keys.line(of: identity) ?? ""
         return KeyHash.digest(of: "\(identity) \(line)")
     }
 }
@@ -236,7 +236,7 @@ extension AccessControl: Middleware {
     private func present(_ caller: Caller, _ policy: AccessPolicy) -> Caller? {
         if let expiry = caller.expiry, expiry <= wallTime() { return nil }
         guard let identity = caller.identity else { return nil }
-        if identity.hasPrefix("jwt:") { return policy.configuration.modes.contains(.jwt) ? caller : nil }
+        if TokenVerifier.isIdentity(identity) { return policy.configuration.modes.contains(.jwt) ? caller : nil }
         guard policy.configuration.modes.contains(.keys), policy.keys.rights(of: identity) == caller.rights else {
             return nil
         }

@@ -1,6 +1,7 @@
 internal import Crypto
 package import NATSLink
 internal import Replication
+internal import SessionPool
 
 /// The cluster that a gateway belongs to.
 package struct ClusterConfiguration: Sendable, Equatable {
@@ -44,6 +45,12 @@ package struct ClusterConfiguration: Sendable, Equatable {
 
     private static let leastSecret = 16
 
+    /// How long a request waits for a member without heartbeats to be replaced.
+    var replacementTime: Duration { suspect + Self.takeoverTime }
+
+    /// How long other members may take to take over what a removed member had.
+    private static let takeoverTime = Duration.seconds(2)
+
     /// The timings of a member; subscriptions linger for the same time as in a gateway without a cluster.
     func timings(linger: Duration) -> ClusterTimings {
         var timings = ClusterTimings()
@@ -55,7 +62,6 @@ package struct ClusterConfiguration: Sendable, Equatable {
 
 /// The id of a shared subscription: the same on every member, and unpredictable without the cluster's secret.
 struct SharedTopicIDs: Sendable {
-    private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
     private static let length = 16
     private let key: SymmetricKey
 
@@ -63,6 +69,7 @@ struct SharedTopicIDs: Sendable {
 
     func id(of topic: SharedTopicKey) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: topic.bytes, using: key)
-        return "s" + String(decoding: code.prefix(Self.length).map { Self.alphabet[Int($0 & 31)] }, as: UTF8.self)
+        let characters = code.prefix(Self.length).map { RandomID.character(of: UInt64($0)) }
+        return "s" + String(decoding: characters, as: UTF8.self)
     }
 }

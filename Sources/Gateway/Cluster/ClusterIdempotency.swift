@@ -5,8 +5,6 @@ internal import StreamIO
 /// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs a request, and stores the
 /// response for the other members.
 struct ClusterIdempotency: Sendable {
-    /// The time that a repetition waits in addition to the time after which a member without heartbeats is removed.
-    private static let removalTime = Duration.seconds(2)
     private static let retryInterval = Duration.milliseconds(25)
 
     let cluster: ClusterNode
@@ -24,24 +22,20 @@ struct ClusterIdempotency: Sendable {
     }
 
     private func run(_ call: Call, _ key: IdempotencyStore.Key, _ handler: Operation.Handler) async {
-        let seal = ClusterSeal(secret: cluster.configuration.secret ?? "", purpose: "requests")
+        let seal = cluster.requestSeal
         // Neither an identity nor a path has a line break, and the key comes last.
         let name = seal.name(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
         let body = seal.name(of: call.body)
-        let deadline = cluster.clock() + cluster.configuration.suspect + Self.removalTime
+        let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
             let time = UInt64(max(0, Date().timeIntervalSince1970))
             let record = RequestRecord.begin(name, body: body, time: time)
-            let outcome = await withCheckedContinuation { continuation in
-                cluster.decide(.request(name), by: .request(record)) { continuation.resume(returning: $0) }
-            }
-            switch outcome {
+            switch await cluster.decision(on: .request(name), by: .request(record)) {
             case .accepted: return first(call, name, handler)
             case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
             case .refused: return call.complete { throw IdempotencyStore.otherRequest }
             case .unknown, nil:
-                let problem = Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
-                return call.complete { throw problem }
+                return call.complete { throw Problem.notInTouch }
             case .pending:
                 while cluster.isPending(name), cluster.clock() < deadline {
                     try? await Task.sleep(for: Self.retryInterval)

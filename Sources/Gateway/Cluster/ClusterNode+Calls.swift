@@ -128,6 +128,13 @@ extension ClusterNode {
         if isWritten { wake() } else { done(nil) }
     }
 
+    /// Writes a record, and returns what the log decides about its subject; nil if that is not known in time.
+    func decision(on subject: RecordSubject, by record: ClusterRecord) async -> RecordOutcome? {
+        await withCheckedContinuation { continuation in
+            decide(subject, by: record) { continuation.resume(returning: $0) }
+        }
+    }
+
     /// Calls back the oldest request of this member that waits for a decision about a subject.
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
         let request: ClusterWaiters.Undecided? = waiters.withLock { waiters in
@@ -217,4 +224,9 @@ struct ClusterSeal: Sendable {
         else { return nil }
         return Array(opened)
     }
+}
+
+extension Problem {
+    /// The log cannot decide, because this member has no contact to the cluster.
+    static let notInTouch = Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
 }

@@ -55,6 +55,8 @@ package final class ClusterNode: ChangeSink {
     /// The prepared streams of this member.
     let streams = Mutex<ClusterStreams?>(nil)
     let seal: ClusterSeal
+    /// The seal with which the keys and bodies of repeatable requests are named.
+    let requestSeal: ClusterSeal
     private let inputs = Mutex<[Input]>([])
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
@@ -76,6 +78,7 @@ package final class ClusterNode: ChangeSink {
         self.clock = clock
         ids = SharedTopicIDs(secret: configuration.secret ?? "")
         seal = ClusterSeal(secret: configuration.secret ?? "", purpose: "calls")
+        requestSeal = ClusterSeal(secret: configuration.secret ?? "", purpose: "requests")
         state = Mutex(State(machine: machine))
         outbox = Mutex(Outbox(limit: configuration.outboxBytes))
         worker = Mutex(ClusterWorker(hub: hub))

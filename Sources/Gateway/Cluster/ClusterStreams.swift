@@ -10,8 +10,6 @@ internal import StreamIO
 /// open on one member at a time. The member that created the stream, or opened it last, owns it; another member
 /// inherits the stream when its owner is removed.
 struct ClusterStreams: Sendable {
-    /// The time that a request waits in addition to the time after which a member without heartbeats is removed.
-    private static let removalTime = Duration.seconds(2)
     /// How long the owner of an open stream may take to confirm that it is open.
     private static let callTime = Duration.seconds(1)
     private static let retryInterval = Duration.milliseconds(50)
@@ -31,7 +29,7 @@ struct ClusterStreams: Sendable {
 
     private func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) async {
         let id = call.parameter("id")
-        let deadline = cluster.clock() + cluster.configuration.suspect + Self.removalTime
+        let deadline = cluster.clock() + cluster.configuration.replacementTime
         var isCaughtUp = false
         while true {
             if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
@@ -66,9 +64,7 @@ struct ClusterStreams: Sendable {
             case .none, .unknown: return nil
             }
         }
-        let outcome = await withCheckedContinuation { continuation in
-            cluster.decide(.stream(id), by: .stream(.open(id: id))) { continuation.resume(returning: $0) }
-        }
+        let outcome = await cluster.decision(on: .stream(id), by: .stream(.open(id: id)))
         // If another request was faster, the caller checks again whether the stream is open.
         return outcome == .accepted ? .accepted : nil
     }
@@ -255,13 +251,12 @@ extension ClusterNode {
 
 /// The ids of streams begin with a prefix of the process that created them, so that every member can find that process.
 enum StreamID {
-    private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
     /// Five bits each: enough to distinguish some hundred processes.
     private static let digits = 5
 
     /// The beginning of the ids of a process.
     static func prefix(of process: UInt64) -> String {
-        let digits = (0..<UInt64(digits)).map { alphabet[Int(process >> (5 * $0) & 31)] }
+        let digits = (0..<UInt64(digits)).map { RandomID.character(of: process >> (5 * $0)) }
         return "t" + String(decoding: digits, as: UTF8.self)
     }
 }

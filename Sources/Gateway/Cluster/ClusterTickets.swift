@@ -20,12 +20,14 @@ struct ClusterTickets: Sendable {
         now: Double
     ) throws(Problem) -> TicketStore.Ticket {
         guard let (epoch, position) = place() else {
-            throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+            throw Problem.notInTouch
         }
         var sealed = ForwardedRequest.Caller(caller)
         // The rights of a key are not in the ticket, because they may be long: `open` reads them from the
         // configuration.
-        if !Self.isToken(caller.identity) { sealed = ForwardedRequest.Caller(identity: caller.identity) }
+        if !(caller.identity.map(TokenVerifier.isIdentity) ?? false) {
+            sealed = ForwardedRequest.Caller(identity: caller.identity)
+        }
         let ticket = ClusterTicket(
             use: TicketUse(key: .random(), epoch: epoch, issuedAt: position),
             expiresAt: now + lifetime / .seconds(1),
@@ -45,15 +47,13 @@ struct ClusterTickets: Sendable {
             ticket.expiresAt > now, ticket.credential == policy.digest(of: ticket.caller.identity)
         else { return nil }
         var caller = Caller(ticket.caller)
-        if let identity = caller.identity, !Self.isToken(identity) {
+        if let identity = caller.identity, !TokenVerifier.isIdentity(identity) {
             guard let rights = policy.keys.rights(of: identity) else { return nil }
             caller.rights = rights
         }
         caller.expiry = ticket.rightsExpireAt
         return (caller, ticket.use)
     }
-
-    private static func isToken(_ identity: String?) -> Bool { identity?.hasPrefix("jwt:") ?? false }
 }
 
 extension ClusterNode {
@@ -78,9 +78,7 @@ extension ClusterNode {
             // A job of its own, because a handler takes too long for the node's task.
             addJob {
                 call.complete {
-                    guard let outcome else {
-                        throw Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
-                    }
+                    guard let outcome else { throw Problem.notInTouch }
                     guard outcome == .accepted else { throw Challenge.uselessTicket() }
                     return try perform()
                 }

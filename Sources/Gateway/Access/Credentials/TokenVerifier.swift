@@ -35,7 +35,12 @@ struct TokenVerifier: Sendable {
 
     /// The identity of a subject, percent-encoded: subjects with similar characters stay different, and control characters
     /// do not reach a log line.
-    static func identity(of subject: String) -> String { "jwt:\(PercentDecoding.encode(subject))" }
+    static func identity(of subject: String) -> String { identityPrefix + PercentDecoding.encode(subject) }
+
+    /// Whether an identity is that of a token, not that of a key.
+    static func isIdentity(_ identity: String) -> Bool { identity.hasPrefix(identityPrefix) }
+
+    private static let identityPrefix = "jwt:"
 
     private func checkHeader(_ header: JSONObject) throws(TokenRefusal) {
         // Critical parameters must be supported (RFC 7515 section 4.1.11); the gateway supports none.
