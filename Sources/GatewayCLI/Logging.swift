@@ -34,13 +34,33 @@ struct LogOptions: ParsableArguments {
         LoggingSystem.bootstrap { label in
             switch configuration.format {
             case .text:
-                var handler = StreamLogHandler.standardError(label: label)
+                var handler = StreamLogHandler(label: label, stream: LogLines())
                 handler.logLevel = configuration.level
                 return handler
             case .json: return JSONLogHandler(label: label, logLevel: configuration.level)
             }
         }
         return Logger(label: "gateway")
+    }
+}
+
+/// Standard error for log records as text. Message and metadata may contain text of a request or a server: its control
+/// characters are escaped, so that it cannot begin a line or control the terminal.
+struct LogLines: TextOutputStream {
+    func write(_ line: String) { StandardError.write(Self.escaped(line)) }
+
+    /// The line with `\u{…}` instead of control and formatting characters, except the line feed at its end.
+    static func escaped(_ line: String) -> String {
+        var text = String.UnicodeScalarView()
+        let hasLineEnd = line.unicodeScalars.last == "\n"
+        for scalar in hasLineEnd ? line.unicodeScalars.dropLast() : line.unicodeScalars[...] {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                text.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            default: text.append(scalar)
+            }
+        }
+        return String(text) + (hasLineEnd ? "\n" : "")
     }
 }
 

@@ -38,4 +38,14 @@ import Testing
         let script = GatewayCommand.completionScript(for: CompletionShell(rawValue: shell) ?? .bash)
         #expect(script.contains("demo-server"))
     }
+
+    @Test(arguments: [
+        ("time info gateway: path=/v1 request\n", "time info gateway: path=/v1 request\n"),
+        ("path=/\u{1B}[2J\r\nforged line\n", "path=/\\u{1b}[2J\\u{d}\\u{a}forged line\n"),
+        ("é\u{85}\u{2028}\u{202E}\n\n", "é\\u{85}\\u{2028}\\u{202e}\\u{a}\n"),
+        ("", ""),
+    ])
+    func textOfOthersCannotForgeLogLines(line: String, written: String) {
+        #expect(LogLines.escaped(line) == written)
+    }
 }
