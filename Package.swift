@@ -83,7 +83,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Replication",
-                "NATSLink", "MicroHTTPD", "CGatewayFiles", logging, nioCore, asyncHTTPClient,
+                "NATSLink", "MicroHTTPD", "CGatewayFiles", logging, nioCore, asyncHTTPClient, heapModule,
                 .product(name: "Configuration", package: "swift-configuration"),
                 crypto,
                 .product(name: "JWTKit", package: "jwt-kit"),

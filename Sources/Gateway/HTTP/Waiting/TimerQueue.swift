@@ -1,3 +1,4 @@
+internal import HeapModule
 internal import SessionCore
 internal import Synchronization
 
@@ -87,59 +88,66 @@ struct TimerID: Sendable, Hashable, Comparable {
     }
 }
 
-/// Actions ordered by the moment they are due. An ordered array is enough for thousands of entries.
+/// Actions ordered by the moment they are due. Adding and removing one costs O(log n), also among tens of thousands of
+/// long polls, most of which are removed long before they are due.
 struct TimerTable<Action>: ~Copyable {
-    /// The latest first, so that the next action is taken from the end.
-    private var entries: [(id: TimerID, action: Action)] = []
+    /// The ids of all actions, and of some that were removed; the first one has an action.
+    private var order = Heap<TimerID>()
+    private var actions: [TimerID: Action] = [:]
     private var nextNumber: UInt64 = 1
+
+    /// The number of removed actions up to which their ids are kept in any case.
+    private static var leastRemoved: Int { 64 }
 
     /// An empty table.
     init() {}
 
     /// The number of actions.
-    var count: Int { entries.count }
+    var count: Int { actions.count }
 
     /// When the next action is due; nil: none is.
-    var next: Moment? { entries.last?.id.due }
+    var next: Moment? { order.min?.due }
 
     /// Adds an action.
     mutating func add(_ action: Action, at due: Moment) -> TimerID {
         let id = TimerID(due: due, number: nextNumber)
         nextNumber &+= 1
-        entries.insert((id, action), at: index(of: id))
+        order.insert(id)
+        actions[id] = action
         return id
     }
 
     /// Removes an action, unless it was taken.
     mutating func remove(_ id: TimerID) {
-        let index = index(of: id)
-        if entries.indices.contains(index), entries[index].id == id { entries.remove(at: index) }
+        guard actions.removeValue(forKey: id) != nil else { return }
+        if order.count > actions.count * 2 + Self.leastRemoved {
+            order = Heap(actions.keys)
+        } else {
+            dropRemoved()
+        }
     }
 
     /// Takes all actions that are due, the earliest first.
     mutating func take(dueBy now: Moment) -> [Action] {
-        var actions: [Action] = []
-        while let last = entries.last, last.id.due <= now {
-            actions.append(last.action)
-            entries.removeLast()
+        var due: [Action] = []
+        while let id = order.min, id.due <= now {
+            order.removeMin()
+            if let action = actions.removeValue(forKey: id) { due.append(action) }
         }
-        return actions
+        dropRemoved()
+        return due
     }
 
     /// Takes all actions, the earliest first.
     mutating func takeAll() -> [Action] {
-        defer { entries.removeAll() }
-        return entries.reversed().map(\.action)
+        defer {
+            order = Heap()
+            actions = [:]
+        }
+        return actions.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The index of an id, or where it would be inserted.
-    private func index(of id: TimerID) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].id > id { low = middle + 1 } else { high = middle }
-        }
-        return low
+    private mutating func dropRemoved() {
+        while let id = order.min, actions[id] == nil { order.removeMin() }
     }
 }
