@@ -255,18 +255,27 @@ extension LoopDriver {
     }
 
     /// Registers a suspended exchange until its response, or until its client leaves: the library does not watch a
-    /// suspended connection.
+    /// suspended connection. The descriptor stays in the epoll set after the response, because the next request of a
+    /// connection that waited usually waits as well.
     func wait(for exchange: Exchange) {
         waiting[exchange.id] = exchange
-        _ = poller.add(exchange.record.descriptor, token: Self.firstExchangeToken + exchange.id, .closed)
+        let (record, token) = (exchange.record, Self.firstExchangeToken + exchange.id)
+        if record.isWatched {
+            poller.change(record.descriptor, token: token, .closedOnce)
+        } else {
+            record.isWatched = poller.add(record.descriptor, token: token, .closedOnce)
+        }
+    }
+
+    /// Removes the descriptor of a connection, which becomes a stream, from the epoll set.
+    func stopWatching(_ record: ConnectionRecord) {
+        guard record.isWatched else { return }
+        record.isWatched = false
+        poller.remove(record.descriptor)
     }
 
     /// Removes an exchange from the waiting ones and returns it; nil if it is not waiting.
-    private func takeWaiting(_ id: UInt64) -> Exchange? {
-        guard let exchange = waiting.removeValue(forKey: id) else { return nil }
-        poller.remove(exchange.record.descriptor)
-        return exchange
-    }
+    private func takeWaiting(_ id: UInt64) -> Exchange? { waiting.removeValue(forKey: id) }
 
     /// The client of a waiting exchange closed its connection.
     private func abandon(_ id: UInt64) {

@@ -16,6 +16,8 @@ final class Poller {
         static let raised = Events(rawValue: EPOLLIN.rawValue | 1 << 31)  // EPOLLET
         /// The peer closed its side, or both, or the connection broke.
         static let closed = Events(rawValue: EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue)
+        /// As `closed`, but only once after each `add` or `change`.
+        static let closedOnce = Events(rawValue: closed.rawValue | 1 << 30)  // EPOLLONESHOT
     }
 
     /// An event of a descriptor.

@@ -155,6 +155,8 @@ final class ConnectionRecord {
     let place: ConnectionPlace
     /// The descriptor that the library uses for the connection.
     let descriptor: Int32
+    /// The descriptor is in the loop's epoll set, since a request of the connection waited.
+    var isWatched = false
     /// The connection became a stream, which continues, and is counted, without the library.
     var isTakenOver = false
     /// A response of the handler is being queued.

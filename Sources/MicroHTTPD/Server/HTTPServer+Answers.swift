@@ -66,6 +66,7 @@ extension HTTPServer {
             return queue(HTTPResponse.makeUnsized(), head, exchange)
         }
         exchange.phase = .streaming
+        driver.stopWatching(exchange.record)
         let scheduler = driver.scheduler
         let writer = scheduler.open(stream, framing: .bare) {
             SecureStreamWriter(exchange: exchange, stream: $0, scheduler: scheduler)
@@ -109,6 +110,7 @@ extension HTTPServer {
             exchange.phase = .over
             exchange.resume()
         }
+        driver.stopWatching(exchange.record)
         guard let descriptor = SocketHandover.take(exchange.record.descriptor) else {
             return stream.onEnd(.neverOpened)
         }

@@ -94,6 +94,55 @@ internal import Testing
         kept.withLock { $0 }.forEach { $0.respond(HTTPResponse(status: 200)) }
     }
 
+    /// The descriptor of a connection stays watched after its first request that waited.
+    @Test(arguments: [false, true], [false, true])
+    func departureAfterAnEarlierRequestHasWaitedIsDetected(isSecure: Bool, opensStream: Bool) async throws {
+        var configuration = DaemonConfiguration()
+        if isSecure { configuration.certificate = try TestCertificate().certificate }
+        let content = TestContent(["event"])
+        let kept = Mutex<[HTTPResponder]>([])
+        let (asked, signal) = AsyncStream.makeStream(of: Void.self)
+        let (left, leaving) = AsyncStream.makeStream(of: Void.self)
+        let server = try TestServer(
+            configuration,
+            handler: TestHandler { request, responder in
+                if request.rawPath == "/first" {
+                    responder.respond(HTTPResponse(status: 200, body: .bytes(Array("first".utf8))))
+                    return .wait
+                }
+                signal.yield()
+                if opensStream { return .stream(HTTPStreamHead(), content.admitted) }
+                kept.withLock { $0.append(responder) }
+                responder.onAbandonment { leaving.yield() }
+                return .wait
+            }
+        )
+        var questions = asked.makeAsyncIterator()
+        let first = "GET /first HTTP/1.1\r\nHost: x\r\n\r\n"
+        if isSecure {
+            let client = try SecureClient(port: server.port)
+            client.send(first)
+            _ = try client.read(through: "first")
+            client.send(Self.request)
+            await questions.next()
+            if opensStream { _ = try client.read(through: "event") }
+            client.end()
+        } else {
+            let client = try server.client()
+            #expect(try client.exchange(first).text == "first")
+            try client.send(Self.request)
+            await questions.next()
+            if opensStream { _ = try client.read(through: "event") }
+        }
+        if opensStream {
+            #expect(content.waitForEnd() == .peerClosed)
+        } else {
+            var departures = left.makeAsyncIterator()
+            await departures.next()
+        }
+        kept.withLock { $0 }.forEach { $0.respond(HTTPResponse(status: 200)) }
+    }
+
     @Test func lateStreamAfterTheEndEndsAsNeverOpened() throws {
         let kept = Mutex<HTTPResponder?>(nil)
         let server = try TestServer(
