@@ -134,6 +134,9 @@ package struct JSONBytes: Sendable {
     /// Writes `null`.
     package mutating func null() { raw("null") }
 
+    /// Leaves a value out, for which the caller has another one to insert at the present end.
+    package mutating func gap() { comma() }
+
     /// Writes a text that is known to be one JSON value.
     package mutating func raw(_ text: String) {
         comma()

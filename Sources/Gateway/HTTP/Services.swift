@@ -20,6 +20,8 @@ final class Services: Sendable {
     let timers: TimerQueue
     /// The number of waiting requests of each caller.
     let waiting = WaitingCounts()
+    /// The tables that were encoded last.
+    let encodedTables = EncodedTables()
     /// Runs large work outside the threads of the HTTP server.
     let background = BackgroundQueue()
     /// The state of the process, for the health operations.

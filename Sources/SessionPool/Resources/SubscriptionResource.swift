@@ -1,5 +1,5 @@
 package import SessionCore
-package import Synchronization
+internal import Synchronization
 
 /// The sessions that a resource's subscription uses.
 package enum SubscriptionHome: Sendable, Hashable {
@@ -17,20 +17,6 @@ package struct SubscriptionReading: Sendable {
     package let isStale: Bool
     /// The status that goes with the values.
     package let status: SubscriptionStatus
-}
-
-/// The length of the JSON of the values of one version, for responses that have the length and no bytes.
-package struct MeasuredValues: Sendable {
-    /// The version in the status of the resource.
-    package let version: UInt64
-    /// The length without the ages, in bytes.
-    package let length: Int
-
-    /// A length.
-    package init(version: UInt64, length: Int) {
-        self.version = version
-        self.length = length
-    }
 }
 
 /// One subscription as REST shows it: its properties, state and values.
@@ -53,8 +39,6 @@ package final class SubscriptionResource: Sendable {
     let ordinal: UInt64
     /// Waiters for a status.
     package let watchers = Watchers<SubscriptionStatus>()
-    /// The length of the JSON of all values, as far as it was measured.
-    package let measured = Mutex<MeasuredValues?>(nil)
 
     private let state: Mutex<State>
 

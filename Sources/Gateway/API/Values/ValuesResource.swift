@@ -99,14 +99,18 @@ struct ValuesResource: Sendable {
     /// Responds at once or, in a long poll, when the tag changes.
     private func reply(_ call: Call, _ find: @escaping Selection) throws -> OperationResult {
         let resource = try services.subscription(call)
-        let isLarge = call.parameters["item"] == nil && resource.cellCount > Self.largeCount
+        let view = ValuesView(resource, now: services.clock())
+        let isLarge = call.parameters["item"] == nil && view.cellCount > Self.largeCount
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
-            return try services.perform(call, isLarge: isLarge) { try response(resource, call, find) }
+            guard isLarge else { return .response(try response(view, call, find)) }
+            return try services.perform(call, isLarge: true) {
+                try response(ValuesView(resource, now: services.clock()), call, find)
+            }
         }
         let present: @Sendable () -> Response = {
             do {
                 if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
-                return try response(resource, call, find).waited(wait)
+                return try response(ValuesView(resource, now: services.clock()), call, find).waited(wait)
             } catch {
                 let problem = ProblemDetails.problem(for: error)
                 return ProblemDetails.response(problem, requestID: call.requestID).waited(wait)
@@ -126,27 +130,28 @@ struct ValuesResource: Sendable {
                 timedOut: present
             )
         }
-        let first = try response(resource, call, find)
+        let first = try response(view, call, find)
         guard first.status == 304 else { return .response(first) }
+        let known = view.reading.status.version
         return try services.wait(
             call,
             upTo: wait,
             on: resource.watchers,
             present: { resource.status },
-            decide: { _ in changed() },
+            // Equal versions mean equal values.
+            decide: { $0.version == known && !resource.isDeleted ? nil : changed() },
             timedOut: present
         )
     }
 
-    private func response(_ resource: SubscriptionResource, _ call: Call, _ find: Selection) throws -> Response {
-        let view = ValuesView(resource, now: services.clock())
+    private func response(_ view: ValuesView, _ call: Call, _ find: Selection) throws -> Response {
         let target = try find(view)
         let acceptance = AcceptHeader(call.header("Accept"))
         let ifNoneMatch = call.header("If-None-Match")
         switch target {
         case .table:
             _ = try acceptance.choose(["application/json"])
-            return try table(resource, view, ifNoneMatch: ifNoneMatch)
+            return try table(view, ifNoneMatch: ifNoneMatch)
         case .item(let item):
             _ = try acceptance.choose(["application/json"])
             return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeMembers(of: item, to: &$0) }
@@ -165,25 +170,28 @@ struct ValuesResource: Sendable {
         }
     }
 
-    /// The whole table. Its tag is the version of the subscription, so that a 304 for a version of known length
-    /// requires no JSON.
-    private func table(_ resource: SubscriptionResource, _ view: ValuesView, ifNoneMatch: String?) throws -> Response {
-        let version = view.reading.status.version
-        let tag = EntityTag("\(view.subscription)-\(version)-\(view.staleness)", isWeak: true)
+    /// The whole table. Its tag is the version of the subscription, so that a response for a version that was encoded
+    /// before requires no JSON.
+    private func table(_ view: ValuesView, ifNoneMatch: String?) throws -> Response {
+        let tag = EntityTag("\(view.subscription)-\(view.reading.status.version)-\(view.staleness)", isWeak: true)
         let isMatch = tag.matches(ifNoneMatch: ifNoneMatch)
-        if isMatch, let known = resource.measured.withLock({ $0 }), known.version == version {
-            return .notModified(tag, length: known.length + view.agesLength)
+        let table: EncodedTable
+        switch services.encodedTables[tag] {
+        case .length(let length) where isMatch:
+            return .notModified(tag, length: length + view.agesLength)
+        case .whole(let kept):
+            table = kept
+        case .length, nil:
+            table = view.encodedTable()
+            services.encodedTables.keep(table, tag: tag)
         }
-        var json = JSONBytes(capacity: view.usualTableBytes)
-        view.writeTable(to: &json)
-        let response = Response(status: 200, mediaType: "application/json", body: json.bytes)
-        guard response.body.count <= ValuesView.mostTableBytes else {
+        let length = table.length(at: view.now)
+        guard length <= ValuesView.mostTableBytes else {
             throw Problem(.invalidValue, detail: "The values of the subscription are too large: select an item.")
         }
-        guard isMatch else { return response.tagged(tag, ifNoneMatch: nil) }
-        let length = response.body.count - view.agesLength
-        resource.measured.withLock { $0 = MeasuredValues(version: version, length: length) }
-        return .notModified(tag, length: response.body.count)
+        if isMatch { return .notModified(tag, length: length) }
+        return Response(status: 200, mediaType: "application/json", body: table.json(at: view.now))
+            .tagged(tag, ifNoneMatch: nil)
     }
 
     /// A value as `text/plain`; nil if there is none.
@@ -250,13 +258,5 @@ struct ValuesResource: Sendable {
             position: reader.integer(position, in: 1...Int(Int32.max))
         )
         return selector.name == nil && selector.position == nil ? nil : selector
-    }
-}
-
-extension SubscriptionResource {
-    /// The number of values in the table, without those of keys.
-    fileprivate var cellCount: Int {
-        let table = reading.table
-        return (table.itemBound ?? 0).multipliedReportingOverflow(by: table.fieldBound ?? 0).partialValue
     }
 }

@@ -97,31 +97,42 @@ struct ValuesView {
     /// The longest JSON of a table, in bytes.
     static let mostTableBytes = 64 << 20
 
-    /// Writes the whole table; stops after `mostTableBytes`.
-    func writeTable(to json: inout JSONBytes) {
+    /// Encodes the whole table; stops after `mostTableBytes`.
+    func encodedTable() -> EncodedTable {
+        var json = JSONBytes(capacity: usualTableBytes)
+        var gaps: [EncodedTable.Gap] = []
+        gaps.reserveCapacity(min(itemCount, Self.mostReservedGaps))
         json.beginObject()
         json.member("subscription", subscription)
         json.key("items")
         json.beginArray()
         let members = ItemMembers(self)
-        for item in 0..<max(table.itemBound ?? 0, 0) where json.bytes.count <= Self.mostTableBytes {
+        for item in 0..<itemCount where json.bytes.count <= Self.mostTableBytes {
             json.beginObject()
             members.write(item + 1, to: &json)
-            writeAge(item + 1, to: &json)
+            json.key("age")
+            gaps.append(EncodedTable.Gap(place: json.bytes.count, changedAt: table.changedAt(item: item + 1)))
+            json.gap()
+            json.member("stale", reading.isStale)
             json.endObject()
         }
         json.endArray()
         json.endObject()
+        return EncodedTable(bytes: json.bytes, gaps: gaps)
     }
 
-    /// The number of bytes that the ages add to the JSON of the table.
+    /// The number of bytes of the ages in the JSON of the table.
     var agesLength: Int {
-        // As `writeAge` writes it, after another member.
-        let names = #","age":,"stale":"#.utf8.count + (reading.isStale ? "true" : "false").utf8.count
-        return (0..<max(table.itemBound ?? 0, 0)).reduce(0) { length, item in
-            length + names + (age(item + 1).map(JSONBytes.length(ofThousandths:)) ?? "null".utf8.count)
+        let table = table
+        return (0..<itemCount).reduce(0) { length, item in
+            length + JSONBytes.length(ofAgeSince: table.changedAt(item: item + 1), at: now)
         }
     }
+
+    /// The number of values in the table, without those of keys.
+    var cellCount: Int { itemCount.multipliedReportingOverflow(by: table.fieldBound ?? 0).partialValue }
+
+    private var itemCount: Int { max(table.itemBound ?? 0, 0) }
 
     /// Writes the members of one item, without its age.
     func writeMembers(of item: Int, to json: inout JSONBytes) {
@@ -149,25 +160,19 @@ struct ValuesView {
     /// Writes the members that differ between readings of equal values.
     func writeAge(_ item: Int, to json: inout JSONBytes) {
         json.key("age")
-        if let age = age(item) { json.number(thousandths: age) } else { json.null() }
+        json.age(since: table.changedAt(item: item), at: now)
         json.member("stale", reading.isStale)
     }
 
-    /// The age of an item in milliseconds, rounded; nil without data.
-    private func age(_ item: Int) -> Int? {
-        guard let changedAt = table.changedAt(item: item) else { return nil }
-        let nanoseconds = max(0, now.nanoseconds &- changedAt.nanoseconds)
-        return Int(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 >= 500_000 ? 1 : 0))
-    }
-
     /// The capacity that the JSON of most tables does not exceed, in bytes.
-    var usualTableBytes: Int {
-        let items = min(max(table.itemBound ?? 0, 0), 4096)
+    private var usualTableBytes: Int {
+        let items = min(itemCount, 4096)
         let fields = min(max(table.fieldBound ?? 0, 0), 256)
         return min(256 + items * (64 + fields * 32), Self.mostReservedBytes)
     }
 
     private static let mostReservedBytes = 1 << 20
+    private static let mostReservedGaps = 4096
 }
 
 /// Writes the members of items; determines once what all items have in common.

@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func theTableHasEveryItemWithEveryField() throws {
-        let json = try json(merge.writeTable)
+        let json = try JSONValue(parsing: merge.encodedTable().json(at: merge.now))
         #expect(json["items"]?.array?.count == 2)
         #expect(json["items"]?.array?[0]["fields"]?["x"]?.string == "1")
         #expect(json["items"]?.array?[0]["age"]?.number?.doubleValue == 2.5)
@@ -94,15 +94,15 @@ import Testing
         #expect(json["items"]?.array?[0]["keys"] == nil)
     }
 
-    @Test func theLengthOfTheAgesIsThatInTheTable() throws {
-        let ages = #","age":2.5,"stale":false"# + #","age":null,"stale":false"#
-        #expect(merge.agesLength == ages.utf8.count)
-        var json = JSONBytes()
-        merge.writeTable(to: &json)
-        var text = String(decoding: json.bytes, as: UTF8.self)
-        text.replace(#","age":2.5,"stale":false"#, with: "")
-        text.replace(#","age":null,"stale":false"#, with: "")
-        #expect(text.utf8.count + merge.agesLength == json.bytes.count)
+    @Test(arguments: [0, 0.0004, 0.0006, 2.25, 86_400])
+    func anEncodedTableHasTheAgesOfEachMoment(seconds: Double) throws {
+        let table = merge.encodedTable()
+        let later = merge.now + .seconds(seconds)
+        let bytes = table.json(at: later)
+        #expect(table.length(at: later) == bytes.count)
+        #expect(table.length(at: merge.now) == table.bytes.count + merge.agesLength)
+        let age = try JSONValue(parsing: bytes)["items"]?.array?[0]["age"]?.number?.doubleValue
+        #expect(age == ((2.5 + seconds) * 1000).rounded() / 1000)
     }
 
     @Test func commandModeHasKeys() throws {
