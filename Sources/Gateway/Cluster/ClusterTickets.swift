@@ -88,21 +88,6 @@ extension ClusterNode {
     }
 }
 
-extension Call {
-    /// Calls a handler and sends its result as the deferred response.
-    func complete(_ handler: () throws -> OperationResult) {
-        do {
-            switch try handler() {
-            case .response(let response): respond(response)
-            case .deferred: break
-            case .stream(let head, let stream): open(head, stream)
-            }
-        } catch {
-            respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: requestID))
-        }
-    }
-}
-
 extension ForwardedRequest.Caller {
     /// The form of a caller in requests between members.
     init(_ caller: Caller) {

@@ -52,6 +52,19 @@ struct Call: Sendable {
         let values = request.headers.values(of: name)
         return values.count > 1 ? values.joined(separator: ", ") : values.first
     }
+
+    /// Calls a handler and sends its result as the deferred response.
+    func complete(_ handler: () throws -> OperationResult) {
+        do {
+            switch try handler() {
+            case .response(let response): respond(response)
+            case .deferred: break
+            case .stream(let head, let stream): open(head, stream)
+            }
+        } catch {
+            respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: requestID))
+        }
+    }
 }
 
 /// The result of a handler.
