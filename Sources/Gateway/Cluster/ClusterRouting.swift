@@ -121,7 +121,7 @@ struct ClusterRouting: Sendable {
             do {
                 call.respond(try await self.page(call, operation))
             } catch {
-                call.respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: call.requestID))
+                call.respond(ProblemDetails.response(to: call, for: error))
             }
         }
         return .deferred

@@ -22,7 +22,10 @@ extension HTTPHost {
 
     private func serve(_ request: ForwardedRequest, _ respond: @escaping PendingResponse.Send) {
         let record = CallRecord(HTTPRequest(request), requestID: request.requestID, since: services.clock())
-        var call = Call(record: record, respond: respond)
+        var call = Call(record: record) { [self] response in
+            logUnexpectedError(of: response, record)
+            respond(response)
+        }
         call.body = request.body
         call.caller = Caller(request.caller)
         call.isListing = request.isListing
@@ -33,9 +36,9 @@ extension HTTPHost {
             call.parameters = parameters
             if operation.query != nil { call.query = try Query(raw: request.query) }
             guard isHere(call) else { return respond(Response(status: ForwardedResponse.misdirected)) }
-            if case .response(let response) = try performHere(call, operation) { respond(response) }
+            call.complete { try performHere(call, operation) }
         } catch {
-            respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: call.requestID))
+            call.respond(ProblemDetails.response(to: call, for: error))
         }
     }
 

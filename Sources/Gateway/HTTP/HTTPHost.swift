@@ -167,13 +167,7 @@ package final class HTTPHost: HTTPHandler {
         call.open = { [self] in responder.stream(finish($0, record), $1) }
         call.onAbandonment = responder.onAbandonment
         guard body.count > Self.largeBody else { return decide(call, operation) }
-        let isAdded = services.background.add { [self, call] in
-            switch decide(call, operation) {
-            case .respond(let response): responder.respond(response)
-            case .stream(let head, let content): responder.stream(head, content)
-            case .wait: break
-            }
-        }
+        let isAdded = services.background.add { [self, call] in call.complete { try perform(call, operation) } }
         if isAdded { return .wait }
         return .respond(
             rejection(Problem(.unavailable, detail: "Too many large requests are being processed."), of: call)
@@ -215,9 +209,7 @@ package final class HTTPHost: HTTPHandler {
     }
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
-        let problem = ProblemDetails.problem(for: error)
-        if problem.code == .internal { logger.error("\(error)", metadata: metadata(call.record)) }
-        return finish(ProblemDetails.response(problem, requestID: call.requestID), call.record)
+        finish(ProblemDetails.response(to: call, for: error), call.record)
     }
 
     /// The result of routing: an operation, or a response without one.
@@ -265,6 +257,7 @@ package final class HTTPHost: HTTPHandler {
     // MARK: - Headers, metrics and log of every response
 
     private func finish(_ response: consuming Response, _ record: CallRecord) -> HTTPResponse {
+        logUnexpectedError(of: response, record)
         decorate(&response.headers, record)
         finished(record, status: response.status, problem: response.problem)
         return response.httpResponse
@@ -299,6 +292,11 @@ package final class HTTPHost: HTTPHandler {
             "request",
             metadata: metadata(record).merging(["status": "\(status)", "seconds": "\(took.roundedSeconds)"]) { $1 }
         )
+    }
+
+    /// Logs the error that a response with an `internal` problem does not show.
+    func logUnexpectedError(of response: borrowing Response, _ record: CallRecord) {
+        if let error = response.unexpectedError { logger.error("\(error)", metadata: metadata(record)) }
     }
 
     /// The query is not logged: it may hold secrets.

@@ -151,9 +151,7 @@ extension IdempotencyStore {
             if case .response(let response) = reply { finished(key, with: response) }
             return reply
         } catch {
-            let problem = ProblemDetails.problem(for: error)
-            let response = ProblemDetails.response(problem, requestID: call.requestID)
-            finished(key, with: response)
+            finished(key, with: ProblemDetails.response(to: call, for: error))
             throw error
         }
     }

@@ -1,38 +1,14 @@
-import Logging
 import MicroHTTPD
 import SessionPool
-import Synchronization
 import Testing
 
 @testable import Gateway
 
 /// Secrets from headers, queries and the configuration do not appear in any output.
 @Suite struct RedactionTests {
-    private final class Lines: Sendable {
-        let all = Mutex<[String]>([])
-    }
-
-    private struct Recorder: LogHandler {
-        let lines: Lines
-        var logLevel = Logger.Level.trace
-        var metadata: Logger.Metadata = [:]
-
-        init(_ lines: Lines) { self.lines = lines }
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let text = "\(event.message) \(metadata.merging(event.metadata ?? [:]) { $1 })"
-            lines.all.withLock { $0.append(text) }
-        }
-    }
-
     @Test func logsAndAnswersHoldNoSecret() async throws {
-        let lines = Lines()
-        let fixture = try await AccessFixture(logger: Logger(label: "test") { _ in Recorder(lines) })
+        let log = LogRecorder()
+        let fixture = try await AccessFixture(logger: log.logger)
         let client = fixture.makeClient(as: AccessFixture.admin)
         let password = #"{"password":"client-password"}"#
         var answers: [Fixture.Outcome] = [
@@ -48,8 +24,8 @@ import Testing
             answers.append(fixture.perform("GET", target, as: "lsg_guessed"))
             answers.append(fixture.perform("GET", target, "", [HTTPField("Cookie", "gateway_token=lsg_cookie")]))
         }
-        #expect(!lines.all.withLock { $0.isEmpty })
-        let texts = lines.all.withLock { $0 } + answers.map { "\($0.headers.lines) \($0.text)" }
+        #expect(!log.lines.isEmpty)
+        let texts = log.lines + answers.map { "\($0.headers.lines) \($0.text)" }
         for secret in [
             "upstream-password", "client-password", "lsg_admin", "lsg_guessed", "lsg_cookie", "lst_secret",
             "query-secret",

@@ -74,6 +74,25 @@ import Testing
         #expect(fixture.perform("POST", "/v1/clients", "{}").status == 422)
     }
 
+    @Test func unexpectedErrorsAreLoggedAndNotSent() {
+        struct Failing: Middleware {
+            struct Secret: Error {}
+
+            func admit(_ call: inout Call, operation: Operation?) throws -> Response? { throw Secret() }
+        }
+        let log = LogRecorder()
+        let host = HTTPHost(services: fixture.services, middlewares: [Failing()], logger: log.logger)
+        let decision = host.decide(HTTPRequest(method: "GET", rawPath: "/health")) { _ in }
+        guard case .respond(let response) = decision else {
+            Issue.record("the request waits")
+            return
+        }
+        let outcome = Fixture.outcome(response)
+        #expect(outcome.code == "internal")
+        #expect(!outcome.text.contains("Secret"))
+        #expect(log.lines.contains { $0.hasPrefix("Secret()") })
+    }
+
     @Test func invalidJSONBodyIsReportedWithItsPosition() {
         let outcome = fixture.perform("POST", "/v1/clients", "{\n  \"a\" 1}")
         #expect(outcome.json["detail"]?.string?.contains("line 2") == true)

@@ -112,8 +112,7 @@ struct ValuesResource: Sendable {
                 if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
                 return try response(ValuesView(resource, now: services.clock()), call, find).waited(wait)
             } catch {
-                let problem = ProblemDetails.problem(for: error)
-                return ProblemDetails.response(problem, requestID: call.requestID).waited(wait)
+                return ProblemDetails.response(to: call, for: error).waited(wait)
             }
         }
         let changed: @Sendable () -> Response? = {

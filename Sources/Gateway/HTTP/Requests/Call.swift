@@ -62,7 +62,7 @@ struct Call: Sendable {
             case .stream(let head, let stream): open(head, stream)
             }
         } catch {
-            respond(ProblemDetails.response(ProblemDetails.problem(for: error), requestID: requestID))
+            respond(ProblemDetails.response(to: self, for: error))
         }
     }
 }

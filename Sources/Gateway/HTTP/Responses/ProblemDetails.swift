@@ -47,6 +47,14 @@ enum ProblemDetails {
         response(problem(for: refusal, of: kind), requestID: call.requestID)
     }
 
+    /// The response to a call that failed.
+    static func response(to call: Call, for error: any Error) -> Response {
+        let problem = problem(for: error)
+        var response = response(problem, requestID: call.requestID)
+        if problem.code == .internal { response.unexpectedError = error }
+        return response
+    }
+
     /// The response for a problem. `status` replaces the status of the code if the HTTP server has a more specific one.
     static func response(_ problem: Problem, requestID: String, status: Int? = nil) -> Response {
         let status = status ?? problem.code.status

@@ -122,14 +122,7 @@ extension Services {
         _ handler: @escaping @Sendable () throws -> Response
     ) throws -> OperationResult {
         guard isLarge else { return .response(try handler()) }
-        let isAdded = background.add {
-            do {
-                call.respond(try handler())
-            } catch {
-                let problem = ProblemDetails.problem(for: error)
-                call.respond(ProblemDetails.response(problem, requestID: call.requestID))
-            }
-        }
+        let isAdded = background.add { call.complete { .response(try handler()) } }
         guard isAdded else { throw Problem(.unavailable, detail: "Too many large requests are being processed.") }
         return .deferred
     }

@@ -3,6 +3,7 @@ import LightstreamerClient
 import MicroHTTPD
 import SessionCore
 import SessionPool
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -62,7 +63,7 @@ import Testing
         #expect(json["upstream"]?["message"]?.string == "für \"niemand\"")
     }
 
-    @Test func theErrorsOfOtherRoomsHaveTheirStatus() {
+    @Test func errorsOfOtherTargetsHaveTheirStatus() {
         let statuses: [(any Error, Int)] = [
             (PoolError.unknownUpstream("x"), 404), (PoolError.addressNotAllowed("x"), 403),
             (PoolError.overQuota(.items(upstream: "u", limit: 1)), 429), (PoolError.stopping, 503),
@@ -79,7 +80,19 @@ import Testing
         #expect(ProblemDetails.problem(for: Unforeseen()).detail == nil)
     }
 
-    @Test func quotasAndStopsSayWhenToComeBack() {
+    @Test func unexpectedErrorsOfDeferredResponsesAreKeptForTheLog() {
+        let record = CallRecord(HTTPRequest(method: "GET", rawPath: "/"), requestID: "r1", since: .zero)
+        let responses = Mutex<[Response]>([])
+        let call = Call(record: record) { response in responses.withLock { $0.append(response) } }
+        call.complete { throw Unforeseen() }
+        call.complete { throw Problem(.notFound) }
+        let sent = responses.withLock { $0 }
+        #expect(sent.map(\.status) == [500, 404])
+        #expect(sent.first?.unexpectedError is Unforeseen)
+        #expect(sent.last?.unexpectedError == nil)
+    }
+
+    @Test func rejectionsByQuotasHaveARetryAfter() {
         let response = ProblemDetails.response(Problem(.overQuota), requestID: "")
         #expect(response.headers["Retry-After"] != nil)
     }
