@@ -75,7 +75,6 @@ package final class HTTPHost: HTTPHandler {
         let services = services
         await withTaskGroup(of: Void.self) { group in
             group.addTask { services.docs.render() }
-            group.addTask { await services.background.run() }
             await services.timers.run()
         }
     }

@@ -56,7 +56,6 @@ import Testing
         let responses = AsyncStream.makeStream(of: HTTPResponse.self)
         let outcome = fixture.perform("POST", "/v1/clients", "{\(members)}") { responses.continuation.yield($0) }
         #expect(outcome.isWaiting)
-        let running = Task { [fixture] in await fixture.services.background.run() }
         for await response in responses.stream {
             let late = Fixture.outcome(response)
             #expect(late.status == 422)
@@ -64,7 +63,6 @@ import Testing
             #expect(late.pointers.count == Refusals.mostEntries)
             break
         }
-        running.cancel()
     }
 
     @Test func aLargeBodyIsRefusedOnceTheBackgroundQueueIsStopped() {

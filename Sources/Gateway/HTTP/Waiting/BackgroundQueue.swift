@@ -4,40 +4,37 @@ internal import Synchronization
 
 /// Runs large work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other
 /// requests and streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the
-/// processors. Each piece of work runs after the previous one; the number of waiting pieces is bounded.
+/// processors. Each piece of work runs after the previous one; the number of waiting pieces is bounded. The thread exists
+/// while there is work.
 final class BackgroundQueue: Sendable {
     /// The greatest number of waiting pieces of work.
     static let capacity = 1_000
 
-    private let works: AsyncStream<@Sendable () -> Void>
-    private let source: AsyncStream<@Sendable () -> Void>.Continuation
-    /// Uses a thread of its own while there is work.
-    private let thread = DispatchQueue(label: "gateway.background")
-
-    /// An empty queue.
-    init() {
-        (works, source) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.capacity))
+    private struct State {
+        var waiting = 0
+        var isStopped = false
     }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "gateway.background")
 
     /// Adds work; false if the queue is full or stopped.
     func add(_ work: @escaping @Sendable () -> Void) -> Bool {
-        if case .enqueued = source.yield(work) { true } else { false }
-    }
-
-    /// Runs the work until cancellation.
-    func run() async {
-        for await work in works {
-            await withCheckedContinuation { continuation in
-                thread.async {
-                    work()
-                    continuation.resume()
-                }
-            }
+        let isAdded = state.withLock { state in
+            if state.isStopped || state.waiting == Self.capacity { return false }
+            state.waiting += 1
+            return true
         }
+        guard isAdded else { return false }
+        queue.async { [self] in
+            state.withLock { $0.waiting -= 1 }
+            work()
+        }
+        return true
     }
 
     /// Refuses further work; the work that was added is still performed.
-    func stop() { source.finish() }
+    func stop() { state.withLock { $0.isStopped = true } }
 }
 
 /// Work that runs once more if it is requested, once or several times, while it runs.

@@ -1,3 +1,4 @@
+import Dispatch
 import MicroHTTPD
 import SessionPool
 import Synchronization
@@ -32,28 +33,31 @@ import Testing
 
     @Test func aChangeIsExaminedOnTheBackgroundQueue() async throws {
         let hasChanged = Flag()
+        let gate = DispatchSemaphore(value: 0)
+        #expect(fixture.services.background.add { gate.wait() })
         try wait(for: hasChanged)
         hasChanged.isSet.store(true, ordering: .releasing)
         watchers.notify(1)
         watchers.notify(2)
         #expect(hasChanged.questions.withLock { $0 } == 0)
-        let running = Task { [fixture] in await fixture.services.background.run() }
+        gate.signal()
         var statuses = responses.stream.makeAsyncIterator()
         #expect(await statuses.next() == 200)
-        running.cancel()
     }
 
     @Test func workRunsInOrderOutsideTheThreadsOfTasks() async {
         let queue = BackgroundQueue()
+        let gate = DispatchSemaphore(value: 0)
+        #expect(queue.add { gate.wait() })
         let works = AsyncStream.makeStream(of: (Int, isTask: Bool).self)
         for number in 0..<3 {
             let isAdded = queue.add { works.continuation.yield((number, withUnsafeCurrentTask { $0 != nil })) }
             #expect(isAdded)
         }
+        #expect(queue.add { works.continuation.finish() })
         queue.stop()
         #expect(!queue.add {})
-        await queue.run()
-        works.continuation.finish()
+        gate.signal()
         var numbers: [Int] = []
         for await (number, isTask) in works.stream {
             numbers.append(number)
@@ -62,13 +66,26 @@ import Testing
         #expect(numbers == [0, 1, 2])
     }
 
+    @Test func theNumberOfWaitingWorksIsBounded() {
+        let queue = BackgroundQueue()
+        let gate = DispatchSemaphore(value: 0)
+        let isRunning = DispatchSemaphore(value: 0)
+        let isStarted = queue.add {
+            isRunning.signal()
+            gate.wait()
+        }
+        #expect(isStarted)
+        isRunning.wait()
+        for _ in 0..<BackgroundQueue.capacity { #expect(queue.add {}) }
+        #expect(!queue.add {})
+        gate.signal()
+    }
+
     @Test func theEndOfTheTimeIsAResponse() async throws {
         try wait(for: Flag())
         fixture.services.timers.stop()
-        let running = Task { [fixture] in await fixture.services.background.run() }
         var statuses = responses.stream.makeAsyncIterator()
         #expect(await statuses.next() == 304)
-        running.cancel()
     }
 }
 
