@@ -9,7 +9,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable, Hashable {
     package init(seed: UInt64) { state = seed }
 
     /// A generator for a part of the program, independent of those of other parts.
-    package init(seed: UInt64, part: String) { self.init(seed: seed ^ part.fnv1a) }
+    package init(seed: UInt64, part: String) { self.init(seed: seed ^ FNV1a(of: part).value) }
 
     /// The next 64 random bits.
     package mutating func next() -> UInt64 {
@@ -23,12 +23,5 @@ package struct SplitMix64: RandomNumberGenerator, Sendable, Hashable {
         bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
         bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
         return bits ^ (bits >> 31)
-    }
-}
-
-extension String {
-    /// A hash of the text that is the same in every process, unlike that of `Hasher` (FNV-1a, 64 bits).
-    package var fnv1a: UInt64 {
-        utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 }

@@ -63,7 +63,7 @@ extension ClusterLedger {
             let able = members.filter { member in
                 specification.upstream.map { member.value.info.upstreams.contains($0) } ?? true
             }
-            let hash = specification.group.fnv1a
+            let hash = FNV1a(of: specification.group).value
             guard let owner = Rendezvous.ranking(of: able.keys, for: hash).first else { continue }
             specified[id]?.owner = owner
             clients[id]?.owner = owner
@@ -127,7 +127,7 @@ extension ClusterLedger {
     }
 
     private func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
-        key.upstream.fnv1a &+ id.fnv1a % UInt64(groups)
+        FNV1a(of: key.upstream).value &+ FNV1a(of: id).value % UInt64(groups)
     }
 
     // MARK: - Members

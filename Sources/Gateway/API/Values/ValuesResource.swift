@@ -211,8 +211,7 @@ struct ValuesResource: Sendable {
         var json = JSONBytes(capacity: ValuesView.usualPartBytes)
         json.beginObject()
         write(&json)
-        let hash = EntityTag.Hash(of: json.bytes).adding(UInt8(ascii: "}"))
-        let tag = EntityTag("\(hash.text)-\(view.staleness)", isWeak: true)
+        let tag = EntityTag("\(EntityTag(of: json.bytes).opaque)-\(view.staleness)", isWeak: true)
         if let plain {
             let response =
                 plain.text.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }

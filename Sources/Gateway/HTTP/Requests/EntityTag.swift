@@ -1,3 +1,5 @@
+internal import StreamIO
+
 /// A tag of a representation, and its comparison with `If-None-Match` and `If-Match` (RFC 9110 section 13.1).
 struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// The text between the quotes.
@@ -11,10 +13,8 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         self.isWeak = isWeak
     }
 
-    /// A tag over bytes.
-    init(of bytes: [UInt8], isWeak: Bool = false) {
-        self.init(Hash(of: bytes).text, isWeak: isWeak)
-    }
+    /// A tag over bytes: their hash.
+    init(of bytes: [UInt8]) { self.init(String(FNV1a(of: bytes).value, radix: 16)) }
 
     /// The tag as in a header.
     var description: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
@@ -43,28 +43,6 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
             rest = rest[rest.index(after: end)...]
         }
         return tags
-    }
-
-    /// FNV-1a over 64 bits: the same in every process, unlike `Hasher`.
-    struct Hash {
-        private var value: UInt64 = 0xcbf2_9ce4_8422_2325
-
-        /// The hash of bytes.
-        init(of bytes: [UInt8]) {
-            for byte in bytes { add(byte) }
-        }
-
-        /// The hash of the bytes and one more.
-        func adding(_ byte: UInt8) -> Hash {
-            var hash = self
-            hash.add(byte)
-            return hash
-        }
-
-        private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
-
-        /// Hexadecimal digits.
-        var text: String { String(value, radix: 16) }
     }
 }
 
