@@ -26,8 +26,6 @@ package struct JSONParseError: Error, Hashable, Sendable {
 
     /// What is wrong.
     package let reason: Reason
-    /// The offset in bytes, from 0.
-    package let offset: Int
     /// The line, from 1.
     package let line: Int
     /// The column in bytes, from 1.
@@ -36,7 +34,6 @@ package struct JSONParseError: Error, Hashable, Sendable {
     /// An error at an offset of a text, line and column counted.
     init(_ reason: Reason, at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
         self.reason = reason
-        self.offset = offset
         var line = 1
         var lineStart = 0
         for index in 0..<Swift.min(offset, bytes.count) where bytes[index] == UInt8(ascii: "\n") {

@@ -35,9 +35,6 @@ package struct JSONPatch: Sendable, Hashable {
     /// The operations, in the order in which they are applied.
     package var operations: [Operation]
 
-    /// A patch with these operations.
-    package init(_ operations: [Operation] = []) { self.operations = operations }
-
     /// The patch that a text describes.
     package init(parsing bytes: some Collection<UInt8>) throws(Failure) {
         let document: JSONValue

@@ -21,8 +21,6 @@ extension SessionMachine {
             }
         case .identityRejected:
             fail(code: 62, message: "Unrecognized server's identity", at: context)
-        case .badData(let reason):
-            badData(reason, at: context)
         }
     }
 

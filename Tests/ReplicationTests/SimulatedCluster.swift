@@ -1,8 +1,9 @@
 import EventHub
-import Replication
 import SessionCore
 import StreamIO
 import TestSupport
+
+@testable import Replication
 
 /// Several members over a log in memory, under a schedule determined by a seed: appends are late, lost and repeated,
 /// deliveries are late or lost, nodes crash, pause and lose their connection, the log is rolled back or emptied.
@@ -254,7 +255,7 @@ final class SimulatedCluster {
     }
 
     private var state: String {
-        let positions = alive.map { "\($0.number): \($0.machine.position)/\($0.machine.known) \($0.outbox.count)" }
+        let positions = alive.map { "\($0.number): \($0.machine.position) \($0.outbox.count)" }
         return "log \(log.count), nodes \(positions)"
     }
 
@@ -262,7 +263,7 @@ final class SimulatedCluster {
         guard let left = left.machine.ledger, let right = right.machine.ledger else { return true }
         return left.epoch == right.epoch && left.members == right.members && left.topics == right.topics
             && left.subscriptions == right.subscriptions && left.clients == right.clients
-            && left.specified == right.specified && left.usedTickets == right.usedTickets
+            && left.specified == right.specified && left.ticketUses == right.ticketUses
     }
 
     /// Each prepared stream belongs to one node, and to the same one as the log has it.

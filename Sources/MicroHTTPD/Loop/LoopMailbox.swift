@@ -100,24 +100,18 @@ extension LoopMessage {
     /// Completes the message without acting on it: the loop has ended.
     func refuse() {
         switch self {
-        case .answer(_, .stream(_, let stream)): stream.onEnd(.neverOpened)
+        case .answer(_, let answer): answer.refuse()
         case .drain(_, let told): told(true)
         case .replaceCertificate(_, let told): told(.notRunning)
-        case .answer(_, .response), .stopAccepting, .close: break
+        case .stopAccepting, .close: break
         }
     }
 }
 
 /// A message of another thread to a loop.
 enum LoopMessage: Sendable {
-    /// The answer of a responder.
-    enum Answer: Sendable {
-        case response(HTTPResponse)
-        case stream(HTTPStreamHead, AdmittedStream)
-    }
-
     /// The answer to a waiting exchange.
-    case answer(UInt64, Answer)
+    case answer(UInt64, LateAnswer)
     /// Serve new connections with this certificate, and report the error, if any.
     case replaceCertificate(DaemonConfiguration.Certificate, told: @Sendable (DaemonError?) -> Void)
     /// Stop listening.

@@ -3,16 +3,13 @@ internal import Synchronization
 
 /// One shard as seen from other threads; its thread serves connections and writes their streams.
 package final class StreamLoop: Sendable {
-    /// The number of the shard, from 0.
-    package let index: Int
     /// The messages to the loop.
     let mailbox: LoopMailbox
     /// The shard's part of the figures, set by its thread.
     let figures = Mutex(DaemonFigures())
 
     /// A loop without a thread; made by the daemon, and by tests of feeds.
-    package init(index: Int) throws(DaemonError) {
-        self.index = index
+    package init() throws(DaemonError) {
         mailbox = try LoopMailbox()
     }
 

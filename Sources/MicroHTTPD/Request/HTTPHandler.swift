@@ -71,6 +71,19 @@ package enum HTTPDecision {
     case stream(HTTPStreamHead, AdmittedStream)
 }
 
+/// The answer to a request whose handler returned `.wait`.
+package enum LateAnswer: Sendable {
+    /// A complete response.
+    case response(HTTPResponse)
+    /// An open response.
+    case stream(HTTPStreamHead, AdmittedStream)
+
+    /// Drops the answer, whose request has ended.
+    package func refuse() {
+        if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) }
+    }
+}
+
 /// Answers a request after the handler returned `.wait`: exactly once, from any thread.
 ///
 /// Only the first answer is sent. A responder that is released without an answer answers 500, so that no connection
@@ -88,22 +101,11 @@ package final class HTTPResponder: Sendable {
         var onAbandonment: (@Sendable () -> Void)?
     }
 
-    private let deliver: @Sendable (LoopMessage.Answer) -> Void
+    private let deliver: @Sendable (LateAnswer) -> Void
     private let state = Mutex(State())
 
-    init(mailbox: LoopMailbox, exchange: UInt64) {
-        deliver = { mailbox.post(.answer(exchange, $0)) }
-    }
-
-    /// A responder that hands its answer, `.respond` or `.stream`, to a closure: to call a handler without a daemon.
-    package init(deliver: @escaping @Sendable (HTTPDecision) -> Void) {
-        self.deliver = { answer in
-            switch answer {
-            case .response(let response): deliver(.respond(response))
-            case .stream(let head, let stream): deliver(.stream(head, stream))
-            }
-        }
-    }
+    /// A responder that hands its answer to a closure.
+    package init(deliver: @escaping @Sendable (LateAnswer) -> Void) { self.deliver = deliver }
 
     deinit {
         if state.withLock({ $0.use == .awaited }) {

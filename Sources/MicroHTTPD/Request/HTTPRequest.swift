@@ -9,45 +9,33 @@ package struct HTTPRequest: Sendable {
     package var rawPath: String
     /// The part after the first `?`, as sent; nil without a `?`, empty after a trailing one.
     package var rawQuery: String?
-    /// HTTP/1.0, or HTTP/1.1 and later minor versions.
-    package var version: HTTPVersion
     /// All header lines in their order, repeated ones included.
     package var headers: HTTPFields
     /// The whole body, chunked framing removed.
     package var body: [UInt8]
     /// The address of the client.
     package var peer: PeerAddress
-    /// The number of its connection: unique in this process, the same for all requests of a connection.
-    package var connectionID: UInt64
-    /// True when the connection is encrypted.
-    package var isSecure: Bool
 
     /// A request from its parts; used by the server, and by tests of handlers.
     package init(
         method: String,
         rawPath: String,
         rawQuery: String? = nil,
-        version: HTTPVersion = .http11,
         headers: HTTPFields = HTTPFields(),
         body: [UInt8] = [],
-        peer: PeerAddress = PeerAddress(host: "127.0.0.1", port: 0),
-        connectionID: UInt64 = 0,
-        isSecure: Bool = false
+        peer: PeerAddress = PeerAddress(host: "127.0.0.1", port: 0)
     ) {
         self.method = method
         self.rawPath = rawPath
         self.rawQuery = rawQuery
-        self.version = version
         self.headers = headers
         self.body = body
         self.peer = peer
-        self.connectionID = connectionID
-        self.isSecure = isSecure
     }
 }
 
 /// The version of a request, as far as the response depends on it.
-package enum HTTPVersion: Sendable, Hashable {
+enum HTTPVersion: Sendable, Hashable {
     /// HTTP/1.0: no chunked framing, the connection closes after the response unless both sides agree otherwise.
     case http10
     /// HTTP/1.1 or a later minor version.

@@ -77,7 +77,7 @@ final class ConnectionLedger: Sendable {
             }
             if let group { counts.byAddress[group, default: 0] += 1 }
             counts.accepted += 1
-            return ConnectionPlace(id: counts.accepted, peer: peer, isReserved: isReserved)
+            return ConnectionPlace(peer: peer, isReserved: isReserved)
         }
     }
 
@@ -139,8 +139,6 @@ extension [String: Int] {
 
 /// The place of a connection in the counts of the ledger.
 struct ConnectionPlace: Sendable {
-    /// Unique in the process.
-    let id: UInt64
     /// The address of the client.
     let peer: PeerAddress
     /// The connection is beyond the limit: it may only send operational requests.

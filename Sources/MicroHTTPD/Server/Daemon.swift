@@ -165,9 +165,9 @@ package final class Daemon: Sendable {
     private func makeDrivers(_ listener: ListeningSocket) throws(DaemonError) -> [LoopDriver] {
         var drivers: [LoopDriver] = []
         do throws(DaemonError) {
-            for index in 0..<configuration.shards {
+            for _ in 0..<configuration.shards {
                 let driver = try LoopDriver(
-                    loop: StreamLoop(index: index),
+                    loop: StreamLoop(),
                     configuration: configuration,
                     handler: handler,
                     ledger: ledger,

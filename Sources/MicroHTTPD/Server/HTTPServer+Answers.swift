@@ -34,7 +34,7 @@ extension HTTPServer {
     }
 
     /// A late answer to a waiting exchange, from the loop's mailbox.
-    func answer(_ exchange: Exchange, _ answer: LoopMessage.Answer) {
+    func answer(_ exchange: Exchange, _ answer: LateAnswer) {
         guard case .waiting = exchange.phase else { return answer.refuse() }
         switch answer {
         case .response(let response):
@@ -131,12 +131,5 @@ extension HTTPServer {
         } else {
             Glibc.close(descriptor)
         }
-    }
-}
-
-extension LoopMessage.Answer {
-    /// Drops the answer, whose request has ended.
-    func refuse() {
-        if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) }
     }
 }

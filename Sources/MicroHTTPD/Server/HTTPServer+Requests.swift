@@ -131,7 +131,7 @@ extension HTTPServer {
         exchange.screened = nil
         exchange.body = []
         if driver.isClosing { return queue(HTTPResponse(status: 503), for: exchange) }
-        let responder = HTTPResponder(mailbox: driver.loop.mailbox, exchange: exchange.id)
+        let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id = exchange.id] in mailbox.post(.answer(id, $0)) }
         switch handle(request, responder) {
         case .respond(let response):
             return queue(response, for: exchange)
@@ -153,12 +153,9 @@ extension HTTPServer {
             method: head.method,
             rawPath: head.rawPath,
             rawQuery: head.rawQuery,
-            version: head.version,
             headers: head.headers,
             body: exchange.body,
-            peer: exchange.record.place.peer,
-            connectionID: exchange.record.place.id,
-            isSecure: isSecure
+            peer: exchange.record.place.peer
         )
     }
 }

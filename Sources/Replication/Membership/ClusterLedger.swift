@@ -99,9 +99,6 @@ package struct ClusterLedger: Sendable, Equatable {
         self.earlierEpochs = earlierEpochs
     }
 
-    /// The number of known used tickets.
-    package var usedTickets: Int { ticketUses.uses.count }
-
     /// Whether a ticket was used, or belongs to another epoch.
     package func isUsed(_ ticket: TicketUse) -> Bool { ticket.epoch != epoch || ticketUses.contains(ticket) }
 

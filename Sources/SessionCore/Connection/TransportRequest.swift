@@ -61,8 +61,6 @@ package enum TransportClosure: Sendable, Equatable {
     case failed(reason: String)
     /// The server's identity matches none of the pins; no retry can help.
     case identityRejected(reason: String)
-    /// The received bytes are not lines of TLCP, for example because a line is too long.
-    case badData(reason: String)
 }
 
 /// Identifies one connection of the session machine: a WebSocket, or one HTTP request with its response.

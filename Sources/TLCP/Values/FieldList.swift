@@ -10,9 +10,6 @@ package struct FieldList: Sendable, Hashable {
 
     /// Wraps the bytes of a line.
     package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
-
-    /// Wraps the bytes of a text.
-    package init(_ text: String) { bytes = Array(text.utf8)[...] }
 }
 
 extension ArraySlice<UInt8> {

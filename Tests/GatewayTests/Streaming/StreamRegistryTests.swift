@@ -17,7 +17,7 @@ import Testing
         hub.take(.subscriptionAdded("s", properties))
         hub.take(.carried(subscription: "s", by: "c"))
         let registry = StreamRegistry(hub: hub)
-        let loop = try StreamLoop(index: 0)
+        let loop = try StreamLoop()
         return (hub, registry, registry.makeFeed(for: loop))
     }
 

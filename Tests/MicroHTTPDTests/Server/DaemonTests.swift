@@ -188,7 +188,7 @@ internal import Testing
         configuration.shards = 3
         let contents = (0..<60).map { _ in TestContent(["1"]) }
         let server = try TestServer.streaming(configuration) { contents[Int($0.rawPath.dropFirst()) ?? 0] }
-        #expect(server.daemon.loops.map(\.index) == [0, 1, 2])
+        #expect(server.daemon.loops.count == 3)
         let clients = try contents.indices.map { number in
             let client = try server.client()
             try client.send("GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n")

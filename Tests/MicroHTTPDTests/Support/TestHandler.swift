@@ -28,9 +28,9 @@ struct TestHandler: HTTPHandler {
         )
     }
 
-    /// Method, path, query, version, header lines and body, one a line.
+    /// Method, path, query, header lines and body, one a line.
     static let echo: @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision = { request, _ in
-        var lines = [request.method, request.rawPath, request.rawQuery ?? "no query", "\(request.version)"]
+        var lines = [request.method, request.rawPath, request.rawQuery ?? "no query"]
         lines += request.headers.lines.map { "\($0.name)=\($0.value)" }
         lines.append(String(decoding: request.body, as: UTF8.self))
         return .respond(HTTPResponse(status: 200, body: .bytes(Array(lines.joined(separator: "\n").utf8))))

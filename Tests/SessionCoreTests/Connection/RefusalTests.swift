@@ -165,11 +165,11 @@ internal import Testing
         #expect(harness.status == .disconnected)
     }
 
-    @Test func bytesWithoutLinesEndTheSession() {
+    @Test func theReasonOfTheEndIsReportedToAllListeners() throws {
         let harness = SessionHarness.bound(.httpStreaming)
-        harness.close(harness.stream, .badData(reason: "line too long"))
-        #expect(harness.takeConversation().contains("error 61 line too long"))
-        #expect(harness.legacyEvents.last == .badData(reason: "line too long"))
+        harness.receive("LOOP,x")
+        let error = try #require(harness.takeConversation().first { $0.hasPrefix("error 61 ") })
+        #expect(harness.legacyEvents.last == .badData(reason: String(error.dropFirst("error 61 ".count))))
     }
 
     @Test func unknownAndEmptyLinesAreIgnored() {

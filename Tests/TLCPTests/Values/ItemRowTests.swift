@@ -194,3 +194,8 @@ struct ItemRowTests {
         }
     }
 }
+
+extension FieldList {
+    /// Wraps the bytes of a text.
+    init(_ text: String) { self.init(Array(text.utf8)[...]) }
+}

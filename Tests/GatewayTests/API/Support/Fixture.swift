@@ -115,12 +115,8 @@ struct Fixture {
 extension HTTPHost {
     /// Responds to a complete request. After `.wait` the response goes to `later`; a late stream is not opened.
     func decide(_ request: HTTPRequest, later: @escaping @Sendable (HTTPResponse) -> Void) -> HTTPDecision {
-        let responder = HTTPResponder { decision in
-            switch decision {
-            case .respond(let response): later(response)
-            case .stream(_, let stream): stream.onEnd(.neverOpened)
-            case .wait: break
-            }
+        let responder = HTTPResponder { answer in
+            if case .response(let response) = answer { later(response) } else { answer.refuse() }
         }
         return handle(request, responder)
     }
