@@ -136,7 +136,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TLCPTransportsTests",
-            dependencies: ["TLCPTransports", nioCore, nioPosix, nioEmbedded, nioSSL, crypto],
+            dependencies: ["TLCPTransports", "TLCP", nioCore, nioPosix, nioEmbedded, nioSSL, crypto],
             swiftSettings: strict
         ),
         .testTarget(

@@ -54,7 +54,7 @@ extension SessionMachine {
     }
 
     mutating func openRequest(
-        _ kind: TransportRequest.Kind,
+        _ kind: TransportKind,
         at address: String,
         _ request: TransportRequest.Request,
         isCreation: Bool = false

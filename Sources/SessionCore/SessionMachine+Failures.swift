@@ -2,11 +2,11 @@ internal import TLCP
 
 /// Failed and silent connections, refusals, recovery and retries.
 extension SessionMachine {
-    mutating func connectionClosed(_ connection: ConnectionID, _ closure: TransportClosure, at context: EventContext) {
+    mutating func connectionClosed(_ connection: ConnectionID, _ end: TransportEnd, at context: EventContext) {
         let isStream = state.connection == connection
         _ = connections.ended(connection)
         guard isStream || control.connection == connection else { return }
-        switch closure {
+        switch end {
         case .completed:
             if isStream {
                 connectionFailed(.broken, reason: "the connection ended", at: context)

@@ -186,10 +186,10 @@ package struct SessionMachine: ~Copyable {
     /// A connection ended that the machine did not close; reported once for each.
     package mutating func transportClosed(
         _ connection: ConnectionID,
-        _ closure: TransportClosure,
+        _ end: TransportEnd,
         at context: EventContext
     ) -> [SessionAction] {
-        connectionClosed(connection, closure, at: context)
+        connectionClosed(connection, end, at: context)
         sendPendingRequests(at: context)
         return takeActions()
     }

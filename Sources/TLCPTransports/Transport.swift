@@ -1,3 +1,5 @@
+package import TLCP
+
 /// One connection: a WebSocket, or one HTTP request with its response. It exists before it is open, so that it can be
 /// closed while it is being opened.
 package protocol Transport: AnyObject, Sendable {
@@ -36,16 +38,6 @@ package struct LineBatch: Sendable, Equatable {
     }
 }
 
-/// How a connection ended.
-package enum TransportEnd: Sendable, Equatable {
-    /// HTTP: the response is complete. WebSocket: the peer closed.
-    case completed
-    /// It could not be opened, failed, or the HTTP status was outside 200…299.
-    case failed(reason: String)
-    /// The server's public key matches none of the pins.
-    case identityRejected(reason: String)
-}
-
 /// Opens the connections of one client.
 package protocol TransportConnector: Sendable {
     /// Starts to open a connection. Events arrive on a network thread, one at a time, none of them before this method
@@ -61,19 +53,7 @@ package protocol TransportConnector: Sendable {
 /// The parameters of a connection.
 package struct ConnectionRequest: Sendable, Equatable {
     /// The kind of connection.
-    package enum Kind: Sendable, Hashable {
-        /// A WebSocket.
-        case webSocket
-        /// An HTTP request with a streamed response.
-        case httpStream
-        /// An HTTP request with a response that the server ends soon.
-        case httpPoll
-        /// A short HTTP request, on a connection kept alive between requests of this kind.
-        case httpControl
-    }
-
-    /// The kind of connection.
-    package var kind: Kind
+    package var kind: TransportKind
     /// The host name, or a literal address without brackets.
     package var host: String
     /// The port.
@@ -92,7 +72,7 @@ package struct ConnectionRequest: Sendable, Equatable {
     package var pins: [CertificatePin] = []
 
     /// A request.
-    package init(kind: Kind, host: String, port: Int, isSecure: Bool, target: String) {
+    package init(kind: TransportKind, host: String, port: Int, isSecure: Bool, target: String) {
         self.kind = kind
         self.host = host
         self.port = port

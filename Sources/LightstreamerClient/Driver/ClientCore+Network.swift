@@ -78,38 +78,20 @@ extension ClientCore {
 
 extension ConnectionRequest {
     /// Converts the machine's request; nil for an invalid address.
-    init?(_ order: TransportRequest, pins: [String]) {
-        guard let address = ServerAddress(order.address) else { return nil }
-        let kind: Kind =
-            switch order.kind {
-            case .webSocket: .webSocket
-            case .httpStream: .httpStream
-            case .httpPoll: .httpPoll
-            case .httpControl: .httpControl
-            }
+    init?(_ request: TransportRequest, pins: [String]) {
+        guard let address = ServerAddress(request.address) else { return nil }
         let prefix = address.path.hasSuffix("/") ? String(address.path.dropLast()) : address.path
         self.init(
-            kind: kind,
+            kind: request.kind,
             host: address.host,
             port: address.effectivePort,
             isSecure: address.scheme == "https",
-            target: prefix + (order.request?.target ?? "/lightstreamer")
+            target: prefix + (request.request?.target ?? "/lightstreamer")
         )
-        subprotocol = order.subprotocol ?? ""
-        body = order.request?.body ?? []
-        headers = order.headers
+        subprotocol = request.subprotocol ?? ""
+        body = request.request?.body ?? []
+        headers = request.headers
         self.pins = pins.compactMap { CertificatePin($0) }
-    }
-}
-
-extension TransportClosure {
-    /// Converts the end of a connection.
-    init(_ end: TransportEnd) {
-        switch end {
-        case .completed: self = .completed
-        case .failed(let reason): self = .failed(reason: reason)
-        case .identityRejected(let reason): self = .identityRejected(reason: reason)
-        }
     }
 }
 

@@ -135,7 +135,7 @@ final class SessionDriver {
         case .closed(let end):
             transports[connection] = nil
             logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])
-            perform(machine.transportClosed(connection, TransportClosure(end), at: context))
+            perform(machine.transportClosed(connection, end, at: context))
         }
     }
 

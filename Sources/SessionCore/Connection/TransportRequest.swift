@@ -1,17 +1,7 @@
+package import TLCP
+
 /// A request of the machine to open one connection.
 package struct TransportRequest: Sendable, Equatable {
-    /// What a connection is for.
-    package enum Kind: Sendable, Hashable {
-        /// A WebSocket, kept open until the machine closes it.
-        case webSocket
-        /// An HTTP request whose response is a stream that may last for hours.
-        case httpStream
-        /// An HTTP request whose response ends by itself: a creation, a poll or a recovery.
-        case httpPoll
-        /// A short HTTP request beside the stream: control, message or heartbeat.
-        case httpControl
-    }
-
     /// An HTTP request of TLCP: always a POST of `text/plain; charset=utf-8`.
     package struct Request: Sendable, Equatable {
         /// Path and query, to be appended to the path prefix of the address; starts with `/lightstreamer/`.
@@ -27,7 +17,7 @@ package struct TransportRequest: Sendable, Equatable {
     }
 
     /// What the connection is for.
-    package var kind: Kind
+    package var kind: TransportKind
     /// The address to connect to, as an `http` or `https` URL: host, optional port, optional path prefix.
     package var address: String
     /// The WebSocket subprotocol to request (`TLCP-2.5.0.lightstreamer.com`); nil for HTTP.
@@ -39,7 +29,7 @@ package struct TransportRequest: Sendable, Equatable {
 
     /// A request.
     package init(
-        kind: Kind,
+        kind: TransportKind,
         address: String,
         subprotocol: String? = nil,
         request: Request? = nil,
@@ -51,16 +41,6 @@ package struct TransportRequest: Sendable, Equatable {
         self.request = request
         self.headers = headers
     }
-}
-
-/// The end of a connection that the machine did not close.
-package enum TransportClosure: Sendable, Equatable {
-    /// HTTP: the response is complete. WebSocket: the peer closed the connection.
-    case completed
-    /// It could not be opened, broke, or was answered by an HTTP status outside 200…299.
-    case failed(reason: String)
-    /// The server's identity matches none of the pins; no retry can help.
-    case identityRejected(reason: String)
 }
 
 /// Identifies one connection of the session machine: a WebSocket, or one HTTP request with its response.

@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import TLCP
 
 /// The reason for which a connection failed.
 enum DialFailure: Error {

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOHTTP1
+internal import TLCP
 
 /// One HTTP request with its response: a stream, a poll or a control request.
 ///

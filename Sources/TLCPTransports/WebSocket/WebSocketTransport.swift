@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOWebSocket
+internal import TLCP
 
 /// A WebSocket connection.
 ///

@@ -95,7 +95,7 @@ extension Conversation {
         }
     }
 
-    func ended(_ connection: ConnectionID, _ closure: TransportClosure) {
+    func ended(_ connection: ConnectionID, _ closure: TransportEnd) {
         guard let link = links[connection], !link.isHalfOpen else { return }
         links[connection] = nil
         if link.isClientPresent { perform(client.transportClosed(connection, closure, at: context())) }

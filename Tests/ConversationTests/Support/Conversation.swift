@@ -12,7 +12,7 @@ final class Conversation {
     enum Occurrence {
         case opened(ConnectionID)
         case bytes(ConnectionID, [UInt8])
-        case ended(ConnectionID, TransportClosure)
+        case ended(ConnectionID, TransportEnd)
         case handshake(LinkID, subprotocol: String?)
         case request(LinkID, HTTPRequestText)
         case message(LinkID, [UInt8])

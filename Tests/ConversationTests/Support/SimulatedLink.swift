@@ -14,7 +14,7 @@ struct SimulatedLink {
     }
 
     /// The purpose of the connection.
-    let kind: TransportRequest.Kind
+    let kind: TransportKind
     /// Whether lines of the session's stream arrive here, or only answers to requests beside it.
     var isStream: Bool { kind != .httpControl }
     /// When the client opened it.
@@ -33,7 +33,7 @@ struct SimulatedLink {
     private var lastAtServer = Duration.zero
 
     /// A connection that is being opened.
-    init(kind: TransportRequest.Kind, openedAt: Duration) {
+    init(kind: TransportKind, openedAt: Duration) {
         self.kind = kind
         self.openedAt = openedAt
     }

@@ -1,5 +1,6 @@
 internal import LightstreamerClient
 internal import Synchronization
+internal import TLCP
 
 @testable internal import TLCPTransports
 

@@ -126,7 +126,7 @@ final class SessionHarness {
     func completeStream() { close(stream, .completed) }
     func breakControl() { close(control, .failed(reason: "broken")) }
 
-    func close(_ connection: ConnectionID, _ closure: TransportClosure) {
+    func close(_ connection: ConnectionID, _ closure: TransportEnd) {
         openConnections.remove(connection)
         perform(machine.transportClosed(connection, closure, at: context))
     }

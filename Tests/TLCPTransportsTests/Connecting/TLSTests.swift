@@ -1,4 +1,5 @@
 internal import NIOSSL
+internal import TLCP
 internal import Testing
 
 @testable internal import TLCPTransports

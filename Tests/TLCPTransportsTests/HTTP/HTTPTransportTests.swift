@@ -1,3 +1,4 @@
+internal import TLCP
 internal import Testing
 
 @testable internal import TLCPTransports
@@ -100,8 +101,8 @@ internal import Testing
         }
     }
 
-    @Test(arguments: [ConnectionRequest.Kind.httpStream, .httpPoll, .httpControl])
-    func requestIsNotRepeatedIfItsReusedConnectionBreaks(kind: ConnectionRequest.Kind) async throws {
+    @Test(arguments: [TransportKind.httpStream, .httpPoll, .httpControl])
+    func requestIsNotRepeatedIfItsReusedConnectionBreaks(kind: TransportKind) async throws {
         let (requests, record) = AsyncStream<String>.makeStream()
         let script: @Sendable (Int, Peer) async throws -> Void = { number, peer in
             record.yield(try await peer.request().body)

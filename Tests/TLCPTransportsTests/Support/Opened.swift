@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import Synchronization
+internal import TLCP
 
 @testable internal import TLCPTransports
 
@@ -70,7 +71,7 @@ extension ConnectionRequest {
     /// A request for a server on loopback.
     static func to(
         _ port: Int,
-        _ kind: Kind = .httpPoll,
+        _ kind: TransportKind = .httpPoll,
         host: String = "127.0.0.1",
         target: String = "/lightstreamer/create_session.txt?LS_protocol=TLCP-2.5.0",
         body: String = "LS_cid=x",
