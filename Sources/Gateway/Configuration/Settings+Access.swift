@@ -2,7 +2,7 @@ internal import MicroHTTPD
 
 extension Settings {
     /// The settings of authentication, authorization and rate limits.
-    static let access: [Setting] = authentication + keys + webTokens + claims + limits
+    static let access: [Setting] = authentication + network + keys + webTokens + claims + limits
 
     private static let authentication: [Setting] = {
         let access = SettingGroup("", \.access)
@@ -34,6 +34,12 @@ extension Settings {
                 most: 3600,
                 "How long a ticket can be used to open a stream."
             ),
+        ]
+    }()
+
+    private static let network: [Setting] = {
+        let access = SettingGroup("", \.access)
+        return [
             access.setting(
                 "http.hosts",
                 .list(of: "host names"),

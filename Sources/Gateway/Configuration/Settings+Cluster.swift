@@ -2,7 +2,9 @@ internal import NATSLink
 
 /// The settings of a cluster of several gateways.
 extension Settings {
-    static let cluster: [Setting] = {
+    static let cluster: [Setting] = engine + log
+
+    private static let engine: [Setting] = {
         let member = SettingGroup("cluster.", \.cluster, effect: .restart)
         let engine = SettingGroup("cluster.", \.cluster.nats, effect: .restart)
         return [
@@ -39,6 +41,13 @@ extension Settings {
             engine.text("tls.authorities", "a path", \.authoritiesFile, "PEM file of the trusted authorities."),
             engine.text("tls.certificate", "a path", \.certificateFile, "PEM file of the client certificate."),
             engine.text("tls.key", "a path", \.keyFile, "PEM file of the client certificate's private key."),
+        ]
+    }()
+
+    private static let log: [Setting] = {
+        let member = SettingGroup("cluster.", \.cluster, effect: .restart)
+        let engine = SettingGroup("cluster.", \.cluster.nats, effect: .restart)
+        return [
             engine.integer(
                 "copies",
                 \.copies,

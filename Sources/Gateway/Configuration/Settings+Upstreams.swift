@@ -63,7 +63,7 @@ extension Settings {
         } change: { all, name, change throws(SettingError) in
             try change(&all.pool.upstreams[all.pool.indexOfUpstream(name)])
         }
-        return servers(upstream) + tls(upstream) + credentials(upstream) + quotas(upstream)
+        return servers(upstream) + tls(upstream) + proxy(upstream) + credentials(upstream) + quotas(upstream)
             + ConnectionOption.all.map { option($0, of: upstream) }
     }()
 
@@ -134,7 +134,7 @@ extension Settings {
         ]
     }
 
-    private static func credentials(_ upstream: UpstreamGroup) -> [Setting] {
+    private static func proxy(_ upstream: UpstreamGroup) -> [Setting] {
         [
             upstream.setting("proxy.address", .text("HOST:PORT"), "The HTTP proxy to connect through.") {
                 $0.proxy.map { "\($0.host):\($0.port)" } ?? "none"
@@ -161,6 +161,11 @@ extension Settings {
             } apply: { upstream, text in
                 upstream.changeProxy { $0.password = text }
             },
+        ]
+    }
+
+    private static func credentials(_ upstream: UpstreamGroup) -> [Setting] {
+        [
             upstream.setting(
                 "http.user",
                 .text("a name"),

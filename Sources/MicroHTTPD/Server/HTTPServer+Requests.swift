@@ -66,6 +66,11 @@ extension HTTPServer {
             return refuse(exchange, .connectionLimitReached)
         }
         if head.body == .none || head.body == .length(0) || driver.isClosing { return .YES }
+        return screen(exchange, head)
+    }
+
+    /// Asks the handler whether it accepts a request with a body, and reserves the memory of the body.
+    private func screen(_ exchange: Exchange, _ head: RequestHead) -> MHD_Result {
         switch driver.handler.screen(request(of: exchange, head)) {
         case .accept(let handler): exchange.screened = handler
         case .reject(let response):
@@ -131,7 +136,9 @@ extension HTTPServer {
         exchange.screened = nil
         exchange.body = []
         if driver.isClosing { return queue(HTTPResponse(status: 503), for: exchange) }
-        let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id = exchange.id] in mailbox.post(.answer(id, $0)) }
+        let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id = exchange.id] in
+            mailbox.post(.answer(id, $0))
+        }
         switch handle(request, responder) {
         case .respond(let response):
             return queue(response, for: exchange)

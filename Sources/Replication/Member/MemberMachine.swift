@@ -129,7 +129,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The position up to which the log is applied.
     package var position: UInt64 { reader.position }
 
-
     /// Whether streams may be opened on this member.
     package func isServing(at now: Moment) -> Bool { isFollowing && monitor.isInTouch(at: now) }
 

@@ -42,7 +42,7 @@ extension Dialer {
 
     /// Asks the delegate about the certificate that the TLS settings accept, unless the delegate has already decided.
     func reviewTrust(_ channel: any Channel, _ endpoint: Endpoint, isDone: Bool) -> EventLoopFuture<Void> {
-        guard endpoint.isSecure, !isDone, settings.canAuthenticate() else { return loop.makeSucceededVoidFuture() }
+        guard !isDone, settings.canAuthenticate() else { return loop.makeSucceededVoidFuture() }
         let certificate: [UInt8]
         do {
             certificate = try channel.pipeline.syncOperations.nioSSL_peerCertificate()?.toDERBytes() ?? []

@@ -41,10 +41,7 @@ final class Dialer: Sendable {
                 self.connect(endpoint, opened: opened)
                     .flatMap { channel in
                         self.tunnel(tunnels, channel, to: endpoint)
-                            .flatMap {
-                                self.secure(channel, endpoint, identity: identity, delegatesTrust: delegatesTrust)
-                            }
-                            .flatMap { self.reviewTrust(channel, endpoint, isDone: delegatesTrust) }
+                            .flatMap { self.secure(channel, endpoint, identity, delegatesTrust: delegatesTrust) }
                             .map { channel }
                             .flatMapErrorThrowing { error in
                                 channel.close(promise: nil)
@@ -103,10 +100,11 @@ final class Dialer: Sendable {
         .flatMap { self.remove(ProxyTunnel.self, from: channel) }
     }
 
+    /// Encrypts a channel, and checks the certificates of the server.
     private func secure(
         _ channel: any Channel,
         _ endpoint: Endpoint,
-        identity: TLSSettings.Identity?,
+        _ identity: TLSSettings.Identity?,
         delegatesTrust: Bool
     ) -> EventLoopFuture<Void> {
         guard endpoint.isSecure else { return loop.makeSucceededVoidFuture() }
@@ -124,6 +122,7 @@ final class Dialer: Sendable {
         }
         .flatMapThrowing { try Self.check(endpoint.pins, of: channel, chain) }
         .flatMap { self.remove(TLSHandshakeGate.self, from: channel) }
+        .flatMap { self.reviewTrust(channel, endpoint, isDone: delegatesTrust) }
     }
 
     /// Compares the pins with the verified chain, or with the server's certificate alone if no chain was verified.
