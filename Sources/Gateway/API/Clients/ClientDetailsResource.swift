@@ -14,9 +14,7 @@ struct ClientDetailsResource: Sendable {
     /// `PATCH /v1/clients/{id}/details`. Checks validity first, then rights, then the state of the client.
     func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
-        let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
-        let refusals = Refusals()
-        let reader = ObjectReader(body, refusals)
+        let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         reader.allow(
             only: ["serverAddress", "adapterSet", "user", "password", "certificatePins"],
             readOnly: ["sessionId", "serverInstanceAddress", "serverSocketName", "clientIp"]
@@ -29,7 +27,7 @@ struct ClientDetailsResource: Sendable {
         let user = reader.optionalString("user")
         let password = reader.optionalString("password")
         let pins = pins(reader)
-        try refusals.finish()
+        try reader.refusals.finish()
         if address != nil || adapterSet != nil { try services.permissions(call).checkAddress() }
         try checkAddress(address, of: client)
         guard client.isDedicated else {

@@ -13,10 +13,9 @@ struct ClientOptionsResource: Sendable {
     /// `PATCH /v1/clients/{id}/options`.
     func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
-        let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
-        let refusals = Refusals()
-        let patch = OptionsPatch(ObjectReader(body, refusals), defaults: defaults(client))
-        try refusals.finish()
+        let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
+        let patch = OptionsPatch(reader, defaults: defaults(client))
+        try reader.refusals.finish()
         try response(client).check(ifMatch: call.header("If-Match"))
         try patch.apply(to: client.core.connectionOptions)
         return .response(response(client).tagged(ifNoneMatch: nil))

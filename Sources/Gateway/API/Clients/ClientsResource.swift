@@ -28,12 +28,11 @@ struct ClientsResource: Sendable {
 
     /// `POST /v1/clients`.
     func create(_ call: Call) throws -> OperationResult {
-        let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
+        let reader = try RequestBody.reader(of: call)
         let specification = specification(reader)
         let connects = reader.bool("connect") ?? true
         let options = reader.object("options").map { OptionsPatch($0, defaults: defaults(specification)) }
-        try refusals.finish()
+        try reader.refusals.finish()
         guard let specification else { throw Problem(.invalidValue) }
         switch specification.target {
         case .upstream(let name): try services.permissions(call).check(upstream: name)

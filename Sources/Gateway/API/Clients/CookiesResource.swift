@@ -36,12 +36,11 @@ struct CookiesResource: Sendable {
     /// `POST /v1/clients/{id}/cookies`.
     func add(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
-        let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
+        let reader = try RequestBody.reader(of: call)
         reader.allow(only: ["url", "cookies"])
         let host = host(reader)
         let cookies = cookies(reader, host: host ?? "")
-        try refusals.finish()
+        try reader.refusals.finish()
         client.core.addCookies(cookies)
         return .response(Response(status: 204))
     }

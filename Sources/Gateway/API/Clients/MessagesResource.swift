@@ -9,7 +9,7 @@ struct MessagesResource: Sendable {
     /// `POST /v1/clients/{id}/messages`.
     func send(_ call: Call) throws -> OperationResult {
         let client = try services.client(call)
-        let message = try message(RequestBody.object(of: call))
+        let message = try message(RequestBody.reader(of: call))
         guard message.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
             return .response(accepted(try client.send(message)))
         }
@@ -35,9 +35,7 @@ struct MessagesResource: Sendable {
         }
     }
 
-    private func message(_ object: JSONObject) throws(Problem) -> MessageSubmission {
-        let refusals = Refusals()
-        let reader = ObjectReader(object, refusals)
+    private func message(_ reader: ObjectReader) throws(Problem) -> MessageSubmission {
         reader.allow(only: ["text", "sequence", "delayTimeout", "enqueueWhileDisconnected", "outcome"])
         if !reader.has("text") { reader.missing("text") }
         var message = MessageSubmission(text: reader.string("text") ?? "")
@@ -55,7 +53,7 @@ struct MessagesResource: Sendable {
         }
         message.enqueueWhileDisconnected = reader.bool("enqueueWhileDisconnected") ?? false
         message.wantsOutcome = reader.bool("outcome") ?? true
-        try refusals.finish()
+        try reader.refusals.finish()
         return message
     }
 

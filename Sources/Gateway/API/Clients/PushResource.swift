@@ -7,15 +7,14 @@ struct PushResource: Sendable {
     /// `PUT /v1/clients/{id}/device`.
     func register(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
-        let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
+        let reader = try RequestBody.reader(of: call)
         reader.allow(only: ["token", "applicationId", "platform", "previousToken"])
         for name in ["token", "applicationId"] where !reader.has(name) { reader.missing(name) }
         let token = reader.name("token")
         let application = reader.name("applicationId")
         let platform = platform(reader)
         let previous = reader.optionalString("previousToken", mayBeEmpty: false) ?? nil
-        try refusals.finish()
+        try reader.refusals.finish()
         guard let token, let application else { throw Problem(.invalidValue) }
         client.core.registerDeviceToken(
             token,

@@ -65,7 +65,7 @@ struct StreamsResource: Sendable {
 
     /// `POST /v1/streams`.
     func create(_ call: Call) throws -> OperationResult {
-        let reader = ObjectReader(try RequestBody.object(of: call), Refusals())
+        let reader = try RequestBody.reader(of: call)
         let request = settings(reader)
         let selectors = selectors(reader)
         try reader.refusals.finish()
@@ -100,8 +100,7 @@ struct StreamsResource: Sendable {
     func patch(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         _ = try services.stream(call)
-        let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
-        let reader = ObjectReader(body, Refusals())
+        let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         reader.allow(only: ["add", "remove"])
         let add = SourceReader.list("add", of: reader, mayJoin: true) ?? []
         let remove = SourceReader.list("remove", of: reader, mayJoin: false) ?? []

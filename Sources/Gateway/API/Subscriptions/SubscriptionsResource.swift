@@ -15,13 +15,12 @@ struct SubscriptionsResource: Sendable {
 
     /// `POST /v1/subscriptions`.
     func create(_ call: Call) throws -> OperationResult {
-        let refusals = Refusals()
-        let reader = ObjectReader(try RequestBody.object(of: call), refusals)
+        let reader = try RequestBody.reader(of: call)
         reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active"]))
         let properties = SubscriptionReader(reader).properties()
         let isActive = reader.bool("active") ?? true
         let carrier = carrier(reader)
-        try refusals.finish()
+        try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
         try services.permissions(call).check(properties)

@@ -21,6 +21,11 @@ enum RequestBody {
         return object
     }
 
+    /// A reader of the body as a JSON object. Throws as `object`.
+    static func reader(of call: Call, types: [String] = ["application/json"]) throws(Problem) -> ObjectReader {
+        ObjectReader(try object(of: call, types: types), Refusals())
+    }
+
     /// Rejects a body for an operation that takes none; an empty JSON object is allowed.
     static func none(of call: Call) throws(Problem) {
         if call.body.isEmpty { return }
