@@ -2,7 +2,19 @@ internal import TLCP
 
 /// Handles lines. Every line on the stream connection restarts its supervision.
 extension SessionMachine {
-    mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at context: EventContext) {
+    /// Lines arrived, in order, without their CR-LF. Lines of connections that were given up are ignored.
+    package mutating func received(
+        _ connection: ConnectionID,
+        lines: [ArraySlice<UInt8>],
+        at context: EventContext
+    ) -> [SessionAction] {
+        out.reserveCapacity(lines.count)
+        for line in lines { lineReceived(line, on: connection, at: context) }
+        sendPendingRequests(at: context)
+        return takeActions()
+    }
+
+    private mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at context: EventContext) {
         let isStream = state.connection == connection
         guard isStream || control.connection == connection else { return }
         if isStream { aliveness(at: context) }

@@ -171,18 +171,6 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    /// Lines arrived, in order, without their CR-LF. Lines of connections that were given up are ignored.
-    package mutating func received(
-        _ connection: ConnectionID,
-        lines: [ArraySlice<UInt8>],
-        at context: EventContext
-    ) -> [SessionAction] {
-        out.reserveCapacity(lines.count)
-        for line in lines { lineReceived(line, on: connection, at: context) }
-        sendPendingRequests(at: context)
-        return takeActions()
-    }
-
     /// A connection ended that the machine did not close; reported once for each.
     package mutating func transportClosed(
         _ connection: ConnectionID,

@@ -3,21 +3,6 @@
 // UNSUB,<sub>    EOS,<sub>,<item>    CS,<sub>,<item>    OV,<sub>,<item>,<lost>
 // CONF,<sub>,<frequency>[,filtered|unfiltered]       a missing last argument means filtered
 extension ServerNotification {
-    /// Parses a line that starts with `U,`. Nearly all lines do, so this path avoids the argument reader.
-    static func parseUpdate(_ line: ArraySlice<UInt8>) throws(TLCPError) -> ServerNotification {
-        var index = line.startIndex + 2
-        guard let subscription = WireNumber.count(in: line, from: &index), subscription > 0 else {
-            throw .malformedArgument(tag: Tag.update.rawValue, position: 1)
-        }
-        guard index < line.endIndex else { throw .missingArgument(tag: Tag.update.rawValue, position: 2) }
-        index += 1
-        guard let item = WireNumber.count(in: line, from: &index), item > 0 else {
-            throw .malformedArgument(tag: Tag.update.rawValue, position: 2)
-        }
-        guard index < line.endIndex else { throw .missingArgument(tag: Tag.update.rawValue, position: 3) }
-        return .update(SubscriptionID(subscription), item: item, fields: FieldList(line[(index + 1)...]))
-    }
-
     static func parseSubscription(
         _ tag: Tag,
         _ arguments: inout ArgumentReader

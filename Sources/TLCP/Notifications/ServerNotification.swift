@@ -93,6 +93,21 @@ extension ServerNotification {
         }
     }
 
+    /// Parses `U,<sub>,<item>,<field list>`. Nearly all lines are updates, so this path avoids the argument reader.
+    private static func parseUpdate(_ line: ArraySlice<UInt8>) throws(TLCPError) -> ServerNotification {
+        var index = line.startIndex + 2
+        guard let subscription = WireNumber.count(in: line, from: &index), subscription > 0 else {
+            throw .malformedArgument(tag: Tag.update.rawValue, position: 1)
+        }
+        guard index < line.endIndex else { throw .missingArgument(tag: Tag.update.rawValue, position: 2) }
+        index += 1
+        guard let item = WireNumber.count(in: line, from: &index), item > 0 else {
+            throw .malformedArgument(tag: Tag.update.rawValue, position: 2)
+        }
+        guard index < line.endIndex else { throw .missingArgument(tag: Tag.update.rawValue, position: 3) }
+        return .update(SubscriptionID(subscription), item: item, fields: FieldList(line[(index + 1)...]))
+    }
+
     /// Appends the line with its CR-LF.
     package func encode(into line: inout [UInt8]) {
         switch tag.family {
