@@ -14,7 +14,8 @@ extension SessionMachine {
         return takeActions()
     }
 
-    private mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at context: EventContext) {
+    private mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at context: EventContext)
+    {
         let isStream = state.connection == connection
         guard isStream || control.connection == connection else { return }
         if isStream { aliveness(at: context) }
