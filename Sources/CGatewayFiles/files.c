@@ -1,5 +1,5 @@
-// The contract, the dashboard and the API page as part of the binary. `#embed` takes a second where a Swift array literal
-// of the same bytes, which is what SwiftPM's `.embedInCode` writes, takes the compiler a minute and a half.
+// The contract, the dashboard and the API page as part of the binary. `#embed` takes a second where a Swift array
+// literal of the same bytes, which is what SwiftPM's `.embedInCode` writes, takes the compiler a minute and a half.
 #include "CGatewayFiles.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"

@@ -2,9 +2,9 @@ package import Logging
 
 /// An embedded TLCP 2.5.0 server with seeded data and configurable faults.
 ///
-/// It runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` is the port. The other methods
-/// may be called from any thread at any time and return when they have taken effect. Calls made before the server listens
-/// take effect before its first connection.
+/// It runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` is the port. The other
+/// methods may be called from any thread at any time and return when they have taken effect. Calls made before the
+/// server listens take effect before its first connection.
 package final class DemoServer: Sendable {
     /// Addresses, data, limits and faults.
     package let configuration: DemoServerConfiguration

@@ -1,6 +1,7 @@
 /// Configuration of an embedded TLCP server.
 ///
-/// The default is a server with the adapter set and data of the public demos, on an ephemeral port of the loopback address.
+/// The default is a server with the adapter set and data of the public demos, on an ephemeral port of
+/// the loopback address.
 package struct DemoServerConfiguration: Sendable {
     /// Address to listen on.
     package var host = "127.0.0.1"

@@ -32,8 +32,8 @@ extension DemoServerMachine {
 
     /// The response to the test interface; nil if the path is not part of it, or clients may not use it.
     ///
-    /// `POST /demo/faults` installs a `FaultScript`, `DELETE /demo/faults` removes all faults, `GET /demo/census` returns
-    /// the counts of `ServerCensus`.
+    /// `POST /demo/faults` installs a `FaultScript`, `DELETE /demo/faults` removes all faults, `GET /demo/census`
+    /// returns the counts of `ServerCensus`.
     mutating func testResponse(to request: HTTPRequestText) -> HTTPAnswer? {
         guard context.configuration.acceptsFaultsFromClients else { return nil }
         switch (request.method, request.path) {

@@ -47,7 +47,8 @@ package struct DemoServerMachine: ~Copyable {
     /// - Parameters:
     ///   - configuration: Data, limits and faults.
     ///   - clockStart: Milliseconds since 1970 at time zero, for the times in the data.
-    ///   - identitySeed: Seed of the session IDs; nil takes the seed of the configuration, which makes them predictable.
+    ///   - identitySeed: Seed of the session IDs; nil takes the seed of the configuration, which
+    ///     makes them predictable.
     package init(_ configuration: DemoServerConfiguration, clockStart: Int64 = 0, identitySeed: UInt64? = nil) {
         context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)

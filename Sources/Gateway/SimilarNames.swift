@@ -34,7 +34,8 @@ package enum SimilarNames {
         }
     }
 
-    /// The number of inserted, deleted and replaced bytes between two names (Levenshtein distance), or more than `limit`.
+    /// The number of inserted, deleted and replaced bytes between two names (Levenshtein distance),
+    /// or more than `limit`.
     private static func distance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int {
         if abs(left.count - right.count) > limit { return limit + 1 }
         var row = Array(0...right.count)

@@ -18,7 +18,8 @@ struct GatewayService: Service {
     }
 }
 
-/// Runs services until one of them ends or the process receives a signal. They start in order and stop in reverse order.
+/// Runs services until one of them ends or the process receives a signal. They start in order and
+/// stop in reverse order.
 enum ProcessServices {
     static func run(_ services: [any Service], logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(

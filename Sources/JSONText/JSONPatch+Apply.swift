@@ -1,5 +1,6 @@
 extension JSONPatch {
-    /// The most that the `copy` operations of one patch may add, in approximate bytes of text: each can double the value.
+    /// The most that the `copy` operations of one patch may add, in approximate bytes of text: each
+    /// can double the value.
     private static let maxGrowth = 16 << 20
 
     /// The value with all operations applied in order; the first operation that fails makes the whole patch fail.

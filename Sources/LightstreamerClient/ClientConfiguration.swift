@@ -22,8 +22,8 @@ public struct ClientConfiguration: Sendable {
 
         /// The name by which `didChangeProperty` of this edition reports a property of the newest edition.
         ///
-        /// The older edition reports `idleMillis`, `keepaliveMillis`, `pollingMillis`, `reverseHeartbeatMillis` and, for
-        /// both `requestedMaxBandwidth` and `realMaxBandwidth`, `maxBandwidth`; all other names are the same.
+        /// The older edition reports `idleMillis`, `keepaliveMillis`, `pollingMillis`, `reverseHeartbeatMillis` and,
+        /// for both `requestedMaxBandwidth` and `realMaxBandwidth`, `maxBandwidth`; all other names are the same.
         public func propertyName(_ name: String) -> String {
             switch self {
             case .new: name

@@ -26,7 +26,8 @@ public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let outOfBounds = Code(rawValue: "out-of-bounds")
         /// A call that is allowed only in COMMAND mode.
         public static let notCommandMode = Code(rawValue: "not-command-mode")
-        /// More messages are unfinished than `ClientConfiguration.maxPendingMessages` or `maxPendingMessageBytes` allows.
+        /// More messages are unfinished than `ClientConfiguration.maxPendingMessages` or
+        /// `maxPendingMessageBytes` allows.
         public static let overloaded = Code(rawValue: "overloaded")
         /// The client was shut down.
         public static let shutDown = Code(rawValue: "shut-down")

@@ -71,10 +71,10 @@ public final class LightstreamerClient: Sendable {
     /// Totals since the client was created.
     public var counters: ClientCounters { core.state.withLock { $0.counters } }
 
-    /// Opens a session and maintains it until `disconnect()` or a refusal by the server. In `DISCONNECTED:WILL-RETRY` and
-    /// `DISCONNECTED:TRYING-RECOVERY` it ends a pause between attempts and tries at once; while an attempt is under way
-    /// or a session is bound it does nothing. Throws `noServerAddress`, and `tooManySessions` where the policy is
-    /// `BLOCK`.
+    /// Opens a session and maintains it until `disconnect()` or a refusal by the server. In
+    /// `DISCONNECTED:WILL-RETRY` and `DISCONNECTED:TRYING-RECOVERY` it ends a pause between attempts and tries at
+    /// once; while an attempt is under way or a session is bound it does nothing. Throws `noServerAddress`, and
+    /// `tooManySessions` where the policy is `BLOCK`.
     public func connect() throws(ClientError) { try core.connect() }
 
     /// Ends the session. Active subscriptions stay active, and are subscribed to again by the next session.
@@ -89,8 +89,8 @@ public final class LightstreamerClient: Sendable {
     /// if it is active already or lacks items or fields, `shutDown` after `shutdown()`.
     public func subscribe(_ subscription: Subscription) throws(ClientError) { try core.subscribe(subscription) }
 
-    /// Makes a subscription inactive; its values are cleared at once, `subscriptionDidUnsubscribe` follows. Does nothing
-    /// for an inactive one. Throws `lifecycle` if it is active on another client.
+    /// Makes a subscription inactive; its values are cleared at once, `subscriptionDidUnsubscribe` follows. Does
+    /// nothing for an inactive one. Throws `lifecycle` if it is active on another client.
     public func unsubscribe(_ subscription: Subscription) throws(ClientError) { try core.unsubscribe(subscription) }
 
     // MARK: - Messages

@@ -85,8 +85,8 @@ extension Subscription {
         try edit { $0.secondLevelFields = name.map(NameSource.group) }
     }
 
-    /// Replaces all properties except the mode, which must be the same. Throws as the single setters do, and then changes
-    /// nothing. While active only `requestedMaxFrequency` may differ.
+    /// Replaces all properties except the mode, which must be the same. Throws as the single setters do, and then
+    /// changes nothing. While active only `requestedMaxFrequency` may differ.
     public func setProperties(_ properties: SubscriptionProperties) throws(ClientError) {
         let draft = SubscriptionDraft(properties)
         guard properties.mode == mode else {

@@ -53,12 +53,12 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// The number of first-level fields; nil while not subscribed.
     public var fieldCount: Int? { state.withLock { $0.table?.fieldCount } }
 
-    /// COMMAND only: the 1-based position of the key field, from the first `subscriptionDidSubscribe` until the fields are
-    /// changed; nil before, and in other modes.
+    /// COMMAND only: the 1-based position of the key field, from the first `subscriptionDidSubscribe` until the fields
+    /// are changed; nil before, and in other modes.
     public var keyPosition: Int? { state.withLock { $0.keyPosition } }
 
-    /// COMMAND only: the 1-based position of the command field, from the first `subscriptionDidSubscribe` until the fields
-    /// are changed; nil before, and in other modes.
+    /// COMMAND only: the 1-based position of the command field, from the first `subscriptionDidSubscribe` until the
+    /// fields are changed; nil before, and in other modes.
     public var commandPosition: Int? { state.withLock { $0.commandPosition } }
 
     /// The frequency limit in force; nil while not subscribed or unknown.

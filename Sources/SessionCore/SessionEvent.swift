@@ -68,7 +68,8 @@ public enum SubscriptionEvent: Sendable, Equatable {
     /// `didFailWithErrorCode`; the subscription is no longer active.
     case failed(code: Int, message: String)
     /// `didUpdateItem`.
-    // Indirect, because the event is passed on many times: a copy retains one object in place of every part of the update.
+    // Indirect, because the event is passed on many times: a copy retains one object in place of
+    // every part of the update.
     indirect case update(ItemUpdate)
     /// `didEndSnapshotForItemName`; the position is 1-based.
     case endOfSnapshot(itemPos: Int)
@@ -101,8 +102,8 @@ package struct UpstreamRefusal: Sendable, Equatable {
         self.message = message
     }
 
-    /// The refusal that an event reports; nil for an event that reports none. A final `unsubscribed` is a removal by the
-    /// server.
+    /// The refusal that an event reports; nil for an event that reports none. A final `unsubscribed`
+    /// is a removal by the server.
     package init?(_ event: SubscriptionEvent) {
         switch event {
         case .failed(let code, let message): self.init(code: code, message: message)

@@ -116,8 +116,8 @@ extension AddressAllowList {
         return AddressAllowList(entries + [Entry(host: server.host, port: server.effectivePort)])
     }
 
-    /// Parses `HOST:PORT`, with `[…]` around an IPv6 literal; `*` stands for any host or any port. Nil for any other text
-    /// and for a port out of range.
+    /// Parses `HOST:PORT`, with `[…]` around an IPv6 literal; `*` stands for any host or any port. Nil for any other
+    /// text and for a port out of range.
     package static func entry(_ pattern: String) -> Entry? {
         guard let colon = pattern.lastIndex(of: ":") else { return nil }
         guard let host = host(String(pattern[..<colon])) else { return nil }

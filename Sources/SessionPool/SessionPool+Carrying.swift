@@ -53,7 +53,8 @@ extension SessionPool {
         close(shared)
     }
 
-    /// Unsubscribes upstream and releases the resources that it still serves; implicit ones without readers are deleted.
+    /// Unsubscribes upstream and releases the resources that it still serves; implicit ones without
+    /// readers are deleted.
     func close(_ shared: SharedSubscription) {
         shared.end()
         let resources = shared.resources

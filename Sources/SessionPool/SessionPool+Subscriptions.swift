@@ -29,8 +29,8 @@ extension SessionPool {
         return try addResource(id, home: home, properties: properties)
     }
 
-    /// Returns the implicit resource of these properties, created on first use, and adds a reader to it. Each call needs
-    /// one call of `leaveImplicit`.
+    /// Returns the implicit resource of these properties, created on first use, and adds a reader to it. Each call
+    /// needs one call of `leaveImplicit`.
     ///
     /// - Parameter id: The id of the resource if it is created; nil: a new one.
     package func joinImplicit(_ key: SharedKey, as id: ResourceID? = nil) throws(PoolError) -> SubscriptionResource {
@@ -72,8 +72,8 @@ extension SessionPool {
         if isOver { deleteResource(resource) }
     }
 
-    /// Removes an implicit resource at once, with all of its readers. Its upstream subscription is closed without a linger,
-    /// unless other resources use it.
+    /// Removes an implicit resource at once, with all of its readers. Its upstream subscription is closed without a
+    /// linger, unless other resources use it.
     package func discardImplicit(_ resource: SubscriptionResource) {
         let shared = resource.carrier?.id
         deleteResource(resource)
@@ -185,8 +185,8 @@ extension SessionPool {
         }
     }
 
-    /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is known to the
-    /// sink as well.
+    /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is
+    /// known to the sink as well.
     private func insert(
         _ id: ResourceID?,
         home: SubscriptionHome,

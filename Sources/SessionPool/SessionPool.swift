@@ -47,8 +47,8 @@ package final class SessionPool: Sendable {
     /// The configuration in force.
     package var configuration: PoolConfiguration { present.withLock { $0 } }
 
-    /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has another
-    /// address closes after its last subscription.
+    /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has
+    /// another address closes after its last subscription.
     package func reload(_ configuration: PoolConfiguration) {
         // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
         state.withLock { state in

@@ -9,8 +9,8 @@ package protocol Transport: AnyObject, Sendable {
     func handled(_ byteCount: Int)
     /// Closes the connection after the sent bytes are written; no event follows. Repeated calls have no effect.
     func close()
-    /// Discards the rest of an HTTP response, up to a limit of bytes and time, so that the connection can be used again,
-    /// and closes it beyond that; no event follows. For a WebSocket the same as `close()`.
+    /// Discards the rest of an HTTP response, up to a limit of bytes and time, so that the connection can be used
+    /// again, and closes it beyond that; no event follows. For a WebSocket the same as `close()`.
     func release()
 }
 

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A separate package, because the sanitizer flags must not reach the package that it tests. `Modules` links to the sources
-// of the outer package: compiled in here, they are instrumented, and accessible with `package` access.
+// A separate package, because the sanitizer flags must not reach the package that it tests. `Modules` links to the
+// sources of the outer package: compiled in here, they are instrumented, and accessible with `package` access.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),

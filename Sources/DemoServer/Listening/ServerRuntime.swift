@@ -63,8 +63,8 @@ final class ServerRuntime: Sendable {
         for waiter in waiters.values { waiter.resume(throwing: DemoServerError.ended) }
     }
 
-    /// Performs a command on the event loop and waits for it. Before the server listens the command is queued; after its
-    /// end the command is dropped.
+    /// Performs a command on the event loop and waits for it. Before the server listens the command is queued; after
+    /// its end the command is dropped.
     ///
     /// Without waiting, requests of clients sent after this call could be read before the command is performed.
     func perform(_ command: @escaping Command) async {

@@ -4,8 +4,8 @@ internal import NIOWebSocket
 
 /// Upgrades an HTTP connection to a WebSocket, after any number of requests.
 ///
-/// NIO's own upgrade handler examines the first request of a connection only; clients that keep connections alive request
-/// a WebSocket on one that has served requests before.
+/// NIO's own upgrade handler examines the first request of a connection only; clients that keep connections alive
+/// request a WebSocket on one that has served requests before.
 final class WebSocketSwitch {
     private let driver: ServerDriver
     /// The HTTP handlers without the decoder, in the order of the pipeline.

@@ -1,6 +1,7 @@
 internal import HeapModule
 
-/// Deadlines by key: each key has at most one, the earliest comes first, equal ones in the order in which they were set.
+/// Deadlines by key: each key has at most one, the earliest comes first, equal ones in the order in
+/// which they were set.
 ///
 /// The heap of swift-collections cannot remove an element from its middle. The entry of a deadline that was changed or
 /// cancelled therefore stays in the heap until it is the earliest, or until such entries are the majority.

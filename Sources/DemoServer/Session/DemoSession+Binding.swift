@@ -57,9 +57,9 @@ extension DemoSession {
 
     /// Leaves the connection that the session is still bound to.
     ///
-    /// A bind on a connection opened later is treated as that of another client, and the old connection gets an error. A
-    /// bind on a connection opened before the present binding may be a late request of the same client, which must not get
-    /// an error: its connection is cut, and the missed notifications can be recovered.
+    /// A bind on a connection opened later is treated as that of another client, and the old connection gets an error.
+    /// A bind on a connection opened before the present binding may be a late request of the same client, which must
+    /// not get an error: its connection is cut, and the missed notifications can be recovered.
     private mutating func supersede(isRecovery: Bool, isLate: Bool, _ context: inout ServerContext) {
         guard let old = stream else { return }
         if !isRecovery, isLate {

@@ -14,8 +14,8 @@ extension DemoSession {
         }
     }
 
-    /// Sends `PROBE` at 95 % of the interval, because clients count from their last read. The timer is not reset by every
-    /// write: when it fires, it compares with the time of the last one.
+    /// Sends `PROBE` at 95 % of the interval, because clients count from their last read. The timer is not reset by
+    /// every write: when it fires, it compares with the time of the last one.
     private mutating func keepaliveDue(_ context: inout ServerContext) {
         guard let stream, stream.poll == nil else { return }
         let interval = stream.keepalive * 0.95

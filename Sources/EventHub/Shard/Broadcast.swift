@@ -13,8 +13,8 @@ struct Broadcast {
     /// When the first of them was published.
     let published: Moment
 
-    /// The new events of channels, in one order, for streams that are in the live group of all of them. Nil if there are
-    /// none, if they are too large, or if they are not encoded in this variant.
+    /// The new events of channels, in one order, for streams that are in the live group of all of them. Nil if there
+    /// are none, if they are too large, or if they are not encoded in this variant.
     init?(of channels: [ShardChannel], as variant: EventVariant, to streams: [StreamID]) {
         var readers = channels.map(LiveGroupReader.init)
         var order = MergeOrder()

@@ -107,7 +107,8 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var leeway = Duration.seconds(30)
     /// The names of claims.
     package var claims = Claims()
-    /// The rights of a token in each part for which it has no claim, and its quotas. Default: none, with default quotas.
+    /// The rights of a token in each part for which it has no claim, and its quotas. Default: none,
+    /// with default quotas.
     package var rights = Rights(
         operations: [],
         upstreams: [],

@@ -10,8 +10,8 @@ struct TrustedProxies: Sendable {
     /// Whether an address is that of a trusted proxy.
     func contains(_ host: String) -> Bool { networks.contains { $0.contains(host) } }
 
-    /// The address of the client that a request comes from: the last one in the chain of forwarders that is not a trusted
-    /// proxy. The peer's own address if the headers are missing, malformed or contradict each other.
+    /// The address of the client that a request comes from: the last one in the chain of forwarders that is not a
+    /// trusted proxy. The peer's own address if the headers are missing, malformed or contradict each other.
     func client(of request: HTTPRequest) -> PeerAddress {
         guard contains(request.peer.host) else { return request.peer }
         let forwarded = request.headers.values(of: "Forwarded").flatMap { Self.nodes(ofForwarded: $0) }
@@ -42,8 +42,8 @@ struct TrustedProxies: Sendable {
         }
     }
 
-    /// The host of a node: an IPv4 address or an IPv6 address in brackets, each with an optional port, or an IPv6 address
-    /// without brackets and port; nil for names such as `unknown`.
+    /// The host of a node: an IPv4 address or an IPv6 address in brackets, each with an optional port, or an IPv6
+    /// address without brackets and port; nil for names such as `unknown`.
     private static func host(of node: some StringProtocol) -> String? {
         if node.hasPrefix("[") {
             let host = String(node.dropFirst().prefix { $0 != "]" })

@@ -113,8 +113,8 @@ struct ClusterRouting: Sendable {
 
     // MARK: - Lists
 
-    /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams of
-    /// one member after the other.
+    /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams
+    /// of one member after the other.
     private func list(_ call: Call, _ operation: Operation) throws -> OperationResult {
         try checkServing()
         cluster.addJob {

@@ -2,8 +2,8 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// The tickets of a cluster. Any member issues them, sealed with a key from the cluster's secret, and any member accepts
-/// them; the log decides which request used one first.
+/// The tickets of a cluster. Any member issues them, sealed with a key from the cluster's secret, and any member
+/// accepts them; the log decides which request used one first.
 struct ClusterTickets: Sendable {
     /// The seal of tickets.
     let seal: ClusterSeal

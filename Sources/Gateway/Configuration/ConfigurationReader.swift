@@ -4,9 +4,10 @@ internal import Foundation
 /// Reads a configuration: flags take precedence over the environment, the environment over the file.
 ///
 /// Environment variables are the keys in upper case, words separated by underscores, with the prefix `GATEWAY_`:
-/// `http.maxBody` is `GATEWAY_HTTP_MAX_BODY`, `upstreams.demo.serverAddress` is `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`;
-/// the names of upstreams and API keys that neither the file nor flags give are listed in `GATEWAY_UPSTREAM_NAMES` and
-/// `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a file of its own, which the key with `File` or `_FILE` at its end names.
+/// `http.maxBody` is `GATEWAY_HTTP_MAX_BODY`, `upstreams.demo.serverAddress` is
+/// `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`; the names of upstreams and API keys that neither the file nor flags give
+/// are listed in `GATEWAY_UPSTREAM_NAMES` and `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a file of its own, which the
+/// key with `File` or `_FILE` at its end names.
 package struct ConfigurationReader {
     private let flags: [(key: String, value: String)]
     private let environment: [String: String]

@@ -55,8 +55,8 @@ extension ClientCore {
         return nil
     }
 
-    /// Passes a challenge to the first delegate or listener that answers; until it does, connection attempts have no time
-    /// limit.
+    /// Passes a challenge to the first delegate or listener that answers; until it does, connection
+    /// attempts have no time limit.
     func authenticate(_ challenge: AuthenticationChallenge) {
         guard let client = state.withLock({ $0.client }), let challenged else {
             return challenge.answer(.performDefaultHandling)

@@ -3,8 +3,8 @@ internal import Glibc
 internal import StreamIO
 internal import Synchronization
 
-/// The messages of other threads to a loop, in order, with an eventfd that wakes it if it sleeps. Valid as long as it is
-/// referenced, so that a late call after the end of the loop has no effect.
+/// The messages of other threads to a loop, in order, with an eventfd that wakes it if it sleeps. Valid as long as it
+/// is referenced, so that a late call after the end of the loop has no effect.
 final class LoopMailbox: Sendable {
     private enum Attention: UInt8, AtomicRepresentable {
         /// The loop runs and has seen all calls. *Entered* by `endWait`; *leaves to* `waiting`, `called`.

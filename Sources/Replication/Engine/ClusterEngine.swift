@@ -3,8 +3,8 @@
 package protocol ClusterEngine: Sendable {
     /// Connects, creates the log if there is none, and subscribes to the messages of members.
     ///
-    /// - Parameter receive: Called on the engine's threads with each message received. Frames of the log are passed on in
-    ///   order, but some may be missing. `closed` is passed once, as the last message.
+    /// - Parameter receive: Called on the engine's threads with each message received. Frames of the log are passed on
+    ///   in order, but some may be missing. `closed` is passed once, as the last message.
     func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection
 }
 

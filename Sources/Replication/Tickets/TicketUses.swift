@@ -36,8 +36,8 @@ package struct TicketUse: Sendable, Equatable {
     }
 }
 
-/// The tickets that were used, oldest first. Their number is bounded: a ticket that was issued before the oldest use that
-/// is still known counts as used, so that no clock is needed.
+/// The tickets that were used, oldest first. Their number is bounded: a ticket that was issued before the oldest use
+/// that is still known counts as used, so that no clock is needed.
 struct TicketUses: Sendable, Equatable {
     /// The most uses that are kept.
     static let limit = 65_536

@@ -15,7 +15,8 @@ public enum NameSource: Sendable, Hashable {
         }
     }
 
-    /// Whether a name is a number, which cannot name an item: decimal digits with an optional sign, fraction and exponent.
+    /// Whether a name is a number, which cannot name an item: decimal digits with an optional sign,
+    /// fraction and exponent.
     public static func isNumber(_ name: String) -> Bool {
         var rest = name.utf8[...]
         func skipSign() { if let first = rest.first, first == 0x2B || first == 0x2D { rest.removeFirst() } }

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// One upstream subscription and the resources that it serves.
 ///
-/// Each of its events goes to all of its resources under one lock, so that a resource which joins gets the present values
-/// first and then each event, none twice and none left out.
+/// Each of its events goes to all of its resources under one lock, so that a resource which joins gets the present
+/// values first and then each event, none twice and none left out.
 final class SharedSubscription: Sendable {
     private struct State {
         var resources: [SubscriptionResource] = []

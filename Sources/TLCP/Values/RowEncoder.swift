@@ -52,7 +52,8 @@ package struct RowEncoder: Sendable {
         }
     }
 
-    /// Appends the tokens of a run of unchanged fields that ends before a field: up to three empty tokens, else a count.
+    /// Appends the tokens of a run of unchanged fields that ends before a field: up to three empty
+    /// tokens, else a count.
     private static func appendRun(_ count: Int, before field: Int, into bytes: inout [UInt8]) {
         if count == 0 { return }
         let isFirst = count == field

@@ -26,8 +26,8 @@ package enum TLCPDiff {
         return String(validating: result, as: UTF16.self)
     }
 
-    /// A diff between two texts, by their common head and tail; nil if one of them contains a character outside the Basic
-    /// Multilingual Plane, because clients disagree on the unit that such characters are counted in.
+    /// A diff between two texts, by their common head and tail; nil if one of them contains a character outside the
+    /// Basic Multilingual Plane, because clients disagree on the unit that such characters are counted in.
     package static func encode(from old: String, to new: String) -> String? {
         let old = Array(old.utf16)
         let new = Array(new.utf16)

@@ -111,7 +111,8 @@ final class Dialer: Sendable {
         let chain = VerifiedChain()
         return step("TLS handshake") { done, deadline in
             let context = try contexts.context(identity: identity)
-            // A literal address is no valid server name (RFC 6066 section 3); the certificate is still checked against it.
+            // A literal address is no valid server name (RFC 6066 section 3); the certificate is
+            // still checked against it.
             let name = CookieDomain.isLiteral(endpoint.host) ? nil : endpoint.host
             let handler =
                 delegatesTrust

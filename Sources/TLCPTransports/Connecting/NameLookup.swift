@@ -3,9 +3,9 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Looks up the addresses of hosts: one lookup at a time for each name, each on a thread of its own, so that a slow name
-/// server delays only the connections to its own hosts. The resolver of NIO's bootstrap looks up all names of an event loop
-/// one after the other.
+/// Looks up the addresses of hosts: one lookup at a time for each name, each on a thread of its own, so that a slow
+/// name server delays only the connections to its own hosts. The resolver of NIO's bootstrap looks up all names of an
+/// event loop one after the other.
 final class NameLookup: Sendable {
     typealias Outcome = Result<[SocketAddress], any Error>
 

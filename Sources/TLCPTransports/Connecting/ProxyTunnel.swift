@@ -80,8 +80,8 @@ struct ResponseHeadReader {
 
     private var bytes: [UInt8] = []
 
-    /// Receives bytes; returns the head, once it is complete, and the bytes after it. Informational responses other than
-    /// 101 are skipped. Throws if the head is malformed or too long.
+    /// Receives bytes; returns the head, once it is complete, and the bytes after it. Informational responses other
+    /// than 101 are skipped. Throws if the head is malformed or too long.
     mutating func feed(_ more: [UInt8]) throws(DialFailure) -> (head: HTTPResponseHead, rest: [UInt8])? {
         bytes += more
         while let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) {

@@ -103,8 +103,8 @@ enum DetailsView {
         json.endObject()
     }
 
-    /// The four details of the session. The session id allows its holder to take over or destroy the session: it is null
-    /// unless the caller controls the client.
+    /// The four details of the session. The session id allows its holder to take over or destroy the session: it is
+    /// null unless the caller controls the client.
     static func writeSession(_ details: ConnectionDetails, showsID: Bool = true, to json: inout JSONBytes) {
         json.member("sessionId", showsID ? details.sessionId : nil)
         json.member("serverInstanceAddress", details.serverInstanceAddress)

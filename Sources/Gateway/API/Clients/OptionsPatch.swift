@@ -8,7 +8,8 @@ struct OptionsPatch {
 
     private let changes: [Change]
 
-    /// Reads a patch. `defaults` holds the values that null restores. Each refused member is added to the reader's list.
+    /// Reads a patch. `defaults` holds the values that null restores. Each refused member is added to
+    /// the reader's list.
     init(_ reader: ObjectReader, defaults: ConnectionOptionValues) {
         var changes: [Change] = []
         for option in ConnectionOption.all {

@@ -12,8 +12,8 @@ enum JoinedSubscription: Sendable {
     case clustered(String, SharedTopicKey)
 }
 
-/// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined, dedicated
-/// clients that they keep in use, and the requests of prepared streams.
+/// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
+/// dedicated clients that they keep in use, and the requests of prepared streams.
 final class StreamResources: Sendable {
     /// One stream.
     struct Entry: Sendable {

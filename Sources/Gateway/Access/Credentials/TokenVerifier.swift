@@ -33,8 +33,8 @@ struct TokenVerifier: Sendable {
         return caller
     }
 
-    /// The identity of a subject, percent-encoded: subjects with similar characters stay different, and control characters
-    /// do not reach a log line.
+    /// The identity of a subject, percent-encoded: subjects with similar characters stay different, and control
+    /// characters do not reach a log line.
     static func identity(of subject: String) -> String { identityPrefix + PercentDecoding.encode(subject) }
 
     /// Whether an identity is that of a token, not that of a key.

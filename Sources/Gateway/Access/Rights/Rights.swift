@@ -56,7 +56,8 @@ package struct Rights: Sendable, Equatable {
         items: [WildcardPattern("*")]
     )
 
-    /// The default quotas of a key or token: half of an upstream's default quota of subscriptions, a quarter of its items.
+    /// The default quotas of a key or token: half of an upstream's default quota of subscriptions, a
+    /// quarter of its items.
     static let defaultQuotas = (subscriptions: 2_000, items: 25_000)
 }
 
@@ -76,8 +77,8 @@ extension Rights {
     /// Whether all items of a subscription are covered.
     ///
     /// An item group is split at its spaces (byte 0x20), as the usual metadata adapters do, and each part must be
-    /// covered. Empty parts, and names with other white space or control characters, require all items. So does a second
-    /// level, whose items are named by the data and not by the caller.
+    /// covered. Empty parts, and names with other white space or control characters, require all items. So does a
+    /// second level, whose items are named by the data and not by the caller.
     package func covers(_ properties: SubscriptionProperties) -> Bool {
         if coversAllItems { return true }
         if properties.secondLevelFields != nil { return false }

@@ -3,8 +3,8 @@ internal import MicroHTTPD
 
 /// One page of a list, selected by `limit` and `cursor`.
 ///
-/// A cursor holds the index of the last entry shown and the hash of its id. The next page starts after that id or, if the
-/// entry was deleted, after the index: deletions between two pages neither end the list early nor repeat entries.
+/// A cursor holds the index of the last entry shown and the hash of its id. The next page starts after that id or, if
+/// the entry was deleted, after the index: deletions between two pages neither end the list early nor repeat entries.
 struct Page<Element: Sendable>: Sendable {
     /// A page ends early when its JSON reaches this size, in bytes.
     static var largestSize: Int { 1 << 20 }

@@ -12,7 +12,8 @@ struct Response: Sendable {
     var body: HTTPResponse.Body = .empty
     /// The code of the problem that the response reports, for the metrics; nil: none.
     var problem: ProblemCode?
-    /// The error behind an `internal` problem, for the log of this process; nil: none, or it occurred in another member.
+    /// The error behind an `internal` problem, for the log of this process; nil: none, or it occurred
+    /// in another member.
     var unexpectedError: (any Error)?
 
     /// A response without a body.

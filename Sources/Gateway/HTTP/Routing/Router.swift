@@ -53,7 +53,8 @@ struct Router: Sendable {
         return .notFound
     }
 
-    /// The pattern that an unknown path probably means: it differs by a slash, by the version or in the spelling of a word.
+    /// The pattern that an unknown path probably means: it differs by a slash, by the version or in
+    /// the spelling of a word.
     func suggestion(for path: RequestPath) -> String? {
         let words = path.segments.filter { !$0.isEmpty }
         for segments in [words, ["v1"] + words] {

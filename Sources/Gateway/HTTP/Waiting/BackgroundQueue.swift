@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Runs large work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other
 /// requests and streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the
-/// processors. Each piece of work runs after the previous one; the number of waiting pieces is bounded. The thread exists
-/// while there is work.
+/// processors. Each piece of work runs after the previous one; the number of waiting pieces is bounded. The thread
+/// exists while there is work.
 final class BackgroundQueue: Sendable {
     /// The greatest number of waiting pieces of work.
     static let capacity = 1_000

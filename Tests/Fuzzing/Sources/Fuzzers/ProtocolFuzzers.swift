@@ -53,7 +53,8 @@ internal import TLCP
     }
 }
 
-/// Whether two values have the same bytes, or are equivalent JSON: a JSON Patch does not keep the white space of a value.
+/// Whether two values have the same bytes, or are equivalent JSON: a JSON Patch does not keep the
+/// white space of a value.
 private func isSame(_ left: String?, _ right: String?) -> Bool {
     guard let left, let right else { return left == nil && right == nil }
     if left.hasSameBytes(as: right) { return true }
