@@ -3,7 +3,7 @@
     python event_source.py http://127.0.0.1:8080
 
 Two sources read the same subscription; one of them is closed and reconnects by itself, with its Last-Event-ID. Ends 0 if
-it is told that it was resumed and has seen exactly what the other one saw, nothing twice and nothing left out.
+its stream was resumed and it received exactly the events of the other one, none twice and none left out.
 """
 
 import sys

@@ -2,8 +2,8 @@
 
     python event_stream.py http://127.0.0.1:8080
 
-Ends 0 if the second connection is told that it was resumed and gets exactly what the first one got after the event that
-it resumes from.
+Ends 0 if the second connection reports that it was resumed and receives exactly the events that the first one received
+after the event that it resumes from.
 """
 
 import itertools

@@ -4,7 +4,7 @@ usage: python official_client.py http://127.0.0.1:PORT [--transport WS-STREAMING
 
 Needs the package lightstreamer-client-lib. Every transport is forced in turn and goes through the same checks;
 the exit status is 0 if all of them hold, 1 if one does not, 2 for wrong usage. --faults adds checks for which the
-server misbehaves; it has to accept that from clients (POST /demo/faults), and to serve nobody else meanwhile.
+server misbehaves; it has to accept that from clients (POST /demo/faults), and must have no other clients meanwhile.
 """
 
 import argparse

@@ -42,11 +42,11 @@ internal import Testing
         (ForcedTransport.ws, nil), (.wsStreaming, nil), (.wsPolling, nil), (.http, SessionTransport.httpPolling),
         (.httpStreaming, nil), (.httpPolling, .httpPolling),
     ])
-    func forcedTransportMayLeaveNothing(forced: ForcedTransport, rung: SessionTransport?) {
+    func forcedTransportMayLeaveNothing(forced: ForcedTransport, transport: SessionTransport?) {
         var ladder = TransportLadder()
         ladder.disableWebSocket()
         ladder.disableHTTPStreaming()
-        #expect(ladder.bestTransport(forced: forced) == rung)
+        #expect(ladder.bestTransport(forced: forced) == transport)
     }
 
     @Test func anotherAddressAdmitsEverything() {

@@ -1,5 +1,5 @@
-/* A Lightstreamer server that says the same to everybody: one session over HTTP streaming, one subscription of 30 items
-   with 6 fields, as many updates as it is told, as fast as they are taken. The last one has `end` in its last field.
+/* A Lightstreamer server with the same response for all clients: one session over HTTP streaming, one subscription of 30
+   items with 6 fields, a given number of updates, as fast as the client reads them. The last one has `end` in its last field.
 
      LineSender --lines N
 
