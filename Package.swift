@@ -165,6 +165,7 @@ let package = Package(
             dependencies: ["Replication", "EventHub", "JSONText", "SessionCore", "StreamIO", "TestSupport"],
             swiftSettings: strict
         ),
+        .testTarget(name: "NATSLinkTests", dependencies: ["NATSLink", "Replication"], swiftSettings: strict),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

@@ -76,6 +76,8 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         try check(natsOptions_SetName(options, configuration.name), "name")
         try check(natsOptions_SetAllowReconnect(options, false), "options")
         try check(natsOptions_SetTimeout(options, 2000), "options")
+        // A write that waits for the server holds the library's lock, so that other threads wait as well.
+        try check(natsOptions_SetWriteDeadline(options, 2000), "options")
         try check(natsOptions_SetPingInterval(options, 1000), "options")
         try check(natsOptions_SetMaxPingsOut(options, 3), "options")
         if let user = configuration.user {
@@ -112,7 +114,10 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     }
 
     package func close() {
-        if let handle { natsConnection_Close(handle) }
+        // The library waits for a write that is under way.
+        DispatchQueue.global().async { [self] in
+            if let handle { natsConnection_Close(handle) }
+        }
     }
 
     /// The library closed the connection, by request or because it broke.
@@ -173,28 +178,27 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         collecting: RequestTable.Collection,
         within time: Duration
     ) async throws -> [NATSReply] {
-        let token = state.withLock { $0.requests.makeToken() }
+        let token = state.withLock { state in state.isClosed ? nil : state.requests.add(collecting) }
+        guard let token else { throw EngineError.notConnected("closed") }
         return try await withThrowingTaskGroup(of: [NATSReply]?.self) { group in
             group.addTask {
                 try await withCheckedThrowingContinuation { continuation in
-                    let isClosed = self.state.withLock { state in
-                        if !state.isClosed { state.requests.add(token, collecting, continuation) }
-                        return state.isClosed
-                    }
-                    guard !isClosed else {
-                        return continuation.resume(throwing: EngineError.notConnected("closed"))
+                    guard self.state.withLock({ $0.requests.wait(for: token, continuation) }) else {
+                        return continuation.resume(throwing: EngineError.timeout)
                     }
                     for body in bodies { self.publish(body, to: subject, replyTo: "\(self.inbox).\(token)") }
                 }
             }
             group.addTask {
                 try? await Task.sleep(for: time)
-                self.state.withLock { $0.requests.remove(token) }?.resume(throwing: EngineError.timeout)
+                self.state.withLock { $0.requests.timedOut(token) }?.resume()
                 return nil
             }
             defer { group.cancelAll() }
-            guard let reply = try await group.next() ?? nil else { throw EngineError.timeout }
-            return reply
+            while let result = try await group.next() {
+                if let replies = result { return replies }
+            }
+            throw EngineError.timeout
         }
     }
 
@@ -208,8 +212,14 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
             sequence: Self.header("Nats-Sequence", of: message).flatMap { UInt64($0) },
             failure: Self.header("Status", of: message).map { $0 == "503" ? .noResponder : .missing }
         )
-        guard let done = state.withLock({ $0.requests.arrived(reply, for: token) }) else { return }
-        done.continuation.resume(with: done.result)
+        let (isAwaited, done) = state.withLock { state in
+            (state.requests.awaits(token), state.requests.arrived(reply, for: token))
+        }
+        done?.resume()
+        // A frame that arrives after the time of its request need not be fetched again.
+        if !isAwaited, let position = reply.sequence {
+            receive(.frame(StoredFrame(position: position, bytes: reply.bytes)))
+        }
     }
 
     fileprivate func frameArrived(_ message: OpaquePointer) {

@@ -45,13 +45,13 @@ struct ReplyPiece {
 
 /// Requests that wait for their replies, by the tokens that end the replies' subjects.
 struct RequestTable: Sendable {
-    typealias Continuation = CheckedContinuation<[NATSReply]?, any Error>
+    typealias Continuation = CheckedContinuation<[NATSReply], any Error>
 
     /// The condition that completes a request.
     enum Collection: Sendable, Equatable {
         /// One message.
         case message
-        /// This number of messages.
+        /// This number of messages, or as many as arrive before one is missing or the time is over.
         case messages(Int)
         /// All pieces of the first complete reply of any responder.
         case pieces
@@ -59,13 +59,17 @@ struct RequestTable: Sendable {
 
     /// A request that is complete.
     struct Completed: Sendable {
-        let continuation: Continuation
-        let result: Result<[NATSReply]?, any Error>
+        let continuation: Continuation?
+        let result: Result<[NATSReply], any Error>
+
+        /// Continues the task that waits.
+        func resume() { continuation?.resume(with: result) }
     }
 
     private struct Pending: Sendable {
         let collection: Collection
-        let continuation: Continuation
+        /// Nil until the task that waits is running.
+        var continuation: Continuation?
         var replies: [NATSReply] = []
         var pieces: [UInt32: [UInt8]] = [:]
         var pieceCounts: [UInt32: Int] = [:]
@@ -74,26 +78,40 @@ struct RequestTable: Sendable {
     private var nextToken: UInt64 = 1
     private var pending: [UInt64: Pending] = [:]
 
-    mutating func makeToken() -> UInt64 {
+    /// Adds a request, and returns its token.
+    mutating func add(_ collection: Collection) -> UInt64 {
         defer { nextToken += 1 }
+        pending[nextToken] = Pending(collection: collection)
         return nextToken
     }
 
-    mutating func add(_ token: UInt64, _ collection: Collection, _ continuation: Continuation) {
-        pending[token] = Pending(collection: collection, continuation: continuation)
+    /// Sets the continuation of a request; false if its time is over, or if all requests were removed.
+    mutating func wait(for token: UInt64, _ continuation: Continuation) -> Bool {
+        guard pending[token] != nil else { return false }
+        pending[token]?.continuation = continuation
+        return true
     }
-
-    mutating func remove(_ token: UInt64) -> Continuation? { pending.removeValue(forKey: token)?.continuation }
 
     mutating func removeAll() -> [Continuation] {
         defer { pending = [:] }
-        return pending.values.map(\.continuation)
+        return pending.values.compactMap(\.continuation)
+    }
+
+    /// Whether a request waits for replies.
+    func awaits(_ token: UInt64) -> Bool { pending[token] != nil }
+
+    /// The time of a request is over: it is completed with the replies that have arrived.
+    mutating func timedOut(_ token: UInt64) -> Completed? { fail(token, .timeout) }
+
+    private mutating func fail(_ token: UInt64, _ error: EngineError) -> Completed? {
+        guard let replies = pending[token]?.replies else { return nil }
+        return complete(token, replies.isEmpty ? .failure(error) : .success(replies))
     }
 
     /// Adds a reply; returns the request that it completes.
     mutating func arrived(_ reply: NATSReply, for token: UInt64) -> Completed? {
         guard let collection = pending[token]?.collection else { return nil }
-        if let failure = reply.failure { return complete(token, .failure(failure)) }
+        if let failure = reply.failure { return fail(token, failure) }
         switch collection {
         case .message:
             return complete(token, .success([reply]))
@@ -116,7 +134,7 @@ struct RequestTable: Sendable {
         return received + 1 == piece.count ? pending[token]?.pieces[piece.reply] : nil
     }
 
-    private mutating func complete(_ token: UInt64, _ result: Result<[NATSReply]?, any Error>) -> Completed? {
-        remove(token).map { Completed(continuation: $0, result: result) }
+    private mutating func complete(_ token: UInt64, _ result: Result<[NATSReply], any Error>) -> Completed? {
+        pending.removeValue(forKey: token).map { Completed(continuation: $0.continuation, result: result) }
     }
 }

@@ -28,7 +28,7 @@ package protocol EngineConnection: Sendable {
     func inspectLog() async throws -> LogGeneration
     /// Sends a frame to the log. Receiving the frame back confirms that it was appended.
     func append(_ frame: [UInt8])
-    /// The frames of a range, in order. Throws if one of them cannot be read.
+    /// The frames of a range, in order, or those of them that arrive in time. Throws if there are none.
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame]
     /// Sends bytes to all members, this one included.
     func broadcast(_ bytes: [UInt8])
