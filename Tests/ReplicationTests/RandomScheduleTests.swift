@@ -220,6 +220,56 @@ struct RandomScheduleTests {
     }
 
     @Test
+    func memberWithASilentConnectionOpensAnother() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 13, loss: 0)
+        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(4))
+        let node = cluster.nodes[0]
+        let connection = node.connection
+        cluster.hold(node)
+        cluster.run(.seconds(12))
+        #expect(node.connection > connection)
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+    }
+
+    @Test(arguments: [1, 3, 6] as [Int])
+    func memberThatJoinsWhileTheEngineIsPausedBeginsNoEpoch(seconds: Int) {
+        let cluster = SimulatedCluster(nodes: 3, seed: 17, loss: 0)
+        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(4))
+        let epoch = cluster.nodes[0].machine.ledger?.epoch
+        let node = cluster.start()
+        cluster.run(.milliseconds(10))
+        cluster.pauseEngine()
+        cluster.run(.seconds(seconds))
+        cluster.continueEngine()
+        cluster.run(.seconds(8))
+        let isServing = node.machine.isServing(at: cluster.now)
+        #expect(isServing && cluster.nodes.allSatisfy { $0.machine.ledger?.epoch == epoch })
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+    }
+
+    @Test
+    func ledgerIsIncompleteUntilMembersHaveReportedAfterTheBeginningOfAnEpoch() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 19, loss: 0)
+        cluster.run(.seconds(4))
+        cluster.nodes[0].make("p")
+        cluster.run(.seconds(1))
+        cluster.stopEngine()
+        cluster.empty()
+        cluster.startEngine()
+        for _ in 0..<600 {
+            cluster.run(.milliseconds(10))
+            for node in cluster.nodes where node.machine.isComplete(at: cluster.now) {
+                if node.machine.holder(of: "p") == .unknown { Issue.record("a complete ledger without the resource") }
+            }
+        }
+        #expect(cluster.nodes.allSatisfy { $0.machine.isComplete(at: cluster.now) })
+    }
+
+    @Test
     func subscriptionWithoutReadersEnds() {
         let cluster = SimulatedCluster(nodes: 2, seed: 3, loss: 0)
         for node in cluster.nodes { node.machine.hold("a", SimulatedNode.key("a")) }

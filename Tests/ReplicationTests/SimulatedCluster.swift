@@ -30,6 +30,8 @@ final class SimulatedCluster {
     private var log: [[UInt8]] = []
     private var created = 1
     private var isEngineUp = true
+    /// Whether the engine is stopped: connections stay open, and what was sent arrives later.
+    private var isEnginePaused = false
     private var appends: [(at: Moment, bytes: [UInt8])] = []
     private var scheduled: [Scheduled] = []
     private var order = 0
@@ -72,9 +74,13 @@ final class SimulatedCluster {
         node.machine.disconnected()
     }
 
+    /// The connection of a node carries nothing any more, and stays open.
+    func hold(_ node: SimulatedNode) { node.isHeld = true }
+
     func connect(_ node: SimulatedNode) {
-        guard node.isAlive, !node.isConnected, isEngineUp else { return }
+        guard node.isAlive, !node.isConnected, isEngineUp, !isEnginePaused else { return }
         node.isConnected = true
+        node.isHeld = false
         node.connection += 1
         perform(node.machine.connected(at: now), node)
     }
@@ -85,6 +91,10 @@ final class SimulatedCluster {
     }
 
     func startEngine() { isEngineUp = true }
+
+    func pauseEngine() { isEnginePaused = true }
+
+    func continueEngine() { isEnginePaused = false }
 
     /// The log loses its newest frames.
     func rollBack(by count: Int) { log.removeLast(min(count, log.count)) }
@@ -104,8 +114,10 @@ final class SimulatedCluster {
             now = now + .milliseconds(10)
             number += 1
             for node in nodes where node.isAlive { node.feed(number) }
-            land()
-            deliver()
+            if !isEnginePaused {
+                land()
+                deliver()
+            }
             for node in alive {
                 if !node.isConnected { connect(node) }
                 perform(node.machine.timePassed(at: now), node)
@@ -136,8 +148,8 @@ final class SimulatedCluster {
     }
 
     private func deliver() {
-        let due = scheduled.filter { $0.at <= now && !nodes[$0.node].isPaused }.sorted { $0.order < $1.order }
-        scheduled.removeAll { $0.at <= now && !nodes[$0.node].isPaused }
+        let due = scheduled.filter { $0.at <= now && nodes[$0.node].receives }.sorted { $0.order < $1.order }
+        scheduled.removeAll { $0.at <= now && nodes[$0.node].receives }
         for entry in due {
             let node = nodes[entry.node]
             guard node.isAlive, node.isConnected, node.connection == entry.connection else { continue }
@@ -158,7 +170,7 @@ final class SimulatedCluster {
     }
 
     private func append(_ bytes: [UInt8], by node: SimulatedNode) {
-        guard node.isConnected, !generator.happens(loss) else { return }
+        guard node.isConnected, !node.isHeld, !generator.happens(loss) else { return }
         appends.append((delay(), bytes))
         // Also much later, as messages of a paused process or delayed by the network.
         if generator.happens(loss) {
@@ -176,12 +188,13 @@ final class SimulatedCluster {
                 let isKept = range.upperBound <= UInt64(log.count)
                 let frames = range.map { StoredFrame(position: $0, bytes: isKept ? log[Int($0) - 1] : []) }
                 schedule(.fetched(isKept ? frames : nil), for: node)
+            case .reconnect: disconnect(node)
             case .inspectLog:
                 let generation = LogGeneration(created: "\(created)", first: 1, last: UInt64(log.count))
                 schedule(.looked(generation), for: node)
             case .broadcast(let heartbeat):
                 guard let copy = Heartbeat(heartbeat.bytes) else { return problems.append("heartbeat not readable") }
-                for other in nodes where other.isConnected { schedule(.heartbeat(copy), for: other) }
+                for other in nodes where other.isConnected && !node.isHeld { schedule(.heartbeat(copy), for: other) }
             case .askForState: answer(node)
             case .apply(let changes, let position):
                 let found = node.hub.apply(changes, at: position)
@@ -221,7 +234,7 @@ final class SimulatedCluster {
     }
 
     private func answer(_ node: SimulatedNode) {
-        for other in alive where other !== node && other.isConnected {
+        for other in alive where other !== node && other.isConnected && !isEnginePaused && !other.isHeld {
             guard let (created, ledger) = other.machine.state(at: now) else { continue }
             let tables = other.hub.events(of: ledger)
             let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)

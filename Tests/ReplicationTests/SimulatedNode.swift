@@ -92,6 +92,9 @@ final class SimulatedNode {
     var isConnected = false
     var isAlive = true
     var isPaused = false
+    /// Whether its connection is open and carries nothing.
+    var isHeld = false
+    var receives: Bool { !isPaused && !isHeld }
     /// Counts connections: messages of an earlier one do not arrive.
     var connection = 0
     var carried: [String: SubscriptionLayout] = [:]

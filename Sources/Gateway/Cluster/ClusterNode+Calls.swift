@@ -46,7 +46,10 @@ struct ClusterWaiters: Sendable {
     }
 
     /// Removes and returns the callbacks for a position that was reached, and those whose deadline has passed.
-    mutating func reached(_ position: UInt64, at now: Moment) -> [@Sendable () -> Void] {
+    ///
+    /// - Parameter position: Nil if no position counts as reached.
+    mutating func reached(_ position: UInt64?, at now: Moment) -> [@Sendable () -> Void] {
+        let position = position ?? 0
         let due = catching.filter { $0.position <= position || $0.deadline <= now }
         catching.removeAll { $0.position <= position || $0.deadline <= now }
         return due.map { entry in { entry.done(entry.position <= position) } }
@@ -85,7 +88,8 @@ extension ClusterNode {
         wake()
     }
 
-    /// Waits until the log is applied up to its end at the time of the call; false after `patience`.
+    /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
+    /// after the beginning of an epoch; false after `patience`.
     func caughtUp() async -> Bool {
         guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
         else { return false }
@@ -102,7 +106,9 @@ extension ClusterNode {
 
     /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
-        let (isWriting, position) = state.withLock { ($0.machine.isWriting, $0.machine.position) }
+        let (isWriting, position) = state.withLock { state in
+            (state.machine.isWriting, state.machine.isComplete(at: now) ? state.machine.position : nil)
+        }
         let (generation, cut) = outbox.withLock { ($0.generation, $0.recordsCut) }
         let due = waiters.withLock { waiters in
             let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : cut)

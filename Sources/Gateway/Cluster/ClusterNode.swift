@@ -17,10 +17,12 @@ package final class ClusterNode: ChangeSink {
         var connection: (any EngineConnection)?
         /// The number of the connection; inputs of earlier connections are ignored.
         var number = 0
+        /// Set when the connection is of no more use.
+        var isOver: StopSignal?
     }
 
     enum Input: Sendable {
-        case connected(any EngineConnection, Int)
+        case connected(any EngineConnection, Int, isOver: StopSignal)
         case engine(EngineInput, Int)
         case looked(LogGeneration, Int)
         case fetched([StoredFrame]?, Int)
@@ -144,15 +146,15 @@ package final class ClusterNode: ChangeSink {
         var number = 0
         while !Task.isCancelled {
             number += 1
-            let (current, closed) = (number, StopSignal())
+            let (current, isOver) = (number, StopSignal())
             do {
                 let connection = try await engine.connect { [weak self] input in
-                    if case .closed = input { closed.set() }
+                    if case .closed = input { isOver.set() }
                     self?.offer(.engine(input, current))
                 }
                 logger.info("connected to the cluster's engine")
-                offer(.connected(connection, current))
-                await closed.wait()
+                offer(.connected(connection, current, isOver: isOver))
+                await isOver.wait()
                 connection.close()
                 logger.warning("the connection to the cluster's engine is closed")
             } catch {
@@ -196,9 +198,9 @@ package final class ClusterNode: ChangeSink {
 
     private func handle(_ input: Input, at now: Moment) -> [MemberAction] {
         switch input {
-        case .connected(let connection, let number):
+        case .connected(let connection, let number, let isOver):
             return state.withLock { state in
-                (state.connection, state.number) = (connection, number)
+                (state.connection, state.number, state.isOver) = (connection, number, isOver)
                 return state.machine.connected(at: now)
             }
         case .engine(let input, let number):
@@ -233,13 +235,18 @@ package final class ClusterNode: ChangeSink {
             let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)
             connection?.reply(snapshot.bytes, to: address)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
-        case .closed:
-            state.withLock { state in
-                state.connection = nil
-                state.machine.disconnected()
-            }
+        case .closed: disconnected()
         }
         return []
+    }
+
+    /// Ignores the present connection from now on. `stayConnected` closes it and opens another one.
+    private func disconnected() {
+        state.withLock { state in
+            state.isOver?.set()
+            (state.connection, state.number, state.isOver) = (nil, 0, nil)
+            state.machine.disconnected()
+        }
     }
 
     // MARK: - Actions
@@ -249,6 +256,9 @@ package final class ClusterNode: ChangeSink {
             switch action {
             case .append(let frame): state.withLock { $0.connection }?.append(frame)
             case .fetch(let range): start { try await $0.fetch(range) }
+            case .reconnect:
+                logger.warning("the cluster's engine does not respond")
+                disconnected()
             case .inspectLog: inspect()
             case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(heartbeat.bytes)
             case .askForState: ask()

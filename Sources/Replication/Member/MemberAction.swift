@@ -6,6 +6,8 @@ package enum MemberAction: Sendable, Equatable {
     case append([UInt8])
     /// Fetch frames that are missing.
     case fetch(ClosedRange<UInt64>)
+    /// Close the connection and open another one: nothing has arrived over it for too long.
+    case reconnect
     /// Read the log's generation and extent; the result is passed to `looked`.
     case inspectLog
     /// Send a heartbeat to all members.

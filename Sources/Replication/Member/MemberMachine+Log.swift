@@ -49,7 +49,7 @@ extension MemberMachine {
         case .lost:
             return enter(from: stored.position, at: now)
         case .epochStarted:
-            return restarted(at: stored.position)
+            return restarted(at: stored.position, now)
         }
     }
 
@@ -59,11 +59,12 @@ extension MemberMachine {
         else { return [] }
         ledger = ClusterLedger(beginning: frame, at: stored.position)
         phase = .following
-        return restarted(at: stored.position)
+        return restarted(at: stored.position, now)
     }
 
-    private mutating func restarted(at position: UInt64) -> [MemberAction] {
+    private mutating func restarted(at position: UInt64, _ now: Moment) -> [MemberAction] {
         guard let epoch = ledger?.epoch else { return [] }
+        epochSeenAt = now
         counters.epochs += 1
         let actions = dropOut()
         join()

@@ -39,6 +39,11 @@ extension MemberMachine {
     /// Handles timeouts; called several times within the shortest of the timings.
     package mutating func timePassed(at now: Moment) -> [MemberAction] {
         monitor.timePassed(at: now)
+        if phase != .offline, monitor.isSilent(at: now) {
+            // The library's own detection depends on the wall clock, and it may wait for a write that does not end.
+            monitor.connected(at: now)
+            return [.reconnect]
+        }
         var actions = beat(at: now)
         if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
         guard isFollowing else { return actions }

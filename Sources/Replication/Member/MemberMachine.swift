@@ -90,6 +90,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var joinSeen: [UInt64: Moment] = [:]
     var nextHeartbeat = Moment.zero
     var behindSince: Moment?
+    /// The time at which this member read the beginning of the epoch; nil if it loaded a state of the epoch.
+    var epochSeenAt: Moment?
     var isFetching = false
     /// The digests of the members' configurations, from their heartbeats.
     var configurations: [UInt64: UInt64] = [:]
@@ -140,6 +142,11 @@ package struct MemberMachine: ~Copyable, Sendable {
         return ledger.members[owner].map { .process($0.info.process) } ?? .none
     }
 
+    /// Whether the ledger has the resources of the members: after the beginning of an epoch they report them again.
+    package func isComplete(at now: Moment) -> Bool {
+        isFollowing && (epochSeenAt.map { now - $0 >= timings.suspect } ?? true)
+    }
+
     /// Whether a frame of this member was appended and not read from the log yet.
     package var isWriting: Bool { flight != nil }
 
@@ -150,6 +157,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// A connection to the engine is open; frames are received from now on.
     package mutating func connected(at now: Moment) -> [MemberAction] {
         phase = .inspecting
+        monitor.connected(at: now)
         nextHeartbeat = now
         isFetching = false
         return [.inspectLog]
@@ -212,7 +220,8 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     private mutating func ask(at now: Moment) -> [MemberAction] {
         guard case .loading(var loading) = phase else { return [] }
-        loading.asks += 1
+        // A request counts if the engine would deliver it, and the replies.
+        if monitor.isInTouch(at: now) { loading.asks += 1 }
         loading.nextAsk = now + timings.ask
         phase = .loading(loading)
         return [.askForState]
@@ -257,6 +266,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         ledger = snapshot.ledger
         reader = LogReader(position: snapshot.ledger.position)
         reader.reaches(known)
+        epochSeenAt = nil
         for member in snapshot.ledger.members.keys { joinSeen[member] = now }
         counters.epochs += 1
         let restart = MemberAction.restart(

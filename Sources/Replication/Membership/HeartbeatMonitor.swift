@@ -66,6 +66,9 @@ package struct HeartbeatMonitor: Sendable {
     private var echoSentAt: Moment?
     /// The time since which all own heartbeats have been received back in time; nil while they are not.
     private var inTouchSince: Moment?
+    /// The time since which no heartbeat of this member has been received back.
+    private var silentSince = Moment.zero
+    private var lastTick = Moment.zero
 
     init(timings: ClusterTimings) { self.timings = timings }
 
@@ -74,10 +77,14 @@ package struct HeartbeatMonitor: Sendable {
 
     /// A heartbeat of this member was received back.
     mutating func echoed(sentAt: Moment, at now: Moment) {
+        silentSince = now
         echoSentAt = max(echoSentAt ?? sentAt, sentAt)
         timePassed(at: now)
         if inTouchSince == nil, isFresh(at: now) { inTouchSince = now }
     }
+
+    /// A connection is open.
+    mutating func connected(at now: Moment) { silentSince = now }
 
     /// The connection is closed.
     mutating func disconnected() {
@@ -88,7 +95,13 @@ package struct HeartbeatMonitor: Sendable {
     /// Time has passed.
     mutating func timePassed(at now: Moment) {
         if !isFresh(at: now) { inTouchSince = nil }
+        // The process was paused: messages have arrived that it has not handled.
+        if now - lastTick > timings.touch { silentSince = max(silentSince, now) }
+        lastTick = now
     }
+
+    /// Whether the connection has delivered nothing for too long.
+    func isSilent(at now: Moment) -> Bool { now - silentSince >= timings.silence }
 
     private func isFresh(at now: Moment) -> Bool { echoSentAt.map { now - $0 < timings.touch } ?? false }
 
@@ -123,6 +136,8 @@ package struct ClusterTimings: Sendable, Equatable {
     package var heartbeat = Duration.milliseconds(500)
     /// The maximum age of the newest heartbeat received back while the engine counts as reachable.
     package var touch = Duration.seconds(1)
+    /// The time without a heartbeat of its own after which a member opens another connection.
+    package var silence = Duration.seconds(4)
     /// The time without heartbeats after which a member is removed.
     package var suspect = Duration.milliseconds(1500)
     /// The additional time that each further member waits before it removes a silent one.
