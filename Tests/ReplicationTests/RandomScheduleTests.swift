@@ -27,10 +27,11 @@ struct RandomScheduleTests {
         }
     }
 
-    @Test(arguments: 0..<24 as Range<UInt64>)
-    func faultsLeaveNeitherHolesNorRepetitions(seed: UInt64) {
+    /// What readers have seen of a cluster under faults.
+    private func readUnderFaults(seed: UInt64, areAwaited: Bool) -> SimulatedCluster {
         var generator = SeededGenerator(seed: seed &+ 1000)
         let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: Int.random(in: 0...60, using: &generator))
+        cluster.addReaders(6, areAwaited: areAwaited)
         cluster.run(.seconds(4))
         want(cluster, &generator)
         for _ in 0..<8 {
@@ -44,7 +45,20 @@ struct RandomScheduleTests {
         for id in topics { cluster.alive[0].machine.hold(id, SimulatedNode.key(id)) }
         cluster.run(.seconds(25))
         cluster.checkSettled(topics: topics)
+        return cluster
+    }
+
+    @Test(arguments: 0..<24 as Range<UInt64>)
+    func faultsLeaveNeitherHolesNorRepetitions(seed: UInt64) {
+        let cluster = readUnderFaults(seed: seed, areAwaited: true)
         #expect(cluster.problems.isEmpty, "seed \(seed)")
+        for reader in cluster.readers { #expect(reader.problems.isEmpty && reader.resumed > 0, "seed \(seed)") }
+    }
+
+    @Test
+    func checkFindsMembersThatServeBeforeTheyHaveCaughtUp() {
+        let problems = (0..<6).flatMap { readUnderFaults(seed: $0, areAwaited: false).readers.flatMap(\.problems) }
+        #expect(!problems.isEmpty)
     }
 
     private func disturb(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) {

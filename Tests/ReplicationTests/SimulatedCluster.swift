@@ -27,6 +27,7 @@ final class SimulatedCluster {
     private var generator: SeededGenerator
     private(set) var now = Moment(nanoseconds: 1_000_000_000)
     private(set) var nodes: [SimulatedNode] = []
+    private(set) var readers: [SimulatedReader] = []
     private var log: [[UInt8]] = []
     private var created = 1
     private var isEngineUp = true
@@ -56,6 +57,10 @@ final class SimulatedCluster {
         nodes.append(node)
         connect(node)
         return node
+    }
+
+    func addReaders(_ count: Int, areAwaited: Bool = true) {
+        for _ in 0..<count { readers.append(SimulatedReader(seed: generator.next(), isAwaited: areAwaited)) }
     }
 
     var alive: [SimulatedNode] { nodes.filter { $0.isAlive && !$0.isPaused } }
@@ -124,6 +129,8 @@ final class SimulatedCluster {
                 write(node)
                 node.confirm()
             }
+            let end = UInt64(log.count)
+            for index in readers.indices { readers[index].step(nodes, end: end, at: now) }
         }
     }
 

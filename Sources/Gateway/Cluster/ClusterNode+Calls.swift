@@ -15,6 +15,8 @@ struct ClusterWaiters: Sendable {
     /// A request that waits until the log is applied up to a position.
     struct Catching: Sendable {
         let position: UInt64
+        /// Whether it also waits until members have reported their resources after the beginning of an epoch.
+        let isComplete: Bool
         let deadline: Moment
         let done: @Sendable (Bool) -> Void
     }
@@ -46,13 +48,14 @@ struct ClusterWaiters: Sendable {
     }
 
     /// Removes and returns the callbacks for a position that was reached, and those whose deadline has passed.
-    ///
-    /// - Parameter position: Nil if no position counts as reached.
-    mutating func reached(_ position: UInt64?, at now: Moment) -> [@Sendable () -> Void] {
-        let position = position ?? 0
-        let due = catching.filter { $0.position <= position || $0.deadline <= now }
-        catching.removeAll { $0.position <= position || $0.deadline <= now }
-        return due.map { entry in { entry.done(entry.position <= position) } }
+    mutating func reached(_ position: UInt64, isComplete: Bool, at now: Moment) -> [@Sendable () -> Void] {
+        func hasReached(_ entry: Catching) -> Bool { entry.position <= position && (isComplete || !entry.isComplete) }
+        let due = catching.filter { hasReached($0) || $0.deadline <= now }
+        catching.removeAll { hasReached($0) || $0.deadline <= now }
+        return due.map { entry in
+            let hasReached = hasReached(entry)
+            return { entry.done(hasReached) }
+        }
     }
 }
 
@@ -90,14 +93,21 @@ extension ClusterNode {
 
     /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
     /// after the beginning of an epoch; false after `patience`.
-    func caughtUp() async -> Bool {
+    func caughtUp() async -> Bool { await catchUp(isComplete: true) }
+
+    /// Waits until the log is applied up to its end at the time of the call; false after `patience`.
+    func appliesEnd() async -> Bool { await catchUp(isComplete: false) }
+
+    private func catchUp(isComplete: Bool) async -> Bool {
         guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
         else { return false }
         let deadline = clock() + Self.patience
         return await withCheckedContinuation { continuation in
             waiters.withLock {
                 $0.catching.append(
-                    ClusterWaiters.Catching(position: last, deadline: deadline) { continuation.resume(returning: $0) }
+                    ClusterWaiters.Catching(position: last, isComplete: isComplete, deadline: deadline) {
+                        continuation.resume(returning: $0)
+                    }
                 )
             }
             wake()
@@ -106,13 +116,15 @@ extension ClusterNode {
 
     /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
-        let (isWriting, position) = state.withLock { state in
-            (state.machine.isWriting, state.machine.isComplete(at: now) ? state.machine.position : nil)
+        let (isWriting, position, isComplete) = state.withLock { state in
+            // A member that loads a state may start behind its present position.
+            let position = state.machine.isServing(at: now) ? state.machine.position : 0
+            return (state.machine.isWriting, position, state.machine.isComplete(at: now))
         }
         let (generation, cut) = outbox.withLock { ($0.generation, $0.recordsCut) }
         let due = waiters.withLock { waiters in
             let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : cut)
-            return confirmed + waiters.reached(position, at: now) + waiters.late(at: now)
+            return confirmed + waiters.reached(position, isComplete: isComplete, at: now) + waiters.late(at: now)
         }
         for action in due { action() }
     }

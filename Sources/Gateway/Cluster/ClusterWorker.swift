@@ -76,6 +76,11 @@ struct ClusterWorker: Sendable {
     /// The epoch as text in ids.
     static func name(of epoch: UInt64) -> String { "e" + String(epoch, radix: 36) }
 
+    /// The epoch of a name; nil for other text.
+    static func epoch(of name: String) -> UInt64? {
+        name.hasPrefix("e") ? UInt64(name.dropFirst(), radix: 36) : nil
+    }
+
     /// For each subscribed subscription, the events that change an empty table to its present state.
     func tables(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
         var tables: [String: [SubscriptionEvent]] = [:]

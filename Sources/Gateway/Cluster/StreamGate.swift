@@ -10,6 +10,8 @@ struct StreamGate: Sendable {
     let topics: Set<String>
     /// The last event of the client: no earlier event may be sent.
     let lastEvent: EventID?
+    /// Whether the log has to be applied up to its present end: the epoch of the last event may be a later one.
+    var needsEnd: Bool
     /// The deadline, at which the stream is closed if it is not open.
     let deadline: Moment
     /// The format of the stream.
@@ -37,13 +39,27 @@ extension ClusterNode {
 
     /// Opens the stream with this id as soon as its conditions hold.
     func admit(_ stream: String, topics: Set<String>, request: StreamRequest) {
+        let lastEvent = request.lastEventID.flatMap { EventID($0) }
         let gate = StreamGate(
             topics: topics,
-            lastEvent: request.lastEventID.flatMap { EventID($0) },
+            lastEvent: lastEvent,
+            needsEnd: lastEvent.map { !isKnown($0.epoch) } ?? false,
             deadline: clock() + configuration.openWait,
             format: request.format
         )
         gates.withLock { $0[stream] = gate }
+        guard gate.needsEnd else { return }
+        addJob {
+            guard await self.appliesEnd() else { return }
+            self.gates.withLock { $0[stream]?.needsEnd = false }
+        }
+    }
+
+    /// Whether an epoch is the present one or an earlier one of this member.
+    private func isKnown(_ name: String) -> Bool {
+        if name == hub.epoch { return true }
+        guard let epoch = ClusterWorker.epoch(of: name) else { return false }
+        return state.withLock { $0.machine.isPast(epoch) }
     }
 
     /// Removes the gate of the stream with this id, which is open or has ended.
@@ -54,7 +70,8 @@ extension ClusterNode {
         let isReady = state.withLock { state in
             state.machine.isServing(at: now) && gate.topics.allSatisfy { state.machine.isReady($0) }
         }
-        guard isReady, let last = gate.lastEvent, last.epoch == hub.epoch else { return isReady }
+        guard isReady, !gate.needsEnd else { return false }
+        guard let last = gate.lastEvent, last.epoch == hub.epoch else { return true }
         return last.sequence <= hub.sequence
     }
 
@@ -104,6 +121,8 @@ private final class WaitingStream: StreamContent {
 
     func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         if let content { return content.fill(&batch, now: now) }
+        // The gate is removed when the stream ends.
+        let gate = node.gates.withLock { $0[opening.stream] } ?? gate
         if node.isOpen(gate, at: now) {
             let opening = StreamOpening(stream: opening.stream, id: opening.id, framing: opening.framing, now: now)
             let content = shard.open(opening)

@@ -90,6 +90,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var joinSeen: [UInt64: Moment] = [:]
     var nextHeartbeat = Moment.zero
     var behindSince: Moment?
+    /// The epochs that this member has been in, newest last.
+    private var pastEpochs: [UInt64] = []
     /// The time at which this member read the beginning of the epoch; nil if it loaded a state of the epoch.
     var epochSeenAt: Moment?
     var isFetching = false
@@ -140,6 +142,19 @@ package struct MemberMachine: ~Copyable, Sendable {
         guard let owner else { return .none }
         if owner == member { return .own }
         return ledger.members[owner].map { .process($0.info.process) } ?? .none
+    }
+
+    /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
+    package func isPast(_ epoch: UInt64) -> Bool {
+        guard let ledger else { return false }
+        if ledger.earlierEpochs.contains(epoch) { return true }
+        guard let place = pastEpochs.firstIndex(of: epoch) else { return false }
+        return place < pastEpochs.firstIndex(of: ledger.epoch) ?? 0
+    }
+
+    /// Stores the epoch that the member enters.
+    mutating func noteEpoch(_ epoch: UInt64) {
+        if !pastEpochs.contains(epoch) { pastEpochs = (pastEpochs + [epoch]).suffix(ClusterLedger.remembered) }
     }
 
     /// Whether the ledger has the resources of the members: after the beginning of an epoch they report them again.
@@ -266,6 +281,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         ledger = snapshot.ledger
         reader = LogReader(position: snapshot.ledger.position)
         reader.reaches(known)
+        noteEpoch(snapshot.ledger.epoch)
         epochSeenAt = nil
         for member in snapshot.ledger.members.keys { joinSeen[member] = now }
         counters.epochs += 1

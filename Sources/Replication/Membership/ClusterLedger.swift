@@ -117,7 +117,8 @@ package struct ClusterLedger: Sendable, Equatable {
         case lost
     }
 
-    private static let remembered = 64
+    /// The number of earlier epochs that are kept.
+    static let remembered = 64
 
     /// Applies the frame at the position that follows the last one.
     package mutating func apply(_ stored: StoredFrame) -> Verdict {
