@@ -1,23 +1,32 @@
-"""The processes of a cluster: the engine, the demo server and the gateways."""
+"""The processes of a cluster: the engine, the demo server and the gateways, with the relays between them."""
 
 import asyncio
 import hashlib
+import json
 import os
 import random
 import signal
 import socket
+import subprocess
 import sys
 import time
 import urllib.request
 
+from relay import Relay
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEY = "lsg_cluster-test"
 AUTHORIZATION = f"Authorization: Bearer {KEY}\r\n"
 STREAMS = [
     "upstream=demo&mode=RAW&dataAdapter=RAW_FEED&items=raw1,raw2&fields=number,time",
     "upstream=demo&mode=RAW&dataAdapter=RAW_FEED&items=raw3&fields=number,time",
 ]
-# How long processes may take to start before the run is given up.
+# How long processes may take to start, or to end after SIGTERM, before the run is given up.
 STARTING = 120.0
+ENDING = 60.0
+# The size of the file system that `engine-full` fills, and the largest log on it.
+DISK = 64 << 20
+WINDOW = 16 << 20
 
 
 def free_port():
@@ -47,82 +56,180 @@ class Cluster:
     def __init__(self, options, folder):
         self.options = options
         self.folder = folder
-        self.engine_port = free_port()
+        self.engines = [f"engine{index}" for index in range(options.engines)]
+        self.engine_ports = [free_port() for _ in self.engines]
+        self.route_ports = [free_port() for _ in self.engines]
+        self.monitor_ports = [free_port() for _ in self.engines]
         self.demo_port = free_port()
-        self.ports = [free_port() for _ in range(options.members)]
+        # One more for the member that joins under load.
+        self.member_ports = [free_port() for _ in range(options.members + 1)]
+        # Those that readers and callers connect to.
+        self.ports = self.member_ports[:-1]
+        # Relays by member: to the servers of the engine, and to the upstream. Empty if no fault needs them.
+        self.engine_relays, self.upstream_relays = {}, {}
+        self.clocks = None
         self.processes = {}
+        # Processes that a fault has ended or is ending.
+        self.expected = set()
         self.is_disturbed = False
-        self.faults = 0
+        self.faults = {}
+        # Counts the beginnings and ends of faults by which the log loses its content.
+        self.losses = 0
+        self.started = time.monotonic()
 
-    async def start(self, name, *command):
-        log = open(os.path.join(self.folder, name + ".log"), "ab")
-        process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log)
+    def note(self, text):
+        with open(os.path.join(self.folder, "faults.log"), "a") as log:
+            print(f"{time.strftime('%H:%M:%S')} {time.monotonic() - self.started:8.2f} {text}", file=log)
+
+    async def start(self, name, *command, environment=None):
+        with open(os.path.join(self.folder, name + ".log"), "ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdout=log, stderr=log, env={**os.environ, **(environment or {})}
+            )
         self.processes[name] = process
+        self.expected.discard(name)
         return process
 
-    async def start_engine(self):
-        store = os.path.join(self.folder, "store")
+    async def end(self, name, how=signal.SIGKILL):
+        """Ends a process and waits for its end."""
+        self.expected.add(name)
+        process = self.processes[name]
+        process.send_signal(how)
+        try:
+            await asyncio.wait_for(process.wait(), ENDING)
+        except asyncio.TimeoutError:
+            sys.exit(f"{name} does not end within {ENDING:.0f} s")
+
+    # Engine
+
+    def store(self, index=0):
+        return os.path.join(self.folder, f"store{index}")
+
+    async def start_engine(self, index=0):
+        flags = []
+        if len(self.engines) > 1:
+            routes = ",".join(f"nats://127.0.0.1:{port}" for port in self.route_ports)
+            flags = [
+                "-n", self.engines[index], "--cluster_name", "test", "--routes", routes,
+                "--cluster", f"nats://127.0.0.1:{self.route_ports[index]}",
+            ]
         await self.start(
-            "engine", "nats-server", "-js", "-sd", store, "-a", "127.0.0.1", "-p", str(self.engine_port)
+            self.engines[index], "nats-server", "-js", "-sd", self.store(index), "-a", "127.0.0.1",
+            "-p", str(self.engine_ports[index]), "-m", str(self.monitor_ports[index]), *flags,
         )
 
+    def leader(self):
+        """The index of the engine's server that leads the log; None if there is none."""
+        for index, port in enumerate(self.monitor_ports):
+            if self.processes[self.engines[index]].returncode is not None:
+                continue
+            text = self.get(port, "/jsz?accounts=true&streams=true")
+            for account in json.loads(text or "{}").get("account_details", []):
+                for stream in account.get("stream_detail", []):
+                    name = stream.get("cluster", {}).get("leader")
+                    if name in self.engines:
+                        return self.engines.index(name)
+        return None
+
+    def has_log(self):
+        """Whether the server of the engine has JetStream: it disables it when it cannot write."""
+        answer = json.loads(self.get(self.monitor_ports[0], "/jsz") or "{}")
+        return "config" in answer and not answer.get("disabled")
+
+    # Members
+
     async def start_member(self, index):
+        urls = [f"nats://127.0.0.1:{port}" for port in self.engine_ports]
+        upstream, environment = self.demo_port, {}
+        if index in self.engine_relays:
+            urls = [f"nats://127.0.0.1:{relay.port}" for relay in self.engine_relays[index]]
+            upstream = self.upstream_relays[index].port
+        if self.clocks is not None:
+            environment = {"LD_PRELOAD": self.clocks, "CLOCK_OFFSET_FILE": self.clock(index)}
         settings = {
             "cluster.engine": "nats",
-            "cluster.url": f"nats://127.0.0.1:{self.engine_port}",
+            "cluster.url": ",".join(urls),
             "cluster.secret": "0123456789abcdef0123456789abcdef",
+            "cluster.copies": str(len(self.engines)),
+            "cluster.windowBytes": str(WINDOW),
             "streams.retry": "0.2",
             "auth.keys.test.hash": "sha256:" + hashlib.sha256(KEY.encode()).hexdigest(),
             "auth.keys.test.maxSubscriptions": "1000000",
         }
         flags = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
         await self.start(
-            f"member{index}", self.options.gateway, "serve", "--port", str(self.ports[index]),
-            "--upstream", f"demo=http://127.0.0.1:{self.demo_port},DEMO", *flags,
+            f"member{index}", self.options.gateway, "serve", "--port", str(self.member_ports[index]),
+            "--upstream", f"demo=http://127.0.0.1:{upstream},DEMO", *flags, environment=environment,
         )
 
-    async def start_all(self):
-        await self.start_engine()
+    async def is_ready(self, index, limit=STARTING):
+        port = self.member_ports[index]
+        await until(lambda: self.get(port, "/health/ready") is not None, limit, f"member{index} is not ready")
+
+    async def start_relays(self):
+        """Puts a relay between each member and each of its peers."""
+        for index in range(len(self.member_ports)):
+            self.engine_relays[index] = [Relay(free_port(), port) for port in self.engine_ports]
+            self.upstream_relays[index] = Relay(free_port(), self.demo_port)
+            for relay in [*self.engine_relays[index], self.upstream_relays[index]]:
+                await relay.start()
+
+    # Clocks
+
+    def clock(self, index):
+        return os.path.join(self.folder, f"clock{index}")
+
+    def step_clock(self, index, seconds):
+        """Moves the wall clock of a member."""
+        path = self.clock(index)
+        with open(path + ".new", "w") as file:
+            file.write(str(seconds))
+        os.replace(path + ".new", path)
+
+    def build_clocks(self):
+        """Compiles the library that shifts the wall clock of a process."""
+        self.clocks = os.path.join(self.folder, "clock.so")
+        source = os.path.join(ROOT, "Tests/Soak/clock.c")
+        subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", self.clocks, source], check=True)
+
+    # All
+
+    async def start_all(self, has_relays, has_clocks, has_disk):
+        if has_clocks:
+            self.build_clocks()
+        if has_disk:
+            os.mkdir(self.store())
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", self.store()], check=True)
+        for index in range(len(self.engines)):
+            await self.start_engine(index)
         await self.start(
             "demo", self.options.gateway, "demo-server", "--port", str(self.demo_port), "--faults", "--seed", "7"
         )
         await until(lambda: self.census() is not None, STARTING, "the demo server does not answer")
-        await until(lambda: self.accepts(self.engine_port), STARTING, "the engine does not accept connections")
+        for port in self.engine_ports:
+            await until(lambda: self.accepts(port), STARTING, "the engine does not accept connections")
+        if has_relays:
+            await self.start_relays()
         for index in range(self.options.members):
             await self.start_member(index)
-        for port in self.ports:
-            await until(lambda: self.get(port, "/health/ready") is not None, STARTING, f"port {port} is not ready")
+        for index in range(self.options.members):
+            await self.is_ready(index)
 
-    async def fault(self, kind):
-        self.is_disturbed = True
-        if kind == "engine":
-            self.processes["engine"].kill()
-            await self.processes["engine"].wait()
-            await asyncio.sleep(random.uniform(0.1, 2))
-            await self.start_engine()
-        else:
-            index = random.randrange(self.options.members)
-            process = self.processes[f"member{index}"]
-            if kind == "pause":
-                process.send_signal(signal.SIGSTOP)
-                await asyncio.sleep(random.uniform(0.5, 5))
-                process.send_signal(signal.SIGCONT)
-            else:
-                process.kill()
-                await process.wait()
-                await asyncio.sleep(random.uniform(0.2, 1.5))
-                await self.start_member(index)
-        self.is_disturbed = False
-        self.faults += 1
-
-    def stop(self):
+    async def stop(self):
         for process in self.processes.values():
             if process.returncode is None:
                 process.kill()
+        await asyncio.gather(*(process.wait() for process in self.processes.values()))
+        if os.path.ismount(self.store()):
+            subprocess.run(["umount", "--lazy", self.store()], check=True)
 
     def ended(self):
-        """The processes that ended by themselves."""
-        return [name for name, process in self.processes.items() if process.returncode not in (None, -signal.SIGKILL)]
+        """The processes that ended by themselves, or with an error after SIGTERM."""
+        return [
+            name for name, process in self.processes.items()
+            if process.returncode is not None
+            and (name not in self.expected or name.startswith("member") and process.returncode not in (0, -signal.SIGKILL))
+        ]
 
     @staticmethod
     def accepts(port):
