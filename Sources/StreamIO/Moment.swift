@@ -24,10 +24,15 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// Whether one moment comes before another.
     package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
+    /// The moment a number of nanoseconds later; at most the last moment that can be represented.
+    package func advanced(by count: Int64) -> Moment {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
+        return Moment(nanoseconds: overflow ? (count < 0 ? .min : .max) : sum)
+    }
+
     /// The moment a duration later; at most the last moment that can be represented (292 years after the epoch).
     package static func + (moment: Moment, duration: Duration) -> Moment {
-        let (sum, overflow) = moment.nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
-        return Moment(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+        moment.advanced(by: duration.clampedNanoseconds)
     }
 
     /// The moment a duration earlier.

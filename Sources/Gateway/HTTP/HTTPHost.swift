@@ -124,7 +124,8 @@ package final class HTTPHost: HTTPHandler {
     package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: refusal)
         let id = RequestIdentity.make()
-        requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, took: .zero)
+        let now = services.clock()
+        requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, from: now, to: now)
         logger.debug("request refused", metadata: ["request": "\(id)", "status": "\(refusal.status)"])
         let response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
         return response.with("X-Request-Id", id).httpResponse
@@ -279,17 +280,19 @@ package final class HTTPHost: HTTPHandler {
     }
 
     private func finished(_ record: CallRecord, status: Int, problem: ProblemCode?) {
-        let took = services.clock() - record.since
+        let now = services.clock()
         requests.record(
             route: record.operation,
             method: record.request.method,
             status: status,
             problem: problem,
-            took: took
+            from: record.since,
+            to: now
         )
         logger.debug(
             "request",
-            metadata: metadata(record).merging(["status": "\(status)", "seconds": "\(took.roundedSeconds)"]) { $1 }
+            metadata: metadata(record)
+                .merging(["status": "\(status)", "seconds": "\((now - record.since).roundedSeconds)"]) { $1 }
         )
     }
 

@@ -98,19 +98,19 @@ final class IdempotencyStore: Sendable {
 
 extension IdempotencyStore {
     /// Calls the handler. A POST with an `Idempotency-Key` is performed once.
-    func perform(_ call: Call, _ operation: Operation, now: Moment) throws -> OperationResult {
-        try perform(call, operation.method, now: now, operation.handler)
+    func perform(_ call: Call, _ operation: Operation, now: @autoclosure () -> Moment) throws -> OperationResult {
+        try perform(call, operation.method, now: now(), operation.handler)
     }
 
     /// Calls a handler in place of that of an operation with this method.
     func perform(
         _ call: Call,
         _ method: Operation.Method,
-        now: Moment,
+        now: @autoclosure () -> Moment,
         _ handler: Operation.Handler
     ) throws -> OperationResult {
         guard let key = try Self.key(of: call, method) else { return try handler(call) }
-        switch begin(key, body: call.body, now: now) {
+        switch begin(key, body: call.body, now: now()) {
         case .perform: return try first(call, key, handler)
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
         case .inProgress:

@@ -10,8 +10,8 @@ package final class RequestMetrics: Sendable {
         var counts: [(method: String, status: Int, count: UInt64)] = []
         let durations = LatencyHistogram()
 
-        mutating func add(method: String, status: Int, took: Duration) {
-            durations.record(from: .zero, to: .zero + max(took, .zero))
+        mutating func add(method: String, status: Int, from start: Moment, to end: Moment) {
+            durations.record(from: start, to: end)
             if let index = counts.firstIndex(where: { $0.status == status && $0.method == method }) {
                 counts[index].count &+= 1
             } else {
@@ -34,12 +34,19 @@ package final class RequestMetrics: Sendable {
     package init() {}
 
     /// Counts a response.
-    func record(route: String?, method: String?, status: Int, problem: ProblemCode?, took: Duration) {
+    func record(
+        route: String?,
+        method: String?,
+        status: Int,
+        problem: ProblemCode?,
+        from start: Moment,
+        to end: Moment
+    ) {
         // Methods that no operation has are counted together.
         let method = method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other"
         state.withLock { state in
             if let problem { state.problems[problem, default: 0] &+= 1 }
-            state.routes[route ?? "", default: Route()].add(method: method, status: status, took: took)
+            state.routes[route ?? "", default: Route()].add(method: method, status: status, from: start, to: end)
         }
     }
 

@@ -12,10 +12,13 @@ extension HTTPResponse {
 
     /// The library's form of a head without a body of known length: for `HEAD` on a stream.
     static func makeUnsized() -> OpaquePointer? {
-        let response = MHD_create_response_from_callback(.max, 1024, noContentCallback, nil, nil)
+        let response = MHD_create_response_from_callback(.max, leastBlock, noContentCallback, nil, nil)
         if let response { _ = cmhd_leave_unframed(response) }
         return response
     }
+
+    /// The size of the buffer for a content reader that is never called; 0 is refused.
+    private static let leastBlock = 1
 
     /// A status that can be sent: final and in range.
     var sendableStatus: UInt32 {
@@ -46,7 +49,8 @@ extension HTTPResponse {
             if response == nil { BodyBox.release(context) }
             return response
         case .omitted(let count):
-            return MHD_create_response_from_callback(UInt64(max(0, count)), 1024, noContentCallback, nil, nil)
+            let size = UInt64(max(0, count))
+            return MHD_create_response_from_callback(size, Self.leastBlock, noContentCallback, nil, nil)
         }
     }
 }
@@ -71,12 +75,5 @@ extension HTTPField {
     var isSendable: Bool {
         !name.isEmpty && name.utf8.hasOnly(\.isTokenCharacter) && value.utf8.hasOnly { !$0.isControlCharacter }
             && !isNamed("Content-Length") && !isNamed("Transfer-Encoding") && !isNamed("Date")
-    }
-}
-
-extension String.UTF8View {
-    /// Whether all bytes have a property; over the bytes in memory, which is faster than one by one.
-    fileprivate func hasOnly(_ property: (UInt8) -> Bool) -> Bool {
-        withContiguousStorageIfAvailable { $0.allSatisfy(property) } ?? allSatisfy(property)
     }
 }

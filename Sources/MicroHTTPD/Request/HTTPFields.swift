@@ -25,10 +25,21 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
         return values
     }
 
+    /// The values of all lines of that name, in order, joined by commas; nil if there is none.
+    package func joined(_ name: String) -> String? {
+        var joined: String?
+        for line in lines where line.isNamed(name) { joined = joined.map { "\($0), \(line.value)" } ?? line.value }
+        return joined
+    }
+
     /// Adds a line at the end.
     package mutating func append(_ name: String, _ value: String) {
+        if lines.isEmpty { lines.reserveCapacity(Self.usualCount) }
         lines.append(HTTPField(name, value))
     }
+
+    /// The number of lines that most responses do not exceed.
+    private static let usualCount = 8
 }
 
 extension String {
@@ -36,6 +47,14 @@ extension String {
     func equalsIgnoringASCIICase(_ other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return self == other || zip(utf8, other.utf8).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+    }
+}
+
+extension String.UTF8View {
+    /// Whether all bytes have a property; over the bytes in memory, which is faster than one by one.
+    @inline(__always)
+    func hasOnly(_ property: (UInt8) -> Bool) -> Bool {
+        withContiguousStorageIfAvailable { $0.allSatisfy(property) } ?? allSatisfy(property)
     }
 }
 

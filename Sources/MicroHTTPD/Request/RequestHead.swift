@@ -35,8 +35,8 @@ struct RequestHead {
         headers: HeaderCollection,
         limits: DaemonConfiguration
     ) throws(RequestRefusal) {
-        guard let target, !target.isEmpty, !target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }),
-            !method.isEmpty, method.utf8.allSatisfy(\.isTokenCharacter), !headers.isMalformed
+        guard let target, !target.isEmpty, target.utf8.hasOnly({ $0 > 0x20 && $0 != 0x7F }),
+            !method.isEmpty, method.utf8.hasOnly(\.isTokenCharacter), !headers.isMalformed
         else { throw .malformedHead }
         guard target.utf8.count <= limits.targetLimit else { throw .targetTooLong }
         guard headers.byteCount <= limits.headerLimit else { throw .headersTooLarge }
@@ -45,8 +45,8 @@ struct RequestHead {
         if framing.hosts.count > 1 { throw .duplicateHost }
         if framing.hosts.isEmpty && version == .http11 { throw .missingHost }
         let (authority, path, query) = Self.split(target)
-        guard framing.hosts.value?.utf8.allSatisfy(\.isHostCharacter) ?? true,
-            authority?.utf8.allSatisfy(\.isHostCharacter) ?? true
+        guard framing.hosts.value?.utf8.hasOnly(\.isHostCharacter) ?? true,
+            authority?.utf8.hasOnly(\.isHostCharacter) ?? true
         else { throw .malformedHead }
 
         body = try Self.body(framing, version)
@@ -83,6 +83,8 @@ struct RequestHead {
     /// Authority, path and query of a target in origin, absolute or asterisk form (RFC 9112, section 3.2); no authority
     /// in other forms than the absolute one.
     private static func split(_ target: String) -> (authority: String?, path: String, query: String?) {
+        // Most targets are a path alone, which is not copied.
+        if target.utf8.first == 0x2F, target.utf8.hasOnly({ $0 != 0x3F }) { return (nil, target, nil) }
         var rest = Substring(target).utf8
         var isRootMissing = false
         var host: String?

@@ -131,7 +131,7 @@ extension HTTPServer {
         driver.requestTimes.requestArrived(exchange.record)
         driver.figures.requests &+= 1
         let request = request(of: exchange, head)
-        let handle = exchange.screened ?? driver.handler.handle
+        let screened = exchange.screened
         exchange.head = nil
         exchange.screened = nil
         exchange.body = []
@@ -139,7 +139,7 @@ extension HTTPServer {
         let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id = exchange.id] in
             mailbox.post(.answer(id, $0))
         }
-        switch handle(request, responder) {
+        switch screened?(request, responder) ?? driver.handler.handle(request, responder) {
         case .respond(let response):
             return queue(response, for: exchange)
         case .wait:

@@ -172,7 +172,8 @@ struct ValuesResource: Sendable {
     /// The whole table. Its tag is the version of the subscription, so that a response for a version that was encoded
     /// before requires no JSON.
     private func table(_ view: ValuesView, ifNoneMatch: String?) throws -> Response {
-        let tag = EntityTag("\(view.subscription)-\(view.reading.status.version)-\(view.staleness)", isWeak: true)
+        let version = String(view.reading.status.version)
+        let tag = EntityTag(view.subscription + "-" + version + "-" + view.staleness, isWeak: true)
         let isMatch = tag.matches(ifNoneMatch: ifNoneMatch)
         let table: EncodedTable
         switch services.encodedTables[tag] {
@@ -211,7 +212,7 @@ struct ValuesResource: Sendable {
         var json = JSONBytes(capacity: ValuesView.usualPartBytes)
         json.beginObject()
         write(&json)
-        let tag = EntityTag("\(EntityTag(of: json.bytes).opaque)-\(view.staleness)", isWeak: true)
+        let tag = EntityTag(EntityTag(of: json.bytes).opaque + "-" + view.staleness, isWeak: true)
         if let plain {
             let response =
                 plain.text.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }

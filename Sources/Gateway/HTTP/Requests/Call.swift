@@ -48,10 +48,7 @@ struct Call: Sendable {
     func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
     /// The values of all lines of a header, joined by commas; nil without the header.
-    func header(_ name: String) -> String? {
-        let values = request.headers.values(of: name)
-        return values.count > 1 ? values.joined(separator: ", ") : values.first
-    }
+    func header(_ name: String) -> String? { request.headers.joined(name) }
 
     /// Calls a handler and sends its result as the deferred response.
     func complete(_ handler: () throws -> OperationResult) {
@@ -128,14 +125,7 @@ enum RequestIdentity {
     /// only one random number from the system.
     static func make() -> String {
         let number = SplitMix64.mixed(next.wrappingAdd(SplitMix64.increment, ordering: .relaxed).oldValue)
-        return String(unsafeUninitializedCapacity: 17) { text in
-            text[0] = UInt8(ascii: "r")
-            for index in 1...16 {
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(64 - 4 * index)) & 15
-                text[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-            }
-            return 17
-        }
+        return String("r", hexadecimal: number)
     }
 
     /// The trace id of a `traceparent` (W3C Trace Context); nil without a valid one.

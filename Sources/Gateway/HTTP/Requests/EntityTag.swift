@@ -14,10 +14,10 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A tag over bytes: their hash.
-    init(of bytes: [UInt8]) { self.init(String(FNV1a(of: bytes).value, radix: 16)) }
+    init(of bytes: [UInt8]) { self.init(String(hexadecimal: FNV1a(of: bytes).value)) }
 
     /// The tag as in a header.
-    var description: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
+    var description: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
     /// Whether an `If-None-Match` names this tag: weak comparison.
     func matches(ifNoneMatch header: String?) -> Bool {
@@ -49,4 +49,17 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 extension String {
     /// The text without blanks and tabs around it.
     var trimmed: Substring { self[...].trimmed }
+
+    /// The 16 hexadecimal digits of a number, after a prefix.
+    init(_ prefix: StaticString = "", hexadecimal number: UInt64) {
+        let start = prefix.utf8CodeUnitCount
+        self.init(unsafeUninitializedCapacity: start + 16) { text in
+            for index in 0..<start { text[index] = prefix.utf8Start[index] }
+            for index in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 15
+                text[start + index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            }
+            return start + 16
+        }
+    }
 }

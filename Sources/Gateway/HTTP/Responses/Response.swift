@@ -28,10 +28,13 @@ struct Response: Sendable {
 
     /// A response with a JSON body.
     static func json(_ status: Int = 200, _ write: (inout JSONBytes) -> Void) -> Response {
-        var json = JSONBytes()
+        var json = JSONBytes(capacity: usualLength)
         write(&json)
         return Response(status: status, mediaType: "application/json", body: json.bytes)
     }
+
+    /// The length that most JSON bodies do not exceed, in bytes.
+    private static let usualLength = 512
 
     /// A copy with one more header.
     consuming func with(_ name: String, _ value: String) -> Response {
