@@ -149,12 +149,6 @@ package struct JSONBytes: Sendable {
         bytes.append(contentsOf: text)
     }
 
-    /// Writes bytes that are known to be one JSON value.
-    package mutating func raw(_ value: some Collection<UInt8>) {
-        comma()
-        bytes.append(contentsOf: value)
-    }
-
     /// Writes a key and a string.
     package mutating func member(_ name: StaticString, _ text: String?) {
         key(name)

@@ -24,17 +24,6 @@ struct EventEncoder {
         end(variant.format)
     }
 
-    /// The bytes of an event of a topic.
-    mutating func encoded(
-        _ event: HubEvent,
-        sequence: UInt64,
-        of context: TopicContext,
-        as variant: EventVariant
-    ) -> [UInt8] {
-        encode(event, sequence: sequence, of: context, as: variant)
-        return json.bytes
-    }
-
     /// Encodes a conflated update.
     mutating func encode(
         _ update: ConflatedUpdate,

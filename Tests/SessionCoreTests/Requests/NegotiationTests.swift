@@ -65,21 +65,21 @@ internal import Testing
     }
 
     @Test func timersAreReplacedAndRecognised() {
-        var book = SessionTimerTable()
+        var timers = SessionTimerTable()
         let first = SessionTimer(purpose: .idle, generation: 1)
         let second = SessionTimer(purpose: .idle, generation: 2)
-        var actions = book.start(.idle, after: .seconds(1))
+        var actions = timers.start(.idle, after: .seconds(1))
         #expect(actions == [.scheduleTimer(first, after: .seconds(1))])
-        actions = book.start(.idle, after: .seconds(2))
+        actions = timers.start(.idle, after: .seconds(2))
         #expect(actions == [.cancelTimer(first), .scheduleTimer(second, after: .seconds(2))])
-        let isFirstWanted = book.fired(first)
+        let isFirstWanted = timers.fired(first)
         #expect(!isFirstWanted)
-        #expect(book.isRunning(.idle))
-        let isSecondWanted = book.fired(second)
+        #expect(timers.isRunning(.idle))
+        let isSecondWanted = timers.fired(second)
         #expect(isSecondWanted)
-        let isSecondWantedAgain = book.fired(second)
+        let isSecondWantedAgain = timers.fired(second)
         #expect(!isSecondWantedAgain)
-        actions = book.stop(.idle)
+        actions = timers.stop(.idle)
         #expect(actions == [])
     }
 

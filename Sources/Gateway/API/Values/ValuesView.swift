@@ -177,14 +177,12 @@ struct ValuesView {
 
 /// Writes the members of items; determines once what all items have in common.
 private struct ItemMembers {
-    private let view: ValuesView
     private let table: ValueTable
     private let names: [String]
     private let fieldKeys: JSONKeys
     private let isCommand: Bool
 
     init(_ view: ValuesView) {
-        self.view = view
         table = view.reading.table
         isCommand = view.isCommand
         names = table.properties.items.names ?? []

@@ -93,7 +93,7 @@ struct TimerID: Sendable, Hashable, Comparable {
 struct TimerTable<Action>: ~Copyable {
     /// The ids of all actions, and of some that were removed; the first one has an action.
     private var order = Heap<TimerID>()
-    private var actions: [TimerID: Action] = [:]
+    private(set) var actions: [TimerID: Action] = [:]
     private var nextNumber: UInt64 = 1
 
     /// The number of removed actions up to which their ids are kept in any case.
@@ -101,9 +101,6 @@ struct TimerTable<Action>: ~Copyable {
 
     /// An empty table.
     init() {}
-
-    /// The number of actions.
-    var count: Int { actions.count }
 
     /// When the next action is due; nil: none is.
     var next: Moment? { order.min?.due }

@@ -31,5 +31,5 @@ extension ResourceOwners {
 
 extension TimerQueue {
     /// The number of scheduled actions.
-    var count: Int { state.withLock { $0.timers.count } }
+    var count: Int { state.withLock { $0.timers.actions.count } }
 }

@@ -36,12 +36,12 @@ import Testing
         let ids = (0..<1000).map { table.add($0, at: moment(Int64($0 % 10))) }
         for (index, id) in ids.enumerated() where index % 7 != 3 { table.remove(id) }
         let left = ids.indices.filter { $0 % 7 == 3 }
-        #expect(table.count == left.count)
+        #expect(table.actions.count == left.count)
         #expect(table.next == moment(0))
         let due = table.take(dueBy: moment(4))
         #expect(due == left.filter { $0 % 10 <= 4 }.sorted { ($0 % 10, $0) < ($1 % 10, $1) })
         #expect(table.next == moment(5))
         #expect(table.takeAll() == left.filter { $0 % 10 > 4 }.sorted { ($0 % 10, $0) < ($1 % 10, $1) })
-        #expect(table.next == nil && table.count == 0)
+        #expect(table.next == nil && table.actions.count == 0)
     }
 }
