@@ -294,7 +294,7 @@ internal import Testing
     }
 
     @Test(arguments: [true, false])
-    func extraHeadersGoWhereTheOptionSays(creationOnly: Bool) {
+    func extraHeadersAreSentAsTheOptionRequires(creationOnly: Bool) {
         var options = SessionHarness.officialOptions
         options.httpExtraHeaders = ["X-A": "1"]
         options.httpExtraHeadersOnSessionCreationOnly = creationOnly

@@ -96,7 +96,7 @@ internal import Testing
 
     // MARK: - Messages
 
-    @Test func messagesAreTakenOnlyOnTheWayToASession() {
+    @Test func messagesAreAcceptedOnlyWhileASessionIsWanted() {
         let harness = SessionHarness()
         harness.sendMessage(1, "no")
         #expect(harness.takeTrace() == ["msg1 aborted(sentOnNetwork: false)"])

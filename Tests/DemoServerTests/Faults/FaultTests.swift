@@ -271,7 +271,7 @@ struct FaultTests {
         #expect(bench.writes[link, default: []].dropFirst().allSatisfy { $0.count <= length })
     }
 
-    @Test func everyLineTravelsByItself() {
+    @Test func everyLineIsWrittenAlone() {
         let bench = ServerBench()
         bench.install(Fault(.oneLinePerWrite))
         let (link, _) = busy(bench)

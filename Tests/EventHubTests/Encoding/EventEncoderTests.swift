@@ -68,7 +68,7 @@ internal import Testing
         (.legacy(.connectionClosed), #"{"client":"c1"}"#),
         (.legacy(.badgeReset(code: nil, message: nil)), #"{"client":"c1","succeeded":true}"#),
     ])
-    func tellsEventsOfClients(event: HubEvent, expected: String) {
+    func encodesEventsOfClients(event: HubEvent, expected: String) {
         #expect(data(event, Self.client) == expected)
     }
 
@@ -88,7 +88,7 @@ internal import Testing
         (.realMaxFrequency(.unlimited), #""value":"unlimited""#),
         (.realMaxFrequency(nil), #""value":null"#),
     ])
-    func tellsEventsOfSubscriptions(event: SubscriptionEvent, members: String) {
+    func encodesEventsOfSubscriptions(event: SubscriptionEvent, members: String) {
         #expect(data(.subscription(event)) == #"{"client":"c1","subscription":"s1",\#(members)}"#)
     }
 
@@ -96,7 +96,7 @@ internal import Testing
         #expect(data(.subscription(.unsubscribed(isFinal: true))) == #"{"client":"c1","subscription":"s1"}"#)
     }
 
-    @Test func updatesTellWhatChanged() {
+    @Test func updatesListTheChangedFields() {
         let event = SubscriptionProperties.quotes.update(["1", nil, "3"], item: 2, changed: [1, 2], snapshot: true)
         let common = #"{"client":"c1","subscription":"s1","item":"b","itemPos":2,"snapshot":true"#
         #expect(data(.subscription(event)) == common + #","fields":{"x":"1","y":null}}"#)
@@ -113,13 +113,13 @@ internal import Testing
         #expect(data(.subscription(event)).hasSuffix(expected))
     }
 
-    @Test func commandUpdatesAlwaysTellKeyAndCommand() {
+    @Test func commandUpdatesAlwaysHaveKeyAndCommand() {
         let context = TopicContext(subscription: "s1", client: "c1", properties: .portfolio)
         let event = SubscriptionProperties.portfolio.update([nil, "ADD", "5"], changed: [3])
         #expect(data(.subscription(event), context).hasSuffix(#""key":null,"command":"ADD","fields":{"qty":"5"}}"#))
     }
 
-    @Test func conflatedUpdatesTellHowManyTheyAre() {
+    @Test func conflatedUpdatesHaveTheirCount() {
         let context = TopicContext(subscription: "s1", client: "c1", properties: .portfolio)
         guard case .update(let first) = SubscriptionProperties.portfolio.update(["k", "ADD", "5"], snapshot: true),
             case .update(let second) = SubscriptionProperties.portfolio.update(["k", "UPDATE", "6"], changed: [2, 3])

@@ -90,7 +90,7 @@ internal import Testing
         }
     }
 
-    @Test func aReaderThatIsBlockedReadsForItselfAndCatchesUp() throws {
+    @Test func aBlockedReaderLeavesTheLiveGroupAndCatchesUp() throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s")) { $0.conflates = false }

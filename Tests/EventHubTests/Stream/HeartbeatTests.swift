@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite struct HeartbeatTests {
     @Test(arguments: EventFormat.allCases)
-    func aSilentStreamSaysSomethingNowAndThen(format: EventFormat) throws {
+    func silentStreamsSendHeartbeats(format: EventFormat) throws {
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s")) { $0.format = format }

@@ -39,7 +39,7 @@ import Testing
         #expect(fixture.services.pool.clients().isEmpty)
     }
 
-    @Test func aProgramIsToldToSendAHeader() async throws {
+    @Test func theRefusalOfACookieNamesTheHeader() async throws {
         let outcome = try await fixture().perform("POST", "/v1/clients", Self.body, [Self.cookie])
         #expect(outcome.json["detail"]?.string?.contains("Authorization: Bearer") == true)
     }

@@ -86,7 +86,7 @@ internal import Testing
         }
     }
 
-    @Test func descriptionKeepsThePasswordToItself() throws {
+    @Test func descriptionDoesNotContainThePassword() throws {
         let details = try LightstreamerClient(serverAddress: "http://push.example.com").connectionDetails
         details.setUser("me")
         details.setPassword("s3cret-word")

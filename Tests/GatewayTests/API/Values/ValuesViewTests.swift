@@ -113,7 +113,7 @@ import Testing
         #expect { try merge.check(key: "k", item: 1) } throws: { ($0 as? Problem)?.code == .notCommandMode }
     }
 
-    @Test func labelsAreNamesOnlyWhereTheyTellFieldsApart() {
+    @Test func labelsAreNamesOnlyIfNamesAreUnique() {
         var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["a", "b"]))
         properties.secondLevelFields = .list(["c"])
         #expect(FieldLabels(properties).label(3) == "c")

@@ -145,7 +145,7 @@ import Testing
         #expect(try await refusal(try forge(header: header)) == .header)
     }
 
-    @Test func leewayBearsWithClocks() async throws {
+    @Test func leewayAdmitsDifferencesOfClocks() async throws {
         let token = try forge(#"{"sub":"c","exp":1699999995,"nbf":1700000005}"#)
         #expect(try await refusal(token) { $0.leeway = .seconds(10) } == nil)
         #expect(try await refusal(token) { $0.leeway = .seconds(4) } == .expired)

@@ -159,7 +159,7 @@ import Testing
         #expect(fixture.perform("GET", "/v1/streams/\(id)/events", as: Self.alice).isStream)
     }
 
-    @Test func resumingAsksForTheRightsOfToday() async throws {
+    @Test func resumingRequiresThePresentRights() async throws {
         let fixture = try await AccessFixture()
         let id = fixture.makeSubscription(as: Self.alice)
         let body = #"{"sources":[{"subscription":"\#(id)"}]}"#

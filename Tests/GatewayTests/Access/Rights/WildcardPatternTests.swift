@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["item1 secret", "secret item1", "item1  secret", " secret"])
-    func aGroupIsNoWayAroundAPattern(group: String) {
+    func aGroupDoesNotBypassAPattern(group: String) {
         #expect(!rights.covers(properties(.group(group))))
         #expect(!rights.covers(properties(.list([group]))))
     }
