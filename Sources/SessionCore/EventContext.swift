@@ -16,19 +16,23 @@ package struct EventContext: Sendable {
 }
 
 extension Duration {
+    /// Ten years, in seconds: the longest time that a session uses.
+    private static let longestSeconds = 315_360_000.0
+
     /// A time that an option gives in seconds, to the nearest microsecond; negative and impossible values count as 0,
     /// and more than ten years as ten years.
     init(optionSeconds seconds: Double) {
         // Rounded: half of all decimal fractions are stored slightly below their value, and truncation would lose a
         // unit.
-        self = seconds > 0 ? .microseconds(Int64((Swift.min(seconds, 315_360_000) * 1_000_000).rounded())) : .zero
+        self =
+            seconds > 0 ? .microseconds(Int64((Swift.min(seconds, Self.longestSeconds) * 1_000_000).rounded())) : .zero
     }
 
     /// The whole milliseconds of a duration, for the wire.
     var wholeMilliseconds: Int { Int(clampedNanoseconds / 1_000_000) }
 
-    /// The duration in seconds, for an option; at most ten years, the longest time that an option can give.
-    var optionSeconds: Double { Double(Swift.min(self, .seconds(315_360_000)).wholeMilliseconds) / 1000 }
+    /// The duration in seconds, for an option; at most ten years.
+    var optionSeconds: Double { Double(Swift.min(self, .seconds(Self.longestSeconds)).wholeMilliseconds) / 1000 }
 
     /// A uniformly distributed part of the duration in whole milliseconds, from zero to the duration itself.
     func randomShare(random: Double) -> Duration {

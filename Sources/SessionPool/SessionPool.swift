@@ -20,6 +20,9 @@ package final class SessionPool: Sendable {
         var isStopping = false
     }
 
+    /// How often the pool checks what lingers.
+    private static let tick = Duration.milliseconds(250)
+
     let sink: any PoolSink
     let logger: Logger
     let clientConfiguration: ClientConfiguration
@@ -63,7 +66,7 @@ package final class SessionPool: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 while !Task.isCancelled {
-                    try? await Task.sleep(for: .milliseconds(250))
+                    try? await Task.sleep(for: Self.tick)
                     self.timePassed()
                 }
                 self.stop()

@@ -110,14 +110,20 @@ extension LegacyStreamEvent {
 }
 
 extension HubEvent {
+    /// The approximate size of an event without its texts, in bytes.
+    private static let baseWeight = 160
+    /// The approximate size of a value without its text, in bytes.
+    private static let valueWeight = 16
+
     /// The approximate size of the event in bytes.
     var weight: Int {
         switch self {
         case .subscription(.update(let update)):
-            update.values.reduce(160) { $0 &+ 16 &+ ($1?.utf8.count ?? 0) }
+            update.values.reduce(Self.baseWeight) { $0 &+ Self.valueWeight &+ ($1?.utf8.count ?? 0) }
                 + update.patches.values.reduce(0) { $0 &+ $1.utf8.count }
-        case .serverError(_, let message), .message(_, .processed(let message)): 160 &+ message.utf8.count
-        case .status, .property, .message, .legacy, .subscription: 160
+        case .serverError(_, let message), .message(_, .processed(let message)):
+            Self.baseWeight &+ message.utf8.count
+        case .status, .property, .message, .legacy, .subscription: Self.baseWeight
         }
     }
 }

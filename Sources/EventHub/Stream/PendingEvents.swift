@@ -57,10 +57,13 @@ struct PendingEvents {
 
     // MARK: - Adding
 
+    /// The approximate size of an event of the gateway, in bytes.
+    private static let controlWeight = 200
+
     /// Adds an event of the gateway behind all events up to a sequence.
     mutating func append(_ event: ControlEvent, after sequence: UInt64) {
         isUrgent = true
-        add(.control(event), sequence: sequence &+ 1, row: nil, weight: 200, channel: 0)
+        add(.control(event), sequence: sequence &+ 1, row: nil, weight: Self.controlWeight, channel: 0)
     }
 
     /// Adds an event. Events arrive in the order of their sequences.

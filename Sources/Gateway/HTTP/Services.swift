@@ -170,10 +170,13 @@ extension SubscriptionResource {
 /// The rule of the class reference for server addresses.
 enum ServerAddressRule {
     /// The rule.
-    static let sentence = "An http or https URL without a query, of at most 2048 characters, is expected."
+    static let sentence = "An http or https URL without a query, of at most \(longest) characters, is expected."
+
+    /// The longest address, in bytes.
+    private static let longest = 2048
 
     /// Whether an address obeys it.
     static func admits(_ address: String) -> Bool {
-        address.utf8.count <= 2048 && (try? LightstreamerClient(serverAddress: address)) != nil
+        address.utf8.count <= longest && (try? LightstreamerClient(serverAddress: address)) != nil
     }
 }

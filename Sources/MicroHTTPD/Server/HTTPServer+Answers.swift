@@ -58,6 +58,9 @@ extension HTTPServer {
         return .YES
     }
 
+    /// The most bytes of a stream that the library reads at a time.
+    private static let secureBlock = 16 * 1024
+
     /// Opens a stream that the library reads, or sends its head alone; inside the access callback only.
     func openThroughLibrary(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) -> MHD_Result {
         if exchange.wantsOnlyHead {
@@ -75,7 +78,7 @@ extension HTTPServer {
         let context = StreamBox.retain(writer)
         let response = MHD_create_response_from_callback(
             .max,
-            16 * 1024,
+            Self.secureBlock,
             contentReaderCallback,
             context,
             contentFreeCallback

@@ -16,13 +16,16 @@ enum StreamQuery {
     /// How often a parameter may be repeated.
     static let mostRepeated = 100
 
+    /// The greatest `maxFrequency`, in updates per second.
+    static let greatestFrequency = 1_000_000.0
+
     /// The settings of a stream, without its sources.
     static func request(_ call: Call, conflates: Bool = true) throws(Problem) -> StreamRequest {
         var reader = QueryReader(call.query)
         var request = StreamRequest(sources: [])
         let format = reader.word("format", of: ["sse", "ndjson"])
         request.conflates = reader.bool("conflate", default: conflates)
-        request.maxFrequency = reader.positive("maxFrequency", upTo: 1_000_000)
+        request.maxFrequency = reader.positive("maxFrequency", upTo: greatestFrequency)
         request.sendsAllFields = reader.word("fieldsSent", of: ["changed", "all"]) == "all"
         request.includesLegacy = reader.bool("legacy", default: false)
         let lastEventID = reader.text("lastEventId")
@@ -99,6 +102,8 @@ enum SourceSelector: Sendable, Equatable {
 
 /// Reads the sources of streams.
 enum SourceReader {
+    /// The most sources of one list.
+    private static let most = 10_000
     private static let joinMembers = SubscriptionReader.members.union(["upstream"])
 
     /// Reads a list of sources; nil if it is missing.
@@ -108,8 +113,8 @@ enum SourceReader {
             reader.refuse(name, "A list of sources is expected.")
             return nil
         }
-        if elements.count > 10_000 {
-            reader.refuse(name, "At most 10000 sources are expected.")
+        if elements.count > most {
+            reader.refuse(name, "At most \(most) sources are expected.")
             return nil
         }
         return elements.enumerated().compactMap { index, element in

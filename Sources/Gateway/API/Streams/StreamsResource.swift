@@ -171,9 +171,10 @@ struct StreamsResource: Sendable {
         var request = StreamRequest(sources: [])
         request.conflates = reader.bool("conflate") ?? true
         if let value = reader.object["maxFrequency"], !value.isNull {
-            request.maxFrequency = value.number?.doubleValue.flatMap { $0 > 0 && $0 <= 1_000_000 ? $0 : nil }
+            let greatest = StreamQuery.greatestFrequency
+            request.maxFrequency = value.number?.doubleValue.flatMap { $0 > 0 && $0 <= greatest ? $0 : nil }
             if request.maxFrequency == nil {
-                reader.refuse("maxFrequency", "A number greater than 0 is expected, 1000000 at most.")
+                reader.refuse("maxFrequency", "A number greater than 0 is expected, \(Int(greatest)) at most.")
             }
         }
         if let word = reader.string("fieldsSent") {

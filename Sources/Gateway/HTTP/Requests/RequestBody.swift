@@ -99,6 +99,9 @@ final class Refusals {
 
 /// Reads the members of a JSON object and rejects unknown ones.
 struct ObjectReader {
+    /// The most names in a list.
+    private static let mostNames = 100_000
+
     /// The object.
     let object: JSONObject
     /// The path of the object in the body.
@@ -184,8 +187,8 @@ struct ObjectReader {
             refuse(name, "A list of strings is expected.")
             return nil
         }
-        if elements.isEmpty || elements.count > 100_000 {
-            refuse(name, "A list of 1 to 100000 names is expected.")
+        if elements.isEmpty || elements.count > Self.mostNames {
+            refuse(name, "A list of 1 to \(Self.mostNames) names is expected.")
             return nil
         }
         var names: [String] = []
