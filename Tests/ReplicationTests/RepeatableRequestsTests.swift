@@ -10,10 +10,10 @@ struct RepeatableRequestsTests {
         _ requests: inout RepeatableRequests,
         _ number: UInt64,
         body: RecordKey = body,
-        time: UInt64 = 1000,
+        expired: UInt64 = 0,
         by member: UInt64 = 1
     ) -> RecordOutcome {
-        requests.begin(key(number), body: body, time: time, by: member, at: number)
+        requests.begin(key(number), body: body, expired: expired, by: member, at: number)
     }
 
     @Test
@@ -30,8 +30,8 @@ struct RepeatableRequestsTests {
         requests.abandon(Self.key(1), by: 1)
         requests.abandonAll(by: 1)
         #expect(Self.begin(&requests, 1, by: 2) == .answered([1]))
-        #expect(Self.begin(&requests, 1, time: 1599, by: 2) == .answered([1]))
-        #expect(Self.begin(&requests, 1, time: 1600, by: 2) == .accepted)
+        #expect(Self.begin(&requests, 1, expired: 9, by: 2) == .answered([1]))
+        #expect(Self.begin(&requests, 1, expired: 1, by: 2) == .accepted)
     }
 
     @Test
@@ -65,7 +65,9 @@ struct RepeatableRequestsTests {
         #expect(bytes <= RepeatableRequests.byteLimit && requests.entries[Self.key(9)] != nil)
     }
 
-    @Test(arguments: [RequestRecord.begin(key(1), body: key(2), time: 3), .answer(key(1), [1, 2]), .abandon(key(1))])
+    @Test(arguments: [
+        RequestRecord.begin(key(1), body: key(2), expired: 3), .answer(key(1), [1, 2]), .abandon(key(1)),
+    ])
     func recordIsReadAsItWasWritten(record: RequestRecord) throws {
         let body = ClusterRecord.request(record).body
         let read = try ClusterRecord.read(body[...], layout: { _ in nil })
@@ -80,10 +82,10 @@ struct RepeatableRequestsTests {
         var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
         var effects: [LedgerEffect] = []
         for number in 1...3 as ClosedRange<UInt64> {
-            ledger.apply(.begin(Self.key(number), body: Self.body, time: 5), by: 1, &effects)
+            ledger.apply(.begin(Self.key(number), body: Self.body, expired: 0), by: 1, &effects)
         }
         ledger.apply(.answer(Self.key(2), [4]), by: 1, &effects)
-        ledger.apply(.begin(Self.key(2), body: Self.body, time: 5), by: 2, &effects)
+        ledger.apply(.begin(Self.key(2), body: Self.body, expired: 0), by: 2, &effects)
         #expect(effects.last == .decided(.request(Self.key(2)), by: 2, .answered([4])))
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
         let copy = try ClusterSnapshot(snapshot.bytes)

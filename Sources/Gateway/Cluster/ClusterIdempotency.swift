@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Replication
 internal import StreamIO
 
@@ -28,8 +27,7 @@ struct ClusterIdempotency: Sendable {
         let body = seal.name(of: call.body)
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
-            let time = UInt64(max(0, Date().timeIntervalSince1970))
-            let record = RequestRecord.begin(name, body: body, time: time)
+            let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
             switch await cluster.decision(on: .request(name), by: .request(record)) {
             case .accepted: return first(call, name, handler)
             case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
@@ -75,6 +73,11 @@ extension ClusterNode {
     /// The record of a response to a request with an `Idempotency-Key`, sealed: it may hold a ticket.
     func answer(_ response: Response, to name: RecordKey) -> ClusterRecord {
         .request(.answer(name, seal.close(ForwardedResponse.encoded([response.forwarded]))))
+    }
+
+    /// The position of the record with which the request of this name began if it has expired, else 0.
+    func expiredPosition(of name: RecordKey) -> UInt64 {
+        state.withLock { $0.machine.expiredPosition(of: name) }
     }
 
     /// Whether a member is performing the request of this name.

@@ -64,6 +64,7 @@ extension MemberMachine {
 
     private mutating func restarted(at position: UInt64, _ now: Moment) -> [MemberAction] {
         guard let epoch = ledger?.epoch else { return [] }
+        ages.reset()
         noteEpoch(epoch)
         epochSeenAt = now
         counters.epochs += 1

@@ -47,6 +47,7 @@ extension MemberMachine {
         var actions = beat(at: now)
         if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
         guard isFollowing else { return actions }
+        ages.note(reader.position, at: now)
         declareHolds()
         removeSilent(at: now)
         retireVacant(at: now)

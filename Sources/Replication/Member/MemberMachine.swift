@@ -94,6 +94,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     private var pastEpochs: [UInt64] = []
     /// The time at which this member read the beginning of the epoch; nil if it loaded a state of the epoch.
     var epochSeenAt: Moment?
+    /// Which requests with an `Idempotency-Key` have expired.
+    var ages = PositionAges(lifetime: RepeatableRequests.lifetime)
     var isFetching = false
     /// The digests of the members' configurations, from their heartbeats.
     var configurations: [UInt64: UInt64] = [:]
@@ -150,6 +152,12 @@ package struct MemberMachine: ~Copyable, Sendable {
         if ledger.earlierEpochs.contains(epoch) { return true }
         guard let place = pastEpochs.firstIndex(of: epoch) else { return false }
         return place < pastEpochs.firstIndex(of: ledger.epoch) ?? 0
+    }
+
+    /// The position of the record with which a request began if its key has expired, else 0.
+    package func expiredPosition(of key: RecordKey) -> UInt64 {
+        guard let position = ledger?.requests.position(of: key), position <= ages.expired else { return 0 }
+        return position
     }
 
     /// Stores the epoch that the member enters.
@@ -281,6 +289,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         ledger = snapshot.ledger
         reader = LogReader(position: snapshot.ledger.position)
         reader.reaches(known)
+        ages.reset()
         noteEpoch(snapshot.ledger.epoch)
         epochSeenAt = nil
         for member in snapshot.ledger.members.keys { joinSeen[member] = now }

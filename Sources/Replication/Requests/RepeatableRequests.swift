@@ -3,8 +3,8 @@ package enum RequestRecord: Sendable, Equatable {
     /// The writer is about to perform the request, unless the log knows the key.
     ///
     /// - `body`: A digest of the body.
-    /// - `time`: The time of the writer in seconds since 1970, after which the key expires.
-    case begin(RecordKey, body: RecordKey, time: UInt64)
+    /// - `expired`: The position of an earlier record with this key that has expired at the writer; 0 for none.
+    case begin(RecordKey, body: RecordKey, expired: UInt64)
     /// The writer has performed the request, and this is the response.
     case answer(RecordKey, [UInt8])
     /// The writer has not performed the request: it may be repeated.
@@ -16,13 +16,12 @@ struct RepeatableRequests: Sendable, Equatable {
     /// The most requests, and the most bytes of responses, that are kept.
     static let limit = 10_000
     static let byteLimit = 16 << 20
-    /// How long a key is known, in seconds.
-    static let lifetime: UInt64 = 600
+    /// How long a key is known.
+    static let lifetime = Duration.seconds(600)
 
     struct Entry: Sendable, Equatable {
         let member: UInt64
         let body: RecordKey
-        let time: UInt64
         let position: UInt64
         var answer: [UInt8]?
     }
@@ -42,20 +41,23 @@ struct RepeatableRequests: Sendable, Equatable {
     /// Whether a member is performing the request of a key.
     func isPending(_ key: RecordKey) -> Bool { entries[key].map { $0.answer == nil } ?? false }
 
+    /// The position of the record with which a request began; nil for an unknown key.
+    func position(of key: RecordKey) -> UInt64? { entries[key]?.position }
+
     /// The decision on a request that a member is about to perform.
     mutating func begin(
         _ key: RecordKey,
         body: RecordKey,
-        time: UInt64,
+        expired: UInt64,
         by member: UInt64,
         at position: UInt64
     ) -> RecordOutcome {
-        if let entry = entries[key], time < entry.time || time - entry.time < Self.lifetime {
+        if let entry = entries[key], entry.position != expired {
             guard entry.body == body else { return .refused }
             return entry.answer.map { .answered($0) } ?? .pending
         }
         remove(key)
-        entries[key] = Entry(member: member, body: body, time: time, position: position)
+        entries[key] = Entry(member: member, body: body, position: position)
         drop()
         return .accepted
     }
@@ -93,8 +95,8 @@ struct RepeatableRequests: Sendable, Equatable {
 extension ClusterLedger {
     mutating func apply(_ record: RequestRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
-        case .begin(let key, let body, let time):
-            let outcome = requests.begin(key, body: body, time: time, by: member, at: position)
+        case .begin(let key, let body, let expired):
+            let outcome = requests.begin(key, body: body, expired: expired, by: member, at: position)
             effects.append(.decided(.request(key), by: member, outcome))
         case .answer(let key, let response): requests.answer(key, response, by: member)
         case .abandon(let key): requests.abandon(key, by: member)
@@ -115,11 +117,11 @@ private enum RequestTag {
 extension ByteWriter {
     mutating func request(_ record: RequestRecord) {
         switch record {
-        case .begin(let key, let body, let time):
+        case .begin(let key, let body, let expired):
             byte(RequestTag.begin)
             self.key(key)
             self.key(body)
-            varint(time)
+            varint(expired)
         case .answer(let key, let response):
             byte(RequestTag.answer)
             self.key(key)
@@ -135,7 +137,6 @@ extension ByteWriter {
             writer.key(request.key)
             writer.fixed64(request.value.member)
             writer.key(request.value.body)
-            writer.varint(request.value.time)
             writer.varint(request.value.position)
             writer.optional(request.value.answer) { $0.blob($1) }
         }
@@ -145,7 +146,7 @@ extension ByteWriter {
 extension ByteReader {
     mutating func request() throws(CodingError) -> RequestRecord {
         switch try byte() {
-        case RequestTag.begin: return .begin(try recordKey(), body: try recordKey(), time: try varint())
+        case RequestTag.begin: return .begin(try recordKey(), body: try recordKey(), expired: try varint())
         case RequestTag.answer: return .answer(try recordKey(), Array(try blob()))
         case RequestTag.abandon: return .abandon(try recordKey())
         default: throw .malformed
@@ -159,7 +160,6 @@ extension ByteReader {
             var entry = RepeatableRequests.Entry(
                 member: try fixed64(),
                 body: try recordKey(),
-                time: try varint(),
                 position: try varint()
             )
             entry.answer = try optional { reader throws(CodingError) in Array(try reader.blob()) }
