@@ -37,6 +37,9 @@ package struct NATSEngine: ClusterEngine {
 
 extension NATSConnection {
     private static let notFound: UInt64 = 404
+    /// How long a reply may take before the request is repeated: servers drop it while they elect a leader.
+    private static let replyTime = Duration.seconds(1)
+    private static let attempts = 5
 
     /// Creates the log unless it exists.
     func makeLog() async throws {
@@ -55,10 +58,22 @@ extension NATSConnection {
         return LogGeneration(created: created, first: first, last: last)
     }
 
+    /// Repeats a request that is not replied to in time. Those of `api` may be handled twice.
+    private func repeated(_ request: () async throws -> [NATSReply]) async throws -> [NATSReply] {
+        for _ in 1..<Self.attempts {
+            do {
+                return try await request()
+            } catch EngineError.timeout {}
+        }
+        return try await request()
+    }
+
     /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream.
     private func api(_ operation: String, _ body: String) async throws -> JSONObject {
         let subject = "$JS.API.\(operation).\(configuration.stream)"
-        let reply = try await request(subject, [Array(body.utf8)], collecting: .message, within: .seconds(5))
+        let reply = try await repeated {
+            try await request(subject, [Array(body.utf8)], collecting: .message, within: Self.replyTime)
+        }
         guard case .object(let object)? = try? JSONValue(parsing: reply[0].bytes) else {
             throw EngineError.refused("\(operation): no JSON")
         }

@@ -144,6 +144,7 @@ package final class ClusterNode: ChangeSink {
 
     private func stayConnected() async {
         var number = 0
+        var lastFailure: String?
         while !Task.isCancelled {
             number += 1
             let (current, isOver) = (number, StopSignal())
@@ -152,13 +153,21 @@ package final class ClusterNode: ChangeSink {
                     if case .closed = input { isOver.set() }
                     self?.offer(.engine(input, current))
                 }
+                lastFailure = nil
                 logger.info("connected to the cluster's engine")
                 offer(.connected(connection, current, isOver: isOver))
                 await isOver.wait()
                 connection.close()
                 logger.warning("the connection to the cluster's engine is closed")
             } catch {
-                logger.warning("cannot connect to the cluster's engine", metadata: ["error": "\(error)"])
+                // Repeated several times a second while the engine is away.
+                let failure = "\(error)"
+                logger.log(
+                    level: failure == lastFailure ? .debug : .warning,
+                    "cannot connect to the cluster's engine",
+                    metadata: ["error": "\(failure)"]
+                )
+                lastFailure = failure
             }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
         }
