@@ -153,7 +153,7 @@ package final class EventHub: ChangeSink {
     ///
     /// - Parameters:
     ///   - seed: The seed of the random delays of its streams.
-    ///   - wake: Makes the loop call `collect` soon; called from any thread, without the lock.
+    ///   - wake: Has `collect` called soon, or at once by the calling thread; called from any thread, without the lock.
     package func makeShard(seed: UInt64, wake: @escaping @Sendable () -> Void) -> HubShard {
         let index = locked { state in
             state.shards.append(HubState.ShardRecord(wake: wake))

@@ -1,5 +1,5 @@
-/// The source of the streams of one loop: opens their contents, and reports those that are due. Made on the
-/// loop's thread and used only there.
+/// The source of the streams of one loop: opens their contents, and reports those that are due. Made on the loop's
+/// thread and used by one thread at a time: that one, or one that publishes an event and writes it while the loop waits.
 package protocol StreamFeed: AnyObject {
     /// Opens the content of an admitted stream; its first `fill` follows in the same pass.
     func open(_ opening: StreamOpening) -> any StreamContent
@@ -9,8 +9,17 @@ package protocol StreamFeed: AnyObject {
     ///
     /// - Parameters:
     ///   - news: Receives the streams that are due, and the bytes that many of them share.
+    ///   - limit: The number of due streams above which nothing is collected; nil: no limit.
     ///   - now: The time of this pass.
-    func collect(into news: inout FeedNews, now: Moment)
+    /// - Returns: False if nothing was collected because more streams are due.
+    func collect(into news: inout FeedNews, ifAtMost limit: Int?, now: Moment) -> Bool
+}
+
+extension StreamFeed {
+    /// Collects what is due.
+    package func collect(into news: inout FeedNews, now: Moment) {
+        _ = collect(into: &news, ifAtMost: nil, now: now)
+    }
 }
 
 /// A stream that a handler returns to have it opened; the feed identifies it by its id.

@@ -2,7 +2,7 @@ internal import SessionCore
 package import StreamIO
 
 /// The streams of one loop: takes over published events once for all of them, and reports the streams that are due.
-/// Used on the thread of that loop only.
+/// Used by one thread at a time (see `StreamFeed`).
 package final class HubShard: StreamFeed {
     private let hub: EventHub
     private let seed: UInt64
@@ -61,10 +61,11 @@ package final class HubShard: StreamFeed {
 
     // MARK: - Events
 
-    /// Takes over the events that were published since the last call, and reports the streams that read them.
-    package func collect(into news: inout FeedNews, now: Moment) {
+    /// Takes over the events that were published since the last call, and reports the streams that read them. With a
+    /// limit, only if no stream has changes.
+    package func collect(into news: inout FeedNews, ifAtMost limit: Int?, now: Moment) -> Bool {
+        guard let changes = takeOver(ifAtMost: limit) else { return false }
         pass &+= 1
-        let changes = takeOver()
         if !changes.isEmpty { apply(changes, &news) }
         broadcast(&news, now: now)
         for unseen in unseen {
@@ -73,6 +74,7 @@ package final class HubShard: StreamFeed {
             unseen.channel.forEachCursor { markDue($0, &news) }
         }
         unseen.removeAll(keepingCapacity: true)
+        return true
     }
 
     /// Sends new events to the live groups. Streams that cannot take part in a broadcast leave their group.
@@ -113,9 +115,11 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    /// Takes new events and changes from the hub. The only place where a pass takes the hub's lock.
-    private func takeOver() -> [(String, [StreamChange])] {
+    /// Takes new events and changes from the hub; nil if more streams are due than the limit. The only place where a
+    /// pass takes the hub's lock.
+    private func takeOver(ifAtMost limit: Int?) -> [(String, [StreamChange])]? {
         hub.locked { state in
+            if let limit, !state.hasAtMost(limit, dueIn: index) { return nil }
             channels.removeAll(keepingCapacity: true)
             swap(&channels, &state.shards[index].dirtyChannels)
             for channel in channels {
@@ -169,7 +173,7 @@ package final class HubShard: StreamFeed {
     }
 }
 
-/// The state that the streams of a shard share. Used on the shard's thread.
+/// The state that the streams of a shard share. Used by the thread that uses the shard.
 final class ShardContext {
     /// The metrics of the hub.
     let metrics: HubMetrics

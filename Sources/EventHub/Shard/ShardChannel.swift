@@ -10,7 +10,7 @@ internal import SessionCore
 ///     live               ▲
 ///     late         ▲          (visited; joins the live group when it has read everything)
 ///
-/// `@unchecked`: made under the hub's lock; used on the shard's thread only from then on.
+/// `@unchecked`: made under the hub's lock; used from then on by the thread that uses the shard.
 final class ShardChannel: @unchecked Sendable {
     /// The channel's id.
     let id: Int

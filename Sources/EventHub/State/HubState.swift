@@ -145,6 +145,18 @@ struct HubState: Sendable {
         wakeUps |= 1 << UInt64(shard & 63)
     }
 
+    /// Whether no more than a few streams of a shard have new events, and none has changes. A stream counts once for
+    /// each of its channels.
+    func hasAtMost(_ limit: Int, dueIn shard: Int) -> Bool {
+        guard shards[shard].dirtyStreams.isEmpty else { return false }
+        var readers = 0
+        for channel in shards[shard].dirtyChannels {
+            readers += channel.interests[shard]?.readers ?? 0
+            if readers > limit { return false }
+        }
+        return true
+    }
+
     /// The loops to wake after the lock is released.
     mutating func takeWakeUps() -> WakeUps? {
         guard wakeUps != 0 else { return nil }

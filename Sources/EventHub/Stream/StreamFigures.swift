@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The totals of one stream. Written by the thread of its loop only, read by any thread.
+/// The totals of one stream. Written by the thread that uses its shard, read by any thread.
 package final class StreamFigures: Sendable {
     private let deliveredCount = Atomic<UInt64>(0)
     private let conflatedCount = Atomic<UInt64>(0)
@@ -31,7 +31,7 @@ package final class StreamFigures: Sendable {
     /// Events that wait for the reader, as of the last visit of the stream.
     package var lag: Int { unreadCount.load(ordering: .relaxed) }
 
-    // One thread writes, so a load and a store suffice, without a locked instruction for each delivery.
+    // One thread at a time writes, so a load and a store suffice, without a locked instruction for each delivery.
     private static func add(_ count: UInt64, to counter: borrowing Atomic<UInt64>) {
         counter.store(counter.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
@@ -55,7 +55,7 @@ package final class StreamFigures: Sendable {
     }
 }
 
-/// Totals of the broadcasts to one live group. Written by the thread of one loop, read by any thread.
+/// Totals of the broadcasts to one live group. Written by the thread that uses the shard, read by any thread.
 final class BroadcastCounters: Sendable {
     private let eventCount = Atomic<UInt64>(0)
 

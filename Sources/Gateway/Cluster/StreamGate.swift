@@ -82,7 +82,7 @@ extension ClusterNode {
     }
 }
 
-/// The streams of one loop: waiting ones are opened later. Used on the thread of the loop.
+/// The streams of one loop: waiting ones are opened later.
 final class ClusterFeed: StreamFeed {
     private let shard: HubShard
     private let node: ClusterNode
@@ -97,7 +97,9 @@ final class ClusterFeed: StreamFeed {
         return WaitingStream(opening: opening, gate: gate, shard: shard, node: node)
     }
 
-    func collect(into news: inout FeedNews, now: Moment) { shard.collect(into: &news, now: now) }
+    func collect(into news: inout FeedNews, ifAtMost limit: Int?, now: Moment) -> Bool {
+        shard.collect(into: &news, ifAtMost: limit, now: now)
+    }
 }
 
 /// A stream that is opened once the conditions of its gate hold, or closed at the deadline. It never starts with a

@@ -1,7 +1,7 @@
 internal import StreamIO
 
 /// Runs libmicrohttpd and writes the streams of one shard, in turn, on one thread. Its state is confined to that
-/// thread after the call of `run`; other threads use its `StreamLoop`.
+/// thread after the call of `run`, except for the scheduler (see `LoopTurn`); other threads use its `StreamLoop`.
 final class LoopDriver {
     let loop: StreamLoop
     let configuration: DaemonConfiguration
@@ -79,22 +79,33 @@ final class LoopDriver {
     /// Serves until the message `close`.
     func run() {
         scheduler.feed = makeFeed(loop)
+        // With a flush interval events are collected into larger writes, which only the loop makes.
+        if configuration.flushInterval == .zero { loop.turn.offer(scheduler) }
+        var patience: Int32 = 0
         while !isClosing {
-            let patience = patience()
-            poller.wait(milliseconds: loop.mailbox.beginWait() ? patience : 0)
+            poller.wait(milliseconds: patience != 0 && loop.mailbox.beginWait() ? patience : 0)
             let isCalled = loop.mailbox.endWait()
-            let now = Moment.monotonic()
-            scheduler.advance(to: now)
-            requestTimes.advance(to: now)
-            acceptor.advance(to: now)
-            if isCalled { loop.mailbox.take().forEach(act) }
-            takeOccurrences(now)
-            takeFeed(now)
-            runServers()
-            scheduler.serve()
-            report(now)
+            loop.turn.hold {
+                pass(isCalled: isCalled)
+                patience = self.patience()
+            }
         }
+        loop.turn.offer(nil)
         shutDown()
+    }
+
+    /// Handles all that has occurred, and writes to some of the streams.
+    private func pass(isCalled: Bool) {
+        let now = Moment.monotonic()
+        scheduler.advance(to: now)
+        requestTimes.advance(to: now)
+        acceptor.advance(to: now)
+        if isCalled { loop.mailbox.take().forEach(act) }
+        takeOccurrences(now)
+        takeFeed(now)
+        runServers()
+        scheduler.serve()
+        report(now)
     }
 
     /// Frees the resources of a driver that was never run.

@@ -49,6 +49,9 @@ final class LoopMailbox: Sendable {
         if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { wakeUp() }
     }
 
+    /// Whether the loop waits and was not called.
+    var isLoopWaiting: Bool { attention.load(ordering: .relaxed) == .waiting }
+
     /// Called by the loop before it waits; false if there is a call, so that it must not wait.
     func beginWait() -> Bool {
         attention.compareExchange(expected: .running, desired: .waiting, ordering: .acquiringAndReleasing).exchanged

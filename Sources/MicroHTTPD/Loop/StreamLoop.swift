@@ -5,18 +5,63 @@ internal import Synchronization
 package final class StreamLoop: Sendable {
     /// The messages to the loop.
     let mailbox: LoopMailbox
-    /// The shard's part of the figures, set by its thread.
+    /// The shard's part of the figures, set by the thread that has the turn.
     let figures = Mutex(DaemonFigures())
+    /// Held by the shard's thread while it works.
+    let turn = LoopTurn()
 
     /// A loop without a thread; made by the daemon, and by tests of feeds.
     package init() throws(DaemonError) {
         mailbox = try LoopMailbox()
     }
 
-    /// Makes the loop collect what is due from its feed; from any thread. Further calls before that have no effect
-    /// and cost little.
+    /// Has the due events of the feed written: by the loop soon, or by the calling thread if the loop waits and the events
+    /// are for a few streams. From any thread. Further calls before the loop collects have no effect and cost little.
     package func wake() {
-        mailbox.wakeFeed()
+        // In a pass of the loop, whose handlers call this too, the loop does not wait: the turn is never taken twice.
+        if mailbox.isLoopWaiting, let byteCount = turn.writeIfFree() {
+            figures.withLock { $0.streamBytes = byteCount }
+        } else {
+            mailbox.wakeFeed()
+        }
+    }
+}
+
+/// The turn to use the state of a loop. The loop's thread has it during a pass. While that thread waits for events, a
+/// thread that publishes may take it to write to a few streams, which costs less than to wake the loop.
+///
+///     loop         ─ pass ─┐ waits                   ┌ pass ─
+///     publisher            └ event, write ┘    event ┘ for many streams: the loop is woken
+///
+/// A publishing thread never waits for the turn, whatever locks it holds. The loop's thread waits for it as long as a few
+/// writes to sockets take, which do not block.
+final class LoopTurn: Sendable {
+    /// `@unchecked`: used by the thread that has the turn.
+    private struct State: @unchecked Sendable {
+        var scheduler: StreamScheduler?
+    }
+
+    private let state = Mutex(State())
+
+    /// Performs a pass of the loop.
+    func hold(_ pass: () -> Void) {
+        state.withLock { _ in pass() }
+    }
+
+    /// Sets the streams to which publishing threads may write from now on; nil: none.
+    func offer(_ scheduler: StreamScheduler?) {
+        let offered = State(scheduler: scheduler)
+        state.withLock { $0 = offered }
+    }
+
+    /// Writes due events, if no other thread has the turn and they are for a few streams.
+    ///
+    /// - Returns: The bytes sent to all streams so far; nil if the loop has to be woken.
+    func writeIfFree() -> UInt64? {
+        state.withLockIfAvailable { state in
+            guard let scheduler = state.scheduler, scheduler.writeDirectly() else { return nil }
+            return scheduler.byteCount
+        } ?? nil
     }
 }
 

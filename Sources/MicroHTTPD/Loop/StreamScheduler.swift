@@ -1,6 +1,6 @@
 internal import StreamIO
 
-/// The open streams of a loop: their numbers, their turns, their deadlines. Confined to the loop's thread.
+/// The open streams of a loop: their numbers, their turns, their deadlines. Used by the thread that has the loop's turn.
 ///
 /// Bytes for many streams are written to their sockets from here, without access to their writers and contents, which
 /// are not in the processor's caches. Other streams are visited if they are due: the content appends ranges of shared
@@ -25,20 +25,26 @@ final class StreamScheduler {
     private(set) var count = 0
     /// Streams whose clients accept no bytes at present.
     private(set) var blockedCount = 0
-    private let poller: Poller
-    private let blockedTimeout: Duration
+    let poller: Poller
+    let blockedTimeout: Duration
     private let output = SocketOutput()
     private var entries: [Entry] = []
     private var free: [Int] = []
-    private var wheel: TimerWheel
-    private var batch: StreamBatch
+    var wheel: TimerWheel
+    var batch: StreamBatch
     private var queue: [Int] = []
     private var queueHead = 0
     private var news = FeedNews()
     private var shared = SharedTurns()
+    /// Shared writes to single streams that the kernel did not accept as a whole.
+    private var shortfalls: [(stream: StreamID, write: SharedWrite, result: SocketOutput.Result)] = []
     private var rotation = 0
     private var due: [Int] = []
-    private var secureBytes: UInt64 = 0
+    var secureBytes: UInt64 = 0
+    /// The most streams to which a publishing thread writes.
+    private let directLimit: Int
+    /// When a publishing thread may write again.
+    private var nextDirectWrite = Moment.zero
 
     init(poller: Poller, configuration: DaemonConfiguration, now: Moment) {
         self.poller = poller
@@ -46,10 +52,11 @@ final class StreamScheduler {
         blockedTimeout = configuration.blockedStreamTimeout
         wheel = TimerWheel(granularity: .milliseconds(10), now: now)
         batch = StreamBatch(byteLimit: configuration.batchLimit, pieceLimit: 256)
+        directLimit = max(1, Self.directLimit / configuration.shards)
     }
 
-    /// Whether a stream is queued.
-    var hasQueue: Bool { queueHead < queue.count || isSharing }
+    /// Whether there is something to do without a further event.
+    var hasQueue: Bool { queueHead < queue.count || isSharing || !shortfalls.isEmpty }
     /// Whether a shared write is under way, which delays the next collection from the feed.
     var isSharing: Bool { !shared.isEmpty }
     /// When `advance` is due.
@@ -92,6 +99,12 @@ final class StreamScheduler {
         guard let feed, !isSharing else { return }
         news.removeAll()
         feed.collect(into: &news, now: now)
+        takeNews()
+        nextDirectWrite = Moment(nanoseconds: now.nanoseconds &+ Self.quietTime)
+    }
+
+    /// Queues what was collected.
+    private func takeNews() {
         shared.begin(news.shared)
         news.shared.removeAll(keepingCapacity: true)
         rotation = TurnRotation.next(rotation)
@@ -103,9 +116,10 @@ final class StreamScheduler {
         }
     }
 
-    /// Queues the streams whose deadline has passed; those past their last deadline are closed.
+    /// Begins a pass: queues the streams whose deadline has passed; those past their last deadline are closed.
     func advance(to now: Moment) {
         self.now = now
+        settleShortfalls()
         due.removeAll(keepingCapacity: true)
         wheel.advance(to: now, due: &due)
         for slot in due {
@@ -125,6 +139,7 @@ final class StreamScheduler {
     /// Writes up to a number of streams: first the shared writes, then the queued streams.
     func serve() {
         share()
+        settleShortfalls()
         guard !isSharing else { return }
         var left = min(queue.count - queueHead, Self.sliceLength)
         while left > 0 {
@@ -159,12 +174,12 @@ final class StreamScheduler {
         }
     }
 
-    private func writer(of id: StreamID) -> (any StreamWriter)? {
+    func writer(of id: StreamID) -> (any StreamWriter)? {
         guard id.slot < entries.count, entries[id.slot].generation == id.generation else { return nil }
         return entries[id.slot].writer
     }
 
-    private func enqueue(_ slot: Int) {
+    func enqueue(_ slot: Int) {
         guard !entries[slot].isQueued else { return }
         entries[slot].isQueued = true
         queue.append(slot)
@@ -192,7 +207,7 @@ final class StreamScheduler {
         }
     }
 
-    private func schedule(_ slot: Int, _ deadline: Moment?) {
+    func schedule(_ slot: Int, _ deadline: Moment?) {
         if let deadline {
             wheel.schedule(slot, at: deadline)
         } else {
@@ -206,7 +221,7 @@ final class StreamScheduler {
         writer.stream.ended(reason)
     }
 
-    private func remove(_ slot: Int, _ writer: any StreamWriter) {
+    func remove(_ slot: Int, _ writer: any StreamWriter) {
         if writer.blockedSince != nil { blockedCount -= 1 }
         wheel.cancel(slot)
         batch.removeAll()
@@ -233,60 +248,57 @@ extension StreamScheduler {
                 guard socket >= 0, entries[id.slot].generation == id.generation else { continue }
                 let result = output.write(load, to: socket)
                 if case .written(load.bytes) = result { continue }
-                fellShort(id.slot, slice.write, result)
+                entries[id.slot].socket = -1
+                shortfalls.append((id, slice.write, result))
             }
         }
     }
 
-    private func fellShort(_ slot: Int, _ write: SharedWrite, _ result: SocketOutput.Result) {
-        guard let writer = entries[slot].writer else { return }
-        switch result {
-        case .written(let count):
-            writer.keep(write.pieces, after: count, poller, now: now)
-            settle(slot, writer, .blocked, wasBlocked: false)
-        case .broken:
-            end(slot, writer, .peerClosed)
+    /// Keeps the rest of writes that fell short, and ends the streams whose connections broke. Before it, no further
+    /// bytes are collected for these streams.
+    private func settleShortfalls() {
+        while let (stream, write, result) = shortfalls.popLast() {
+            guard let writer = writer(of: stream) else { continue }
+            switch result {
+            case .written(let count):
+                writer.keep(write.pieces, after: count, poller, now: now)
+                settle(stream.slot, writer, .blocked, wasBlocked: false)
+            case .broken:
+                end(stream.slot, writer, .peerClosed)
+            }
         }
     }
 }
 
-/// The methods for streams whose bytes the library reads, called in its content reader.
+/// Writes in place of the loop's thread while that waits.
 extension StreamScheduler {
-    /// The due bytes of the stream; empty if there are none.
-    func fill(_ writer: SecureStreamWriter) -> ArraySlice<StreamPiece> {
-        batch.removeAll()
-        let progress = writer.stream.content.fill(&batch, now: now)
-        switch progress {
-        case .idle(let deadline):
-            schedule(writer.stream.id.slot, deadline)
-        case .more:
-            wheel.cancel(writer.stream.id.slot)
-            if batch.pieces.isEmpty { enqueue(writer.stream.id.slot) }
-        case .finish:
-            writer.willFinish()
-        }
-        let pieces = Array(batch.pieces)[...]
-        batch.removeAll()
-        return pieces
-    }
+    /// The most streams of all loops to which a publishing thread writes: a write costs as much as to wake a loop.
+    private static let directLimit = 8
+    /// The time without events, in nanoseconds, before a publishing thread writes. Of events that follow each other more
+    /// closely the loop writes several in one system call.
+    private static let quietTime: Int64 = 50_000
+    /// The least such time in multiples of the last write of a publishing thread, which thus spends at most a fifth of
+    /// its time on writes.
+    private static let quietShare: Int64 = 4
 
-    /// Bytes were passed to the library: the stream counts as blocked until the library reads again.
-    func handedOut(_ writer: SecureStreamWriter, _ count: Int) -> Moment {
-        secureBytes &+= UInt64(count)
-        wheel.schedule(writer.stream.id.slot, at: now + blockedTimeout)
-        return now
-    }
-
-    /// The stream's connection was suspended: the loop watches whether its client leaves.
-    func suspended(_ writer: SecureStreamWriter, _ descriptor: Int32) {
-        _ = poller.add(descriptor, token: writer.stream.id.rawValue, .closed)
-    }
-
-    /// The library has released the stream, or is about to.
-    func closed(_ writer: SecureStreamWriter, _ reason: StreamEnd) {
-        guard self.writer(of: writer.stream.id) === writer else { return }
-        remove(writer.stream.id.slot, writer)
-        writer.leave()
-        writer.stream.ended(reason)
+    /// Writes new events that are for a few streams to their sockets.
+    ///
+    /// The calling thread may hold locks. Therefore it calls neither contents nor the actions at the end of a stream,
+    /// which could need them: if a write falls short, the loop continues.
+    ///
+    /// - Parameter clock: The time.
+    /// - Returns: Whether nothing is left to do for the loop.
+    func writeDirectly(clock: () -> Moment = Moment.monotonic) -> Bool {
+        guard let feed, !hasQueue else { return false }
+        let start = clock()
+        guard start >= nextDirectWrite else { return false }
+        news.removeAll()
+        guard feed.collect(into: &news, ifAtMost: directLimit, now: start) else { return false }
+        takeNews()
+        share()
+        let end = clock()
+        let quietTime = max(Self.quietTime, (end.nanoseconds &- start.nanoseconds) &* Self.quietShare)
+        nextDirectWrite = Moment(nanoseconds: end.nanoseconds &+ quietTime)
+        return !hasQueue
     }
 }

@@ -29,6 +29,35 @@ internal import Testing
         }
     }
 
+    @Test func collectionWithALimitLeavesEventsForMoreStreams() throws {
+        let harness = HubHarness()
+        for id in ["s", "t"] { harness.addSubscription(id) }
+        let streams = try (0..<3).map { _ in try harness.open(.subscription("s")) }
+        let other = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
+        publish(harness, 0..<1)
+        #expect(!harness.pass(ifAtMost: 3))
+        publish(harness, 1..<2, to: "t")
+        #expect(!harness.pass(ifAtMost: 4))
+        #expect(harness.pass(ifAtMost: 5))
+        for stream in streams { #expect(try told(stream) == ["0"]) }
+        #expect(try told(other) == ["0", "1"])
+        publish(harness, 2..<3, to: "t")
+        #expect(harness.pass(ifAtMost: 1))
+        #expect(try told(other) == ["0", "1", "2"])
+        #expect(other.broadcasts == 2)
+    }
+
+    @Test func collectionWithALimitLeavesStreamsWithChanges() throws {
+        let harness = HubHarness()
+        for id in ["s", "t"] { harness.addSubscription(id) }
+        let stream = try harness.open(.subscription("s"))
+        publish(harness, 0..<1)
+        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [])
+        #expect(!harness.pass(ifAtMost: 8))
+        harness.pass()
+        #expect(try stream.events.map(\.name) == ["stream", "update", "stream"])
+    }
+
     @Test func eachVariantGetsItsOwnBytes() throws {
         let harness = HubHarness()
         harness.addSubscription()

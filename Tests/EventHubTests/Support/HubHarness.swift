@@ -63,14 +63,17 @@ final class HubHarness {
         stream.subscriber.ended(.peerClosed)
     }
 
-    /// One pass of the loop: takes over the published events and visits their streams.
-    func pass() {
+    /// One pass of the loop: takes over the published events and visits their streams. With a limit, only if no more
+    /// streams are due; else returns false.
+    @discardableResult
+    func pass(ifAtMost limit: Int? = nil) -> Bool {
         news.removeAll()
-        shard.collect(into: &news, now: now)
+        guard shard.collect(into: &news, ifAtMost: limit, now: now) else { return false }
         for write in news.shared {
             for stream in write.streams { streams[stream.slot]?.take(write) }
         }
         for stream in news.ready { streams[stream.slot]?.visit(now) }
+        return true
     }
 
     /// Visits every stream that is due.

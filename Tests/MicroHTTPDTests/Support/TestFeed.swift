@@ -28,15 +28,20 @@ final class TestFeed: StreamFeed, Sendable {
         TestContent.opened(opening, by: self)
     }
 
-    func collect(into news: inout FeedNews, now: Moment) {
-        news.ready += due.withLock { due in
+    func collect(into news: inout FeedNews, ifAtMost limit: Int?, now: Moment) -> Bool {
+        let ready: [StreamID]? = due.withLock { due in
+            if let limit, due.count > limit { return nil }
             defer { due = [] }
             return due
         }
-        news.shared += shared.withLock { shared in
+        let writes: [SharedWrite]? = shared.withLock { shared in
+            if let limit, shared.reduce(0, { $0 + $1.streams.count }) > limit { return nil }
             defer { shared = [] }
             return shared
         }
+        news.ready += ready ?? []
+        news.shared += writes ?? []
+        return ready != nil && writes != nil
     }
 }
 
