@@ -56,7 +56,11 @@ let package = Package(
             dependencies: ["CMicroHTTPD"],
             cSettings: [.treatAllWarnings(as: .error)]
         ),
-        .executableTarget(name: "LoadGenerator", cSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(
+            name: "LoadGenerator",
+            cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("gnutls")]
+        ),
         .executableTarget(name: "LineSender", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "AllocationCounter", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(

@@ -144,25 +144,33 @@ http {{
     scgi_temp_path {folder}/scgi;
     tcp_nodelay on;
     server {{
-        listen 127.0.0.1:{port} backlog=4096;
+        listen 127.0.0.1:{port} {secure} backlog=4096;
+        {certificate}
         location = /publish {{ nchan_publisher; nchan_channel_id bench; nchan_message_timeout 10s; }}
         location = /stream/0 {{ nchan_subscriber eventsource; nchan_channel_id bench; }}
+        location = /empty {{ return 404; }}
     }}
 }}
 """
 
 
+NGINX_CERTIFICATE = "ssl_protocols TLSv1.3; ssl_certificate {}; ssl_certificate_key {};"
+
+
 @contextlib.contextmanager
-def nchan():
-    """nginx with nchan: one worker, its own configuration, a free port."""
+def nchan(certificate=None):
+    """nginx with nchan: one worker, its own configuration, a free port; with TLS if a certificate and its key are given."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     folder = tempfile.mkdtemp()
     path = os.path.join(folder, "nginx.conf")
     user = "root" if os.geteuid() == 0 else os.environ.get("USER", "nobody")
+    values = {"module": NCHAN, "user": user, "folder": folder, "port": port, "secure": "", "certificate": ""}
+    if certificate:
+        values.update(secure="ssl", certificate=NGINX_CERTIFICATE.format(*certificate))
     with open(path, "w", encoding="ascii") as file:
-        file.write(NGINX_CONFIGURATION.format(module=NCHAN, user=user, folder=folder, port=port))
+        file.write(NGINX_CONFIGURATION.format(**values))
     command = pinned(SERVER_CORE, "nginx", "-c", path, "-e", os.path.join(folder, "errors"))
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

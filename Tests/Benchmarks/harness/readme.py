@@ -21,7 +21,7 @@ def rows(found):
     rest = found["rest"]
     idle = found["idle"][10000, 1]
     ingest = found["ingest"]
-    added = found["end-to-end"]
+    tls = found["tls"]
     bare = "bare = 1"
     return [
         ["CPU per delivered event, 1,000 streams × 20/s", *both(many, "cost"), bare],
@@ -48,12 +48,15 @@ def rows(found):
          "event of a stream = 1"],
         ["one reader at 1 KB/s: 99th percentile of the other streams", f"{found['slow-reader']['with one']:.2f}", "",
          "without it = 1"],
+        ["TLS 1.3: CPU per delivered event, 1,000 streams × 20/s / per handshake and request",
+         " / ".join(f"{tls[case]:.2f}" for case in ("1,000 × 20/s", "handshakes") if case in tls), "", "nginx with nchan = 1"],
         ["memory of an idle stream with a browser's request head, 10,000 streams", *both(idle, None, "{:.1f} KiB"), ""],
         ["updates received per second of CPU time (whole gateway)",
          f"{ingest['gateway']['ratio']:.0f} ({ingest['gateway']['megabytes']:.0f} MB/s)", "",
          "official Python client = 1" if ingest["baseline"] == "Python client" else ""],
-        ["demo server to one stream × 20/s: 99th percentile", f"{added['1 × 20/s']:+.1f} ms", "", "direct TLCP client"],
-        ["demo server to 1,000 streams × 20/s: 99th percentile", f"{added['1000 × 20/s']:+.1f} ms", "", "hub alone"],
+        ["demo server to one stream × 20/s, × 2,000/s: 99th percentile",
+         f"{found['latency']['1 × 20/s']:+.2f} ms, {found['latency']['1 × 2000/s']:+.2f} ms", "", "direct TLCP client"],
+        ["demo server to 1,000 streams × 20/s: 99th percentile", f"{found['end-to-end']:+.1f} ms", "", "hub alone"],
     ]
 
 

@@ -14,8 +14,11 @@ struct ServerOptions {
     var threads = 1
     /// Further subscriptions, to which nothing is published.
     var quiet = 0
+    /// For TLS: the paths of a certificate and of its key, as PEM.
+    var certificate: String?
+    var key: String?
 
-    /// Reads pairs of names and numbers.
+    /// Reads pairs of names and values.
     init(_ arguments: some Sequence<String>) {
         var name: String?
         for argument in arguments {
@@ -23,19 +26,21 @@ struct ServerOptions {
                 name = argument
                 continue
             }
-            set(present, Int(argument))
+            set(present, argument)
             name = nil
         }
     }
 
-    private mutating func set(_ name: String, _ value: Int?) {
-        switch (name, value) {
+    private mutating func set(_ name: String, _ text: String) {
+        switch (name, Int(text)) {
         case ("--rate", let value?): rate = max(0, value)
         case ("--topics", let value?): topics = max(1, value)
         case ("--items", let value?): items = max(1, value)
         case ("--burst", let value?): burst = max(1, value)
         case ("--threads", let value?): threads = max(1, value)
         case ("--quiet", let value?): quiet = max(0, value)
+        case ("--certificate", _): certificate = text
+        case ("--key", _): key = text
         default:
             print("unknown option \(name)")
             exit(2)

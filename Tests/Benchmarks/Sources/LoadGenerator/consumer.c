@@ -1,14 +1,10 @@
 #define _GNU_SOURCE
 #include "consumer.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "process.h"
 
@@ -22,19 +18,9 @@ static const char browser_headers[] =
   "Cookie: session=0123456789abcdef0123456789abcdef0123456789abcdef; consent=1.2.3.4.5.6.7.8; theme=dark; "
   "_ga=GA1.1.1234567890.1234567890; _gid=GA1.1.987654321.1234567890; locale=en-US; csrf=fedcba9876543210fedcba98\r\n";
 
-static void
-say (int descriptor, const char *text, size_t length)
-{
-  if (send (descriptor, text, length, MSG_NOSIGNAL) != (ssize_t) length)
-    {
-      perror ("send");
-      exit (1);
-    }
-}
-
 /* One masked text frame; the mask is zero, so that the text stays readable. */
 static void
-say_frame (int descriptor, const char *text)
+say_frame (struct connection *connection, const char *text)
 {
   unsigned char frame[600] = { 0x81, 0xFE };
   size_t length = strlen (text);
@@ -42,7 +28,7 @@ say_frame (int descriptor, const char *text)
   frame[2] = (unsigned char) (length >> 8);
   frame[3] = (unsigned char) length;
   memcpy (frame + 8, text, length);
-  say (descriptor, (const char *) frame, length + 8);
+  connection_send (connection, (const char *) frame, length + 8);
 }
 
 static void
@@ -69,26 +55,17 @@ ask (struct consumer *consumer, const struct options *options, int number)
                          "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n%s\r\n", path,
                          options->browser_headers ? browser_headers : "");
     }
-  say (consumer->descriptor, request, (size_t) length);
+  connection_send (&consumer->connection, request, (size_t) length);
 }
 
 void
 consumer_open (struct consumer *consumer, const struct options *options, int number)
 {
-  struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons ((uint16_t) options->port),
-                                 .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
-  int on = 1;
-  int small = 4096;
+  /* A slow consumer has a small buffer. */
+  int receive_buffer = number >= options->streams ? 4096 : 0;
 
-  *consumer = (struct consumer) { .descriptor = socket (AF_INET, SOCK_STREAM, 0) };
-  if (number >= options->streams)
-    setsockopt (consumer->descriptor, SOL_SOCKET, SO_RCVBUF, &small, sizeof (small));
-  if (connect (consumer->descriptor, (struct sockaddr *) &address, sizeof (address)) != 0)
-    {
-      perror ("connect");
-      exit (1);
-    }
-  setsockopt (consumer->descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
+  *consumer = (struct consumer) { .stage = ASKED };
+  connection_open (&consumer->connection, options, receive_buffer);
   ask (consumer, options, number);
 }
 
@@ -99,8 +76,8 @@ converse (struct consumer *consumer, const struct options *options, const char *
 
   if (consumer->stage == ASKED && memmem (bytes, count, "\r\n\r\n", 4) != NULL)
     {
-      say_frame (consumer->descriptor, "create_session\r\nLS_cid=mgQkwtwdysogQz2BJ4Ji%20kOj2Bg&LS_adapter_set=DEMO"
-                                       "&LS_send_sync=false");
+      say_frame (&consumer->connection, "create_session\r\nLS_cid=mgQkwtwdysogQz2BJ4Ji%20kOj2Bg&LS_adapter_set=DEMO"
+                                         "&LS_send_sync=false");
       consumer->stage = UPGRADED;
     }
   else if (consumer->stage == UPGRADED && memmem (bytes, count, "CONOK", 5) != NULL)
@@ -108,7 +85,7 @@ converse (struct consumer *consumer, const struct options *options, const char *
       snprintf (text, sizeof (text),
                 "control\r\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=%s&LS_schema=%s&LS_data_adapter=%s",
                 options->tlcp_group, options->tlcp_schema, options->tlcp_adapter);
-      say_frame (consumer->descriptor, text);
+      say_frame (&consumer->connection, text);
       consumer->stage = SUBSCRIBED;
     }
 }
@@ -156,7 +133,7 @@ int
 consumer_read (struct consumer *consumer, const struct options *options, struct findings *findings)
 {
   static char buffer[256 * 1024];
-  ssize_t count = recv (consumer->descriptor, buffer, sizeof (buffer), MSG_DONTWAIT);
+  ssize_t count = connection_receive (&consumer->connection, buffer, sizeof (buffer));
 
   if (count <= 0)
     return count < 0 && (errno == EAGAIN || errno == EINTR);
@@ -177,7 +154,7 @@ int
 consumer_sip (struct consumer *consumer, size_t count)
 {
   char buffer[4096];
-  ssize_t taken = recv (consumer->descriptor, buffer, count < sizeof (buffer) ? count : sizeof (buffer), MSG_DONTWAIT);
+  ssize_t taken = connection_receive (&consumer->connection, buffer, count < sizeof (buffer) ? count : sizeof (buffer));
 
   return taken > 0 || (taken < 0 && (errno == EAGAIN || errno == EINTR));
 }

@@ -4,13 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "connection.h"
 #include "histogram.h"
 #include "options.h"
 
 /* One open stream. */
 struct consumer
 {
-  int descriptor;
+  struct connection connection;
   /* For Lightstreamer clients: how far the conversation is. */
   enum { ASKED, UPGRADED, SUBSCRIBED } stage;
   /* Whether the head of the response has come. */

@@ -2,10 +2,8 @@
    latencies, and the CPU time of the server. Time and CPU are taken from the same clock, over the same window. */
 
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <linux/sockios.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +28,7 @@ static struct consumer *consumers;
 static struct requester *requesters;
 static struct findings findings;
 static int poller;
-static int publisher = -1;
+static struct connection publisher = { .descriptor = -1 };
 static uint64_t next_publication;
 static uint64_t next_sip;
 static uint64_t published;
@@ -48,33 +46,20 @@ publish (void)
                          "\"fields\":{\"last_price\":\"%" PRIu64 ".25\",\"at\":\"@%" PRIu64 "\"}}",
                          published++ % 90 + 10, monotonic_now ());
 
-  if (ioctl (publisher, SIOCOUTQ, &waiting) != 0 || waiting > 32768)
+  if (ioctl (publisher.descriptor, SIOCOUTQ, &waiting) != 0 || waiting > 32768)
     return;
   length = snprintf (request, sizeof (request), "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s",
                      options.publish_path, length, body);
-  if (send (publisher, request, (size_t) length, MSG_NOSIGNAL) != length)
-    {
-      perror ("publish");
-      exit (1);
-    }
+  connection_send (&publisher, request, (size_t) length);
 }
 
 static void
 connect_publisher (void)
 {
-  struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons ((uint16_t) options.port),
-                                 .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
   struct epoll_event event = { .events = EPOLLIN, .data.fd = -1 };
-  int on = 1;
 
-  publisher = socket (AF_INET, SOCK_STREAM, 0);
-  if (connect (publisher, (struct sockaddr *) &address, sizeof (address)) != 0)
-    {
-      perror ("connect");
-      exit (1);
-    }
-  setsockopt (publisher, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
-  epoll_ctl (poller, EPOLL_CTL_ADD, publisher, &event);
+  connection_open (&publisher, &options, 0);
+  epoll_ctl (poller, EPOLL_CTL_ADD, publisher.descriptor, &event);
   next_publication = monotonic_now ();
 }
 
@@ -84,10 +69,10 @@ act (uint64_t now)
 {
   static char answers[65536];
 
-  while (publisher >= 0 && now >= next_publication)
+  while (publisher.descriptor >= 0 && now >= next_publication)
     {
       publish ();
-      while (recv (publisher, answers, sizeof (answers), MSG_DONTWAIT) > 0)
+      while (connection_receive (&publisher, answers, sizeof (answers)) > 0)
         ;
       next_publication += 1000000000u / (uint64_t) options.publish_rate;
       if (now > next_publication + 100000000u)
@@ -109,7 +94,7 @@ read_until (uint64_t end)
 
   while ((now = monotonic_now ()) < end)
     {
-      int wait = publisher >= 0 || options.slow_streams > 0 ? 1 : (int) ((end - now) / 1000000u) + 1;
+      int wait = publisher.descriptor >= 0 || options.slow_streams > 0 ? 1 : (int) ((end - now) / 1000000u) + 1;
       int count = epoll_wait (poller, events, MOST_EVENTS, wait);
 
       for (int index = 0; index < count; index++)
@@ -131,11 +116,48 @@ read_until (uint64_t end)
           if (!consumer_read (consumer, &options, &findings))
             {
               findings.closed_count++;
-              epoll_ctl (poller, EPOLL_CTL_DEL, consumer->descriptor, NULL);
+              epoll_ctl (poller, EPOLL_CTL_DEL, consumer->connection.descriptor, NULL);
             }
         }
       act (monotonic_now ());
     }
+}
+
+/* Connects, sends a request, reads the response and closes, again and again. Each of these counts as an event. */
+static void
+shake_hands_until (uint64_t end)
+{
+  char text[512];
+  int length = snprintf (text, sizeof (text), "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+                         options.path);
+  uint64_t start;
+
+  while ((start = monotonic_now ()) < end)
+    {
+      struct connection connection;
+      ssize_t count;
+
+      connection_open (&connection, &options, 0);
+      connection_send (&connection, text, (size_t) length);
+      while ((count = connection_receive (&connection, text + length, sizeof (text) - (size_t) length)) != 0)
+        if (count < 0)
+          connection_wait (&connection);
+      connection_close (&connection);
+      if (!findings.is_measuring)
+        continue;
+      findings.events++;
+      histogram_add (&findings.latency, monotonic_now () - start);
+    }
+}
+
+/* Works for a while: opens connections, or reads from those that are open. */
+static void
+work_until (uint64_t end)
+{
+  if (options.handshakes)
+    shake_hands_until (end);
+  else
+    read_until (end);
 }
 
 /* Opens all streams, a few at a time, and waits for their heads. */
@@ -150,7 +172,7 @@ open_all (void)
 
       consumer_open (&consumers[index], &options, index);
       if (index < options.streams)
-        epoll_ctl (poller, EPOLL_CTL_ADD, consumers[index].descriptor, &event);
+        epoll_ctl (poller, EPOLL_CTL_ADD, consumers[index].connection.descriptor, &event);
       if (index % 64 == 63)
         read_until (monotonic_now () + 1000000u);
     }
@@ -168,7 +190,7 @@ open_requesters (void)
       struct epoll_event event = { .events = EPOLLIN, .data.fd = index };
 
       requester_open (&requesters[index], &options);
-      epoll_ctl (poller, EPOLL_CTL_ADD, requesters[index].descriptor, &event);
+      epoll_ctl (poller, EPOLL_CTL_ADD, requesters[index].connection.descriptor, &event);
     }
 }
 
@@ -206,17 +228,17 @@ main (int count, char **arguments)
   memory_before = process_memory (options.pid);
   if (options.requests > 0)
     open_requesters ();
-  else
+  else if (!options.handshakes)
     open_all ();
   if (options.publish_path != NULL)
     connect_publisher ();
-  read_until (monotonic_now () + (uint64_t) (options.warm_up * 1e9));
+  work_until (monotonic_now () + (uint64_t) (options.warm_up * 1e9));
 
   findings.is_measuring = 1;
   start = monotonic_now ();
   cpu = process_cpu (options.pid);
   own_cpu = process_cpu (getpid ());
-  read_until (start + (uint64_t) (options.seconds * 1e9));
+  work_until (start + (uint64_t) (options.seconds * 1e9));
   report (process_cpu (options.pid) - cpu, monotonic_now () - start, process_cpu (getpid ()) - own_cpu, memory_before);
   return 0;
 }

@@ -1,13 +1,10 @@
 #define _GNU_SOURCE
 #include "requester.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "process.h"
 
@@ -41,11 +38,7 @@ send_request (struct requester *requester)
     length += sprintf (whole + length, "If-None-Match: %s\r\n", requester->tag);
   length += sprintf (whole + length, "\r\n");
   requester->sent_at = monotonic_now ();
-  if (send (requester->descriptor, whole, (size_t) length, MSG_NOSIGNAL) != length)
-    {
-      perror ("send");
-      exit (1);
-    }
+  connection_send (&requester->connection, whole, (size_t) length);
 }
 
 /* Keeps the tag of a response. */
@@ -68,19 +61,9 @@ keep_tag (struct requester *requester)
 void
 requester_open (struct requester *requester, const struct options *options)
 {
-  struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons ((uint16_t) options->port),
-                                 .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
-  int on = 1;
-
   if (request_length == 0)
     write_request (options);
-  requester->descriptor = socket (AF_INET, SOCK_STREAM, 0);
-  if (connect (requester->descriptor, (struct sockaddr *) &address, sizeof (address)) != 0)
-    {
-      perror ("connect");
-      exit (1);
-    }
-  setsockopt (requester->descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
+  connection_open (&requester->connection, options, 0);
   send_request (requester);
 }
 
@@ -118,7 +101,7 @@ int
 requester_read (struct requester *requester, struct findings *findings)
 {
   static char buffer[256 * 1024];
-  ssize_t count = recv (requester->descriptor, buffer, sizeof (buffer), MSG_DONTWAIT);
+  ssize_t count = connection_receive (&requester->connection, buffer, sizeof (buffer));
   size_t place = 0;
 
   if (count <= 0)

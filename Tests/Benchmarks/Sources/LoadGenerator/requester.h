@@ -9,7 +9,7 @@
 /* One kept-alive connection, on which a request follows as soon as the response before it has been read. */
 struct requester
 {
-  int descriptor;
+  struct connection connection;
   /* The bytes of a head so far. */
   char head[2048];
   uint32_t head_length;
