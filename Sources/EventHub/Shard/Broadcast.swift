@@ -13,6 +13,24 @@ struct Broadcast {
     /// When the first of them was published.
     let published: Moment
 
+    /// The new events of a channel, for streams that are in its live group. Nil if there are none, if they are too large,
+    /// or if they are not encoded in this variant.
+    init?(of channel: ShardChannel, as variant: EventVariant, to streams: [StreamID]) {
+        var reader = LiveGroupReader(channel)
+        guard reader.nextSequence != nil else { return nil }
+        published = reader.published
+        var pieces: [StreamPiece] = []
+        var size = 0
+        while reader.nextSequence != nil {
+            guard let piece = reader.take(before: .max, variant) else { return nil }
+            size += piece.bytes.count
+            guard size <= Self.limit else { return nil }
+            pieces.append(piece)
+        }
+        events = channel.unsentCount
+        write = SharedWrite(streams: streams, pieces: pieces.count == 1 ? pieces : [Self.gathered(pieces, size)])
+    }
+
     /// The new events of channels, in one order, for streams that are in the live group of all of them. Nil if there
     /// are none, if they are too large, or if they are not encoded in this variant.
     init?(of channels: [ShardChannel], as variant: EventVariant, to streams: [StreamID]) {

@@ -79,26 +79,28 @@ package final class HubShard: StreamFeed {
 
     /// Sends new events to the live groups. Streams that cannot take part in a broadcast leave their group.
     private func broadcast(_ news: inout FeedNews, now: Moment) {
+        if unseen.count == 1 { return broadcast(unseen[0].channel, &news, now: now) }
         let channels = unseen.map(\.channel).filter { !$0.isLiveGroupAtEnd }
-        if channels.count == 1 {
-            // The usual case: one channel, and no reader is visited.
-            channels[0].forEachLiveGroup { readers, variant in
-                if let broadcast = Broadcast(of: channels, as: variant, to: readers.streams) {
-                    send(broadcast, &news, now: now)
-                } else {
-                    readers.cursors.forEach { $0.subscriber.leaveLiveGroup() }
-                }
+        groups.form(channels, pass: pass)
+        for group in groups.groups where !group.streams.isEmpty {
+            let read = groups.channels(of: group).map { channels[$0] }
+            if let broadcast = Broadcast(of: read, as: group.variant, to: group.streams) {
+                send(broadcast, &news, now: now)
+            } else {
+                let streams = Set(group.streams)
+                read[0].liveReaders.filter { streams.contains($0.stream) }.forEach { $0.leaveLiveGroup() }
             }
-        } else {
-            groups.form(channels, pass: pass)
-            for group in groups.groups where !group.streams.isEmpty {
-                let read = groups.channels(of: group).map { channels[$0] }
-                if let broadcast = Broadcast(of: read, as: group.variant, to: group.streams) {
-                    send(broadcast, &news, now: now)
-                } else {
-                    let streams = Set(group.streams)
-                    read[0].liveReaders.filter { streams.contains($0.stream) }.forEach { $0.leaveLiveGroup() }
-                }
+        }
+    }
+
+    /// Sends the new events of the only channel that has any: the usual case, in which no reader is visited.
+    private func broadcast(_ channel: ShardChannel, _ news: inout FeedNews, now: Moment) {
+        guard !channel.isLiveGroupAtEnd else { return }
+        for group in channel.liveGroups where !group.readers.isEmpty {
+            if let broadcast = Broadcast(of: channel, as: group.variant, to: group.readers.streams) {
+                send(broadcast, &news, now: now)
+            } else {
+                for reader in group.readers.cursors { reader.subscriber.leaveLiveGroup() }
             }
         }
     }

@@ -57,10 +57,10 @@ struct LiveGroups {
         groups.removeAll(keepingCapacity: true)
         steps.removeAll(keepingCapacity: true)
         for place in channels.indices {
-            channels[place].forEachLiveGroup { readers, variant in move(readers.streams, to: place, variant, pass) }
+            for group in channels[place].liveGroups { move(group.readers.streams, to: place, group.variant, pass) }
         }
         for place in channels.indices {
-            channels[place].forEachLiveGroup { readers, _ in settle(readers.streams, at: place) }
+            for group in channels[place].liveGroups { settle(group.readers.streams, at: place) }
         }
     }
 

@@ -23,13 +23,8 @@ final class ShardChannel: @unchecked Sendable {
     private var liveOrdinal: Int
     private var late = CursorList()
     private var first = 0
-    /// The live groups, by the indices of their variants.
-    private var liveGroups = [LiveGroup?](repeating: nil, count: EventVariant.count)
-
-    private struct LiveGroup {
-        var readers = CursorList()
-        let totals = BroadcastCounters()
-    }
+    /// The live groups, one for each variant that had a reader.
+    private(set) var liveGroups: [LiveGroup] = []
 
     /// A channel without readers.
     init(id: Int, view: LogView) {
@@ -70,41 +65,52 @@ final class ShardChannel: @unchecked Sendable {
     var unsentCount: Int { view.endOrdinal - liveOrdinal }
 
     /// The streams in live groups.
-    var liveReaders: [Subscriber] { liveGroups.flatMap { $0?.readers.cursors.map(\.subscriber) ?? [] } }
+    var liveReaders: [Subscriber] { liveGroups.flatMap { $0.readers.cursors.map(\.subscriber) } }
 
     /// Moves a reader that has read everything to the live group of its variant. Returns the totals to which the
     /// group's broadcasts are added.
     func joinLiveGroup(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastCounters {
         late.remove(cursor)
-        var group = liveGroups[variant.index] ?? LiveGroup()
-        liveGroups[variant.index] = nil
+        let group = liveGroup(variant) ?? makeLiveGroup(variant)
         group.readers.add(cursor)
-        liveGroups[variant.index] = group
         return group.totals
     }
 
     /// Moves a reader out of its live group: its next event is the first that was not broadcast.
     func leaveLiveGroup(_ cursor: Cursor, _ variant: EventVariant) {
-        liveGroups[variant.index]?.readers.remove(cursor)
+        liveGroup(variant)?.readers.remove(cursor)
         late.add(cursor)
     }
 
-    /// Visits each live group that has readers.
-    func forEachLiveGroup(_ body: (CursorList, EventVariant) -> Void) {
-        for variant in EventVariant.all {
-            if let readers = liveGroups[variant.index]?.readers, !readers.isEmpty { body(readers, variant) }
-        }
+    private func liveGroup(_ variant: EventVariant) -> LiveGroup? { liveGroups.first { $0.variant == variant } }
+
+    private func makeLiveGroup(_ variant: EventVariant) -> LiveGroup {
+        let group = LiveGroup(variant: variant)
+        liveGroups.append(group)
+        return group
     }
 
     /// Moves the live groups to the end, after their broadcasts.
     func advanceLiveGroups(now: Moment) {
         guard !isLiveGroupAtEnd else { return }
-        for variant in EventVariant.all {
-            guard let group = liveGroups[variant.index], !group.readers.isEmpty else { continue }
+        for group in liveGroups where !group.readers.isEmpty {
             group.totals.add(events: unsentCount)
             lastBroadcast = now
         }
         livePosition = LogPosition(segment: view.tail, index: view.tailCount)
         liveOrdinal = view.endOrdinal
     }
+}
+
+/// The readers of a channel in one variant that have read everything. Used by the thread that uses the shard.
+final class LiveGroup {
+    /// The variant.
+    let variant: EventVariant
+    /// The readers.
+    var readers = CursorList()
+    /// The totals of the broadcasts to the group.
+    let totals = BroadcastCounters()
+
+    /// A group without readers.
+    init(variant: EventVariant) { self.variant = variant }
 }

@@ -10,12 +10,14 @@ struct Publisher {
     private let properties: SubscriptionProperties
     private let layout: SubscriptionLayout
     private let changed = FieldSet(all: 2)
+    private let topics: [TopicID]
     private var count = 0
 
     /// A publisher whose topics exist and are subscribed.
     init(hub: EventHub, options: ServerOptions) {
         self.hub = hub
         self.options = options
+        topics = (0..<options.topics).map { .subscription("s\($0)") }
         let names = (1...options.items).map { "item\($0)" }
         let fields = ["last_price", "at"]
         properties = SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(fields))
@@ -65,6 +67,6 @@ struct Publisher {
             changed: changed
         )
         count += 1
-        hub.take(.event(.subscription(.update(update)), .subscription("s\(topic)")))
+        hub.take(.event(.subscription(.update(update)), topics[topic]))
     }
 }

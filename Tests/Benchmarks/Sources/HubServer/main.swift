@@ -25,7 +25,10 @@ var configuration = DaemonConfiguration()
 configuration.connectionLimit = 60_000
 configuration.shards = options.threads
 if let certificate = options.certificate, let key = options.key {
-    configuration.certificate = DaemonConfiguration.Certificate(chain: try text(of: certificate), key: try text(of: key))
+    configuration.certificate = DaemonConfiguration.Certificate(
+        chain: try text(of: certificate),
+        key: try text(of: key)
+    )
 }
 let daemon = Daemon(configuration: configuration, handler: StreamHandler(streams: streams)) { loop in
     streams.makeFeed(for: loop)
