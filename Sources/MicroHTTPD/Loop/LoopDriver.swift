@@ -34,7 +34,7 @@ final class LoopDriver {
     private var waiting: [UInt64: Exchange] = [:]
     private var exchangeCount: UInt64 = 0
     private var openExchanges = 0
-    private var nextFlush = Moment(nanoseconds: 0)
+    private var pace: CollectionPace
     private var drains: [(until: Moment, told: @Sendable (Bool) -> Void)] = []
 
     /// A driver that listens; it serves after the call of `run`.
@@ -53,6 +53,7 @@ final class LoopDriver {
         self.handler = handler
         self.ledger = ledger
         self.makeFeed = makeFeed
+        pace = CollectionPace(flushInterval: configuration.flushInterval)
         let now = Moment.monotonic()
         do {
             poller = try Poller()
@@ -118,9 +119,9 @@ final class LoopDriver {
         if scheduler.hasQueue { return 0 }
         var milliseconds = servers.compactMap(\.timeout).min() ?? .max
         if milliseconds == 0 { return 0 }
-        let flush = loop.mailbox.isFeedWaiting ? nextFlush : nil
+        let collection = loop.mailbox.isFeedWaiting ? pace.next : nil
         let moments = [
-            scheduler.nextTick, requestTimes.nextTick, acceptor.pausedUntil, flush, drains.map(\.until).min(),
+            scheduler.nextTick, requestTimes.nextTick, acceptor.pausedUntil, collection, drains.map(\.until).min(),
         ]
         if let next = moments.compactMap({ $0 }).min() {
             let now = Moment.monotonic()
@@ -148,8 +149,8 @@ final class LoopDriver {
     }
 
     private func takeFeed(_ now: Moment) {
-        guard !scheduler.isSharing, now >= nextFlush, loop.mailbox.takeFeed() else { return }
-        nextFlush = now + configuration.flushInterval
+        guard !scheduler.isSharing, loop.mailbox.isFeedWaiting, pace.collects(at: now), loop.mailbox.takeFeed()
+        else { return }
         scheduler.askFeed()
     }
 

@@ -19,7 +19,8 @@ package final class StreamLoop: Sendable {
     /// are for a few streams. From any thread. Further calls before the loop collects have no effect and cost little.
     package func wake() {
         // In a pass of the loop, whose handlers call this too, the loop does not wait: the turn is never taken twice.
-        if mailbox.isLoopWaiting, let byteCount = turn.writeIfFree() {
+        // If the feed is due already, the loop waits to collect more events.
+        if !mailbox.isFeedWaiting, mailbox.isLoopWaiting, let byteCount = turn.writeIfFree() {
             figures.withLock { $0.streamBytes = byteCount }
         } else {
             mailbox.wakeFeed()
