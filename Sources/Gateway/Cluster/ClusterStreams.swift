@@ -245,12 +245,12 @@ extension ClusterNode {
 
     /// The process that opened the stream of this id directly.
     func opener(ofStream id: String) -> UInt64? {
-        processes.first { id.hasPrefix(StreamID.prefix(of: $0)) }
+        processes.first { id.hasPrefix(ClusterStreamID.prefix(of: $0)) }
     }
 }
 
 /// The ids of streams begin with a prefix of the process that created them, so that every member can find that process.
-enum StreamID {
+enum ClusterStreamID {
     /// Five bits each: enough to distinguish some hundred processes.
     private static let digits = 5
 
@@ -265,6 +265,6 @@ extension Services {
     /// The id of a new stream.
     func makeStreamID() -> String {
         let id = RandomID.make(prefix: "t")
-        return cluster.map { StreamID.prefix(of: $0.process) + id.dropFirst() } ?? id
+        return cluster.map { ClusterStreamID.prefix(of: $0.process) + id.dropFirst() } ?? id
     }
 }

@@ -82,7 +82,7 @@ package enum ClusterRecord: Sendable, Equatable {
     /// The writer opens a stream by a ticket.
     case useTicket(TicketUse)
     /// A change of a prepared stream.
-    case stream(StreamRecord)
+    case stream(PreparedStreamRecord)
     /// A request with an `Idempotency-Key`.
     case request(RequestRecord)
     /// A piece of a record that is too large for one frame; it is complete with the last one.

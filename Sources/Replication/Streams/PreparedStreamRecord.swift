@@ -1,5 +1,5 @@
 /// A change of a prepared stream, which any member can open, one at a time.
-package enum StreamRecord: Sendable, Equatable {
+package enum PreparedStreamRecord: Sendable, Equatable {
     /// The writer has made the stream, or has changed it. Void if another member owns it.
     case prepare(id: String, ResourceSpecification)
     /// The writer opens the stream for a client, and owns it from then on. Refused while it is open.
@@ -11,7 +11,7 @@ package enum StreamRecord: Sendable, Equatable {
 }
 
 extension ClusterLedger {
-    mutating func apply(_ record: StreamRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func apply(_ record: PreparedStreamRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
         case .prepare(let id, let specification):
             prepare(id, specification, by: member, &effects)
@@ -62,7 +62,7 @@ extension ClusterLedger {
     }
 }
 
-/// One byte for each case of a `StreamRecord`.
+/// One byte for each case of a `PreparedStreamRecord`.
 private enum StreamTag {
     static let prepare: UInt8 = 1
     static let open: UInt8 = 2
@@ -71,7 +71,7 @@ private enum StreamTag {
 }
 
 extension ByteWriter {
-    mutating func stream(_ record: StreamRecord) {
+    mutating func stream(_ record: PreparedStreamRecord) {
         switch record {
         case .prepare(let id, let specification):
             byte(StreamTag.prepare)
@@ -92,7 +92,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    mutating func stream() throws(CodingError) -> StreamRecord {
+    mutating func stream() throws(CodingError) -> PreparedStreamRecord {
         switch try byte() {
         case StreamTag.prepare: return .prepare(id: try string(), try specification())
         case StreamTag.open: return .open(id: try string())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Replication
 
-struct StreamRecordTests {
+struct PreparedStreamRecordTests {
     private static let specification = ResourceSpecification(
         group: "t1",
         upstream: nil,
@@ -13,10 +13,10 @@ struct StreamRecordTests {
     )
 
     @Test(arguments: [
-        StreamRecord.prepare(id: "t1", specification), .open(id: "t1"), .close(id: ""),
+        PreparedStreamRecord.prepare(id: "t1", specification), .open(id: "t1"), .close(id: ""),
         .remove(id: "t1", evenIfOpen: true), .remove(id: "t1", evenIfOpen: false),
     ])
-    func recordIsReadAsItWasWritten(record: StreamRecord) throws {
+    func recordIsReadAsItWasWritten(record: PreparedStreamRecord) throws {
         let body = ClusterRecord.stream(record).body
         let read = try ClusterRecord.read(body[...], layout: { _ in nil })
         #expect(read == .stream(record))
@@ -50,7 +50,7 @@ struct StreamRecordTests {
     @Test
     func streamIsOpenedOnceAndRemovedByItsOwner() {
         var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
-        func apply(_ record: StreamRecord, by member: UInt64) -> [LedgerEffect] {
+        func apply(_ record: PreparedStreamRecord, by member: UInt64) -> [LedgerEffect] {
             var effects: [LedgerEffect] = []
             ledger.apply(record, by: member, &effects)
             return effects
