@@ -69,9 +69,9 @@ extension SessionMachine {
         )
     }
 
-    private mutating func open(_ order: TransportRequest) -> ConnectionID {
+    private mutating func open(_ request: TransportRequest) -> ConnectionID {
         let connection = connections.opened()
-        emit(.openTransport(connection, order))
+        emit(.openTransport(connection, request))
         return connection
     }
 

@@ -47,19 +47,19 @@ extension SessionPool {
     ///
     /// - Parameter id: The id of the client; nil: a new one.
     package func createClient(
-        _ order: ClientSpecification,
+        _ specification: ClientSpecification,
         as id: ClientID? = nil,
         prepare: (LightstreamerClient) throws -> Void = { _ in }
     ) throws -> PooledClient {
-        let (upstream, address) = try resolve(order.target)
+        let (upstream, address) = try resolve(specification.target)
         let id = id ?? ClientID(RandomID.make(prefix: "c"))
         let core = try LightstreamerClient(
             serverAddress: address,
-            adapterSet: order.adapterSet ?? upstream?.adapterSet,
+            adapterSet: specification.adapterSet ?? upstream?.adapterSet,
             configuration: configuration(of: id, for: upstream)
         )
-        core.connectionDetails.setUser(order.user ?? upstream?.user)
-        core.connectionDetails.setPassword(order.password ?? upstream?.password)
+        core.connectionDetails.setUser(specification.user ?? upstream?.user)
+        core.connectionDetails.setPassword(specification.password ?? upstream?.password)
         try upstream?.apply(to: core)
         try prepare(core)
         return try add(core, id: id, upstream: upstream, isDedicated: true)

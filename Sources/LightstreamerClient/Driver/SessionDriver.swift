@@ -144,7 +144,7 @@ final class SessionDriver {
     private func perform(_ actions: [SessionAction]) {
         for action in actions {
             switch action {
-            case .openTransport(let connection, let order): open(connection, order)
+            case .openTransport(let connection, let request): open(connection, request)
             case .send(let connection, let message): transports[connection]?.send(message)
             case .closeTransport(let connection): transports.removeValue(forKey: connection)?.close()
             case .releaseTransport(let connection): transports.removeValue(forKey: connection)?.release()
@@ -157,9 +157,9 @@ final class SessionDriver {
         }
     }
 
-    private func open(_ connection: ConnectionID, _ order: TransportRequest) {
+    private func open(_ connection: ConnectionID, _ request: TransportRequest) {
         let mailbox = core.mailbox
-        guard let network = ConnectionRequest(order, pins: core.state.withLock { $0.certificatePins }) else {
+        guard let network = ConnectionRequest(request, pins: core.state.withLock { $0.certificatePins }) else {
             transports[connection] = ClosedTransport()
             mailbox.put(.transport(connection, .closed(.failed(reason: "the address is invalid"))))
             return
@@ -167,7 +167,7 @@ final class SessionDriver {
         logger.debug(
             "connection opening",
             metadata: [
-                "connection": "\(connection.rawValue)", "kind": "\(order.kind)", "host": "\(network.host)",
+                "connection": "\(connection.rawValue)", "kind": "\(request.kind)", "host": "\(network.host)",
                 "port": "\(network.port)",
             ]
         )

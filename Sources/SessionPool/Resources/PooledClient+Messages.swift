@@ -5,19 +5,19 @@ extension PooledClient {
     /// Sends a message and returns its id. The outcome goes to the sink and, with the id, to `ended`, possibly before
     /// this method returns; to neither if the message does not request it.
     package func send(
-        _ order: MessageSubmission,
+        _ message: MessageSubmission,
         ended: @escaping @Sendable (String, MessageOutcome) -> Void = { _, _ in }
     ) throws(ClientError) -> String {
-        let message = RandomID.make(prefix: "m")
-        let relay = MessageRelay(client: id, message: message, sink: sink, ended: ended)
+        let messageID = RandomID.make(prefix: "m")
+        let relay = MessageRelay(client: id, message: messageID, sink: sink, ended: ended)
         try core.sendMessage(
-            order.text,
-            withSequence: order.sequence,
-            timeout: order.delayTimeout,
-            delegate: order.wantsOutcome ? relay : nil,
-            enqueueWhileDisconnected: order.enqueueWhileDisconnected
+            message.text,
+            withSequence: message.sequence,
+            timeout: message.delayTimeout,
+            delegate: message.wantsOutcome ? relay : nil,
+            enqueueWhileDisconnected: message.enqueueWhileDisconnected
         )
-        return message
+        return messageID
     }
 }
 

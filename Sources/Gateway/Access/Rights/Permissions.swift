@@ -90,8 +90,8 @@ struct Permissions: Sendable {
     }
 
     /// Refuses a source of a stream. A source that is not visible is treated as unknown.
-    func check(_ order: SourceSelector) throws {
-        switch order {
+    func check(_ selector: SourceSelector) throws {
+        switch selector {
         case .join(let upstream, let properties):
             try check(.subscribe)
             try check(upstream: upstream)
