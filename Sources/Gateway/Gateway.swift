@@ -7,7 +7,7 @@ package import SessionPool
 internal import StreamIO
 internal import Synchronization
 
-/// Connects the pool of upstream sessions, the event hub, the REST interface and the HTTP front end.
+/// Connects the pool of upstream sessions, the event hub, the REST interface and the HTTP server.
 package final class Gateway: Sendable {
     /// The current configuration.
     package let current: LiveConfiguration

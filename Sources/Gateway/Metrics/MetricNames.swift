@@ -32,7 +32,7 @@ package enum MetricNames {
     /// The beginning of the names of the gateway's own metrics.
     static let prefix = "lightstreamer_gateway_"
 
-    // MARK: - Front end
+    // MARK: - HTTP server
 
     static let connections = Metric(.gauge, prefix + "connections", "Connections of HTTP clients that are open.")
     static let connectionsAccepted = Metric(
@@ -255,9 +255,9 @@ package enum MetricNames {
     )
 
     /// All metrics, in the order of the output.
-    package static let all: [Metric] = frontEnd + streaming + upstream + cluster + process
+    package static let all: [Metric] = server + streaming + upstream + cluster + process
 
-    private static let frontEnd = [
+    private static let server = [
         connections, connectionsAccepted, connectionsRefused, requests, requestSeconds, problems,
     ]
     private static let streaming = [

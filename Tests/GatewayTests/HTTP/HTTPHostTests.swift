@@ -147,7 +147,7 @@ import Testing
         #expect(page.headers.values(of: "Cache-Control") == ["no-cache"])
     }
 
-    @Test func refusalsOfTheFrontEndHaveAnIdAsWell() throws {
+    @Test func refusalsOfTheHTTPServerHaveAnID() throws {
         let response = fixture.host.refusal(for: .duplicateHost)
         let id = try #require(response.headers["X-Request-Id"])
         #expect(Fixture.outcome(response).json["instance"]?.string == id)

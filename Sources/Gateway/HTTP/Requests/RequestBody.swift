@@ -180,7 +180,7 @@ struct ObjectReader {
         return value.bool
     }
 
-    /// A list of strings that obey a rule; nil if it is missing or invalid.
+    /// A list of strings that a rule admits; nil if it is missing or invalid.
     func strings(_ name: String, _ rule: NameRule) -> [String]? {
         guard let value = object[name] else { return nil }
         guard let elements = value.array else {

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: RequestRefusal.allCases)
-    func everyRefusalOfTheFrontEndIsAProblem(refusal: RequestRefusal) {
+    func everyRefusalOfTheHTTPServerIsAProblem(refusal: RequestRefusal) {
         #expect(ProblemDetails.problem(for: refusal).detail == refusal.explanation)
     }
 }
