@@ -63,7 +63,10 @@ extension HTTPFields {
             if line.isNamed("Connection") {
                 isClosing = isClosing || line.value.equalsIgnoringASCIICase("close")
             } else {
-                MHD_add_response_header(response, line.name, line.value)
+                // Without the closures, Swift would copy both texts into arrays first.
+                _ = line.name.withCString { name in
+                    line.value.withCString { MHD_add_response_header(response, name, $0) }
+                }
             }
         }
         if isClosing { MHD_add_response_header(response, "Connection", "close") }

@@ -53,12 +53,13 @@ public func storeForLibrary(
     let result = original(connection, kind, name, nameSize, value, valueSize)
     // The library stores its records behind the received bytes in the connection's memory, so more than three bytes
     // follow.
-    guard result != LibraryOriginals.no, kind == LibraryOriginals.headerKind, let connection, let value,
-        let record = ConnectionBox.object(at: cmhd_socket_context(connection))
+    guard result != LibraryOriginals.no, kind == LibraryOriginals.headerKind, let connection, let value
     else { return result }
     let colon = CChar(bitPattern: UInt8(ascii: ":"))
     let rest = value + valueSize
-    if rest[1] == colon || (rest[1] == 0 && rest[2] == colon) { record.hasNamelessLine = true }
+    if rest[1] == colon || (rest[1] == 0 && rest[2] == colon) {
+        ConnectionBox.object(at: cmhd_socket_context(connection))?.hasNamelessLine = true
+    }
     return result
 }
 

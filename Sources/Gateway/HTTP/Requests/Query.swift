@@ -148,11 +148,14 @@ extension JSONNumber {
 enum PercentDecoding {
     /// Decodes once. Nil for a `%` without two hex digits, and for bytes that are not UTF-8 afterwards.
     ///
-    /// - Parameter plusIsSpace: Whether `+` stands for a space, as in form-encoded queries. In paths it stands for
+    /// - Parameters:
+    ///   - text: A part of a string between ASCII characters.
+    ///   - plusIsSpace: Whether `+` stands for a space, as in form-encoded queries. In paths it stands for
     ///   itself.
     static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
         let hasEscapes = text.contains { $0 == UInt8(ascii: "%") || ($0 == UInt8(ascii: "+") && plusIsSpace) }
-        if !hasEscapes { return String(validating: text, as: UTF8.self) }
+        // The text is UTF-8, since its string was.
+        if !hasEscapes { return String(decoding: text, as: UTF8.self) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var position = text.startIndex

@@ -95,7 +95,8 @@ struct RequestPath: Sendable, Equatable {
         var rest = bytes
         while true {
             let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            guard let segment = PercentDecoding.decode(rest[..<end], plusIsSpace: false) else { return nil }
+            let text = UnsafeBufferPointer(rebasing: rest[..<end])
+            guard let segment = PercentDecoding.decode(text, plusIsSpace: false) else { return nil }
             segments.append(segment)
             if end == rest.endIndex { return segments }
             rest = rest[(end + 1)...]
