@@ -11,7 +11,7 @@ final class LoopMailbox: Sendable {
         case running
         /// The loop waits for events. *Entered* by `beginWait`; *leaves to* `called`, `running`.
         case waiting
-        /// There is a call that the loop has not seen. *Entered* by `wakeUp`; *leaves to* `running`.
+        /// There is a call that the loop has not seen. *Entered* by `call`; *leaves to* `running`.
         case called
     }
 
@@ -30,15 +30,14 @@ final class LoopMailbox: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Adds a message; no effect after `close`, except that a stream that will not be opened is ended. Several messages of
-    /// one `WakeUps.together` wake the loop once.
+    /// Adds a message; no effect after `close`, except that a stream that will not be opened is ended.
     func post(_ message: LoopMessage) {
         let isTaken = messages.withLock { messages in
             messages?.append(message)
             return messages != nil
         }
         if isTaken {
-            WakeUps.request(self)
+            call()
         } else {
             message.refuse()
         }
@@ -46,7 +45,7 @@ final class LoopMailbox: Sendable {
 
     /// Makes the feed due.
     func wakeFeed() {
-        if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { wakeUp() }
+        if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { call() }
     }
 
     /// Whether the loop waits and was not called.
@@ -88,11 +87,9 @@ final class LoopMailbox: Sendable {
         }
         left.forEach { $0.refuse() }
     }
-}
 
-extension LoopMailbox: WakeUps.Sleeper {
     /// Makes the loop take its messages and collect from its feed. Costs a system call only while the loop waits.
-    func wakeUp() {
+    private func call() {
         guard attention.exchange(.called, ordering: .acquiringAndReleasing) == .waiting else { return }
         var one: UInt64 = 1
         _ = write(descriptor, &one, 8)

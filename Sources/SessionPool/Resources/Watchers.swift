@@ -1,4 +1,3 @@
-internal import StreamIO
 internal import Synchronization
 
 /// Closures that wait for a state: each is called at every change until it returns true.
@@ -40,17 +39,9 @@ package final class Watchers<State: Sendable>: Sendable {
     /// Whether there are no watchers: a cheap check before a state is put together.
     package var isEmpty: Bool { entries.withLock { $0.watchers.isEmpty } }
 
-    /// The watchers whose wake-ups are made together: few enough for the first ones not to wait long.
-    private static var groupLength: Int { 256 }
-
     /// Calls every watcher.
     package func notify(_ state: State) {
-        var watchers = entries.withLock { $0.watchers }[...]
-        while !watchers.isEmpty {
-            WakeUps.together {
-                for (handle, watcher) in watchers.prefix(Self.groupLength) where watcher(state) { cancel(handle) }
-            }
-            watchers = watchers.dropFirst(Self.groupLength)
-        }
+        let watchers = entries.withLock { $0.watchers }
+        for (handle, watcher) in watchers where watcher(state) { cancel(handle) }
     }
 }

@@ -1,5 +1,4 @@
 internal import SessionPool
-internal import StreamIO
 internal import Synchronization
 internal import Testing
 
@@ -36,29 +35,5 @@ internal import Testing
         watchers.cancel(handle)
         watchers.notify(1)
         #expect(watchers.isEmpty && seen.all == [0])
-    }
-
-    private final class Sleeper: WakeUps.Sleeper {
-        private let counter = Mutex(0)
-        var count: Int { counter.withLock { $0 } }
-        func wakeUp() { counter.withLock { $0 += 1 } }
-    }
-
-    @Test func watchersOfOneNotificationWakeASleeperTogether() {
-        let sleeper = Sleeper()
-        for _ in 0..<100 {
-            _ = watchers.add(present: { 0 }) { state in
-                if state > 0 { WakeUps.request(sleeper) }
-                return state > 0
-            }
-        }
-        watchers.notify(1)
-        #expect(sleeper.count == 1 && watchers.isEmpty)
-    }
-
-    @Test func everyWatcherOfALongListIsCalled() {
-        for _ in 0..<1000 { _ = watch(from: 0, until: 1) }
-        watchers.notify(1)
-        #expect(watchers.isEmpty && seen.all.count == 2000)
     }
 }
