@@ -12,10 +12,15 @@ struct Router: Sendable {
         case notFound
     }
 
-    /// A path with its operations.
-    private struct Entry: Sendable {
+    /// A path with its operations. An object, because a search passes many of them.
+    private final class Entry: Sendable {
         let pattern: PathPattern
-        var operations: [Operation]
+        let operations: [Operation]
+
+        init(pattern: PathPattern, operations: [Operation]) {
+            self.pattern = pattern
+            self.operations = operations
+        }
     }
 
     /// The paths by their number of segments, the more specific first.
@@ -23,19 +28,19 @@ struct Router: Sendable {
 
     /// A router over a table.
     init(_ table: [Operation]) {
-        var entries: [Int: [Entry]] = [:]
+        var groups: [Int: [(pattern: PathPattern, operations: [Operation])]] = [:]
         for operation in table {
             let count = operation.pattern.segments.count
-            var group = entries[count] ?? []
+            var group = groups[count] ?? []
             if let index = group.firstIndex(where: { $0.pattern == operation.pattern }) {
                 group[index].operations.append(operation)
             } else {
-                group.append(Entry(pattern: operation.pattern, operations: [operation]))
+                group.append((operation.pattern, [operation]))
             }
-            entries[count] = group
+            groups[count] = group
         }
-        self.entries = entries.mapValues { group in
-            group.sorted { $0.pattern.isMoreSpecific(than: $1.pattern) }
+        entries = groups.mapValues { group in
+            group.sorted { $0.pattern.isMoreSpecific(than: $1.pattern) }.map(Entry.init)
         }
     }
 
