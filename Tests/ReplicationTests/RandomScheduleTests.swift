@@ -129,25 +129,35 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
-    @Test
-    func deletedResourceDoesNotReturnWithItsFormerOwner() throws {
+    /// - Parameter isForgotten: The engine no longer has the removal when the former owner returns, which then loads the
+    ///   state of another member.
+    @Test(arguments: [false, true])
+    func deletedResourceDoesNotReturnWithItsFormerOwner(isForgotten: Bool) throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 21, loss: 0)
         cluster.run(.seconds(4))
         let former = cluster.nodes[0]
         former.make("p")
+        former.prepare("t")
         cluster.run(.seconds(1))
         #expect(former.confirmed == ["p"])
         former.isPaused = true
         cluster.run(.seconds(6))
         let owner = try #require(cluster.alive.first { $0.resources.contains("p") })
         owner.delete("p")
+        let opener = try #require(cluster.alive.first { $0.streams.contains("t") })
+        opener.remove("t")
         cluster.run(.seconds(1))
+        if isForgotten {
+            cluster.disconnect(former)
+            cluster.forget()
+        }
         former.isPaused = false
         cluster.run(.seconds(10))
         let hasJoined = former.machine.isMember
         #expect(hasJoined)
         #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.subscriptions["p"] == nil })
-        #expect(cluster.nodes.allSatisfy { $0.resources.isEmpty })
+        #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.specified.isEmpty == true })
+        #expect(cluster.nodes.allSatisfy { $0.resources.isEmpty && $0.streams.isEmpty })
         #expect(cluster.problems.isEmpty)
     }
 

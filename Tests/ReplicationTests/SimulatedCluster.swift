@@ -29,6 +29,8 @@ final class SimulatedCluster {
     private(set) var nodes: [SimulatedNode] = []
     private(set) var readers: [SimulatedReader] = []
     private var log: [[UInt8]] = []
+    /// The number of frames at the beginning of the log that the engine keeps no more.
+    private var forgotten = 0
     private var created = 1
     private var isEngineUp = true
     /// Whether the engine is stopped: connections stay open, and what was sent arrives later.
@@ -102,10 +104,14 @@ final class SimulatedCluster {
     func continueEngine() { isEnginePaused = false }
 
     /// The log loses its newest frames.
-    func rollBack(by count: Int) { log.removeLast(min(count, log.count)) }
+    func rollBack(by count: Int) { log.removeLast(min(count, log.count - forgotten)) }
+
+    /// The engine keeps only the frames of the future.
+    func forget() { forgotten = log.count }
 
     func empty() {
         log = []
+        forgotten = 0
         created += 1
         appends = []
     }
@@ -192,12 +198,16 @@ final class SimulatedCluster {
             switch action {
             case .append(let bytes): append(bytes, by: node)
             case .fetch(let range):
-                let isKept = range.upperBound <= UInt64(log.count)
+                let isKept = range.upperBound <= UInt64(log.count) && range.lowerBound > UInt64(forgotten)
                 let frames = range.map { StoredFrame(position: $0, bytes: isKept ? log[Int($0) - 1] : []) }
                 schedule(.fetched(isKept ? frames : nil), for: node)
             case .reconnect: disconnect(node)
             case .inspectLog:
-                let generation = LogGeneration(created: "\(created)", first: 1, last: UInt64(log.count))
+                let generation = LogGeneration(
+                    created: "\(created)",
+                    first: UInt64(forgotten) + 1,
+                    last: UInt64(log.count)
+                )
                 schedule(.looked(generation), for: node)
             case .broadcast(let heartbeat):
                 guard let copy = Heartbeat(heartbeat.bytes) else { return problems.append("heartbeat not readable") }

@@ -182,6 +182,12 @@ final class SimulatedNode {
         _ = outbox.append(request: .stream(.close(id: id)))
     }
 
+    /// A request deletes a prepared stream.
+    func remove(_ id: String) {
+        streams.remove(id)
+        _ = outbox.append(request: .stream(.remove(id: id, evenIfOpen: true)))
+    }
+
     func inherit(_ id: String, _ specification: ResourceSpecification) {
         resources.insert(id)
         outbox.inherit(id, specification)

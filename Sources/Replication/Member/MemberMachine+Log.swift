@@ -68,6 +68,8 @@ extension MemberMachine {
         noteEpoch(epoch)
         epochSeenAt = now
         counters.epochs += 1
+        // In a new epoch, all members report what they have.
+        formerResources = nil
         let actions = dropOut()
         join()
         return actions + [.restart(epoch: epoch, at: position, keeping: Set(holds.keys), loading: nil)]

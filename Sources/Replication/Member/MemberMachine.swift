@@ -54,6 +54,13 @@ package struct MemberMachine: ~Copyable, Sendable {
         var idleSince: Moment?
     }
 
+    /// The specified resources that this member owned in an epoch when it lost the state of the cluster, and whether each
+    /// of them is a prepared stream.
+    struct FormerResources: Equatable {
+        let epoch: UInt64
+        let areStreams: [String: Bool]
+    }
+
     /// The maximum size of the records of one frame, in bytes.
     static let frameRecords = 256
     static let frameBytes = 64 << 10
@@ -97,6 +104,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Which requests with an `Idempotency-Key` have expired.
     var ages = PositionAges(lifetime: RepeatableRequests.lifetime)
     var isFetching = false
+    var formerResources: FormerResources?
     /// The digests of the members' configurations, from their heartbeats.
     var configurations: [UInt64: UInt64] = [:]
     var counters = MemberCounters()
@@ -217,6 +225,10 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// Starts without state: requests the state of the members, or begins an epoch at once.
     mutating func enter(from base: UInt64, beginning: Bool = false, at now: Moment) -> [MemberAction] {
+        if let ledger {
+            let owned = ledger.specified.filter { $0.value.owner == member }
+            formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
+        }
         ledger = nil
         reader = LogReader(position: base)
         let actions = dropOut()
@@ -302,7 +314,17 @@ package struct MemberMachine: ~Copyable, Sendable {
         )
         phase = .following
         join()
-        return [restart] + fetchIfBehind(at: now, always: true)
+        return [restart] + surrenderFormerResources() + fetchIfBehind(at: now, always: true)
+    }
+
+    /// Releases the resources that this member owned earlier in the epoch: other members have inherited them, and may have
+    /// deleted them. This member must not report them again.
+    private mutating func surrenderFormerResources() -> [MemberAction] {
+        defer { formerResources = nil }
+        guard let formerResources, formerResources.epoch == ledger?.epoch else { return [] }
+        return formerResources.areStreams.sorted { $0.key < $1.key }.map { id, isStream in
+            isStream ? .surrenderStream(id) : .surrender(id)
+        }
     }
 
     /// Joins, and declares what local readers need.
