@@ -167,16 +167,25 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         try await request(configuration.questions, [bytes], collecting: .pieces, within: time)[0].bytes
     }
 
-    package func call(_ process: UInt64, _ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
-        try await request(configuration.calls(of: process), [bytes], collecting: .pieces, within: time)[0].bytes
+    package func call(
+        _ process: UInt64,
+        _ bytes: [UInt8],
+        within time: Duration,
+        sent: @escaping @Sendable () -> Void
+    ) async throws -> [UInt8] {
+        let subject = configuration.calls(of: process)
+        return try await request(subject, [bytes], collecting: .pieces, within: time, sent: sent)[0].bytes
     }
+
+    package func notify(_ process: UInt64, _ bytes: [UInt8]) { publish(bytes, to: configuration.calls(of: process)) }
 
     /// Sends messages whose replies go to one address, and waits for all replies.
     func request(
         _ subject: String,
         _ bodies: [[UInt8]],
         collecting: RequestTable.Collection,
-        within time: Duration
+        within time: Duration,
+        sent: @escaping @Sendable () -> Void = {}
     ) async throws -> [NATSReply] {
         let token = state.withLock { state in state.isClosed ? nil : state.requests.add(collecting) }
         guard let token else { throw EngineError.notConnected("closed") }
@@ -187,6 +196,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
                         return continuation.resume(throwing: EngineError.timeout)
                     }
                     for body in bodies { self.publish(body, to: subject, replyTo: "\(self.inbox).\(token)") }
+                    sent()
                 }
             }
             group.addTask {
@@ -235,8 +245,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     }
 
     fileprivate func callArrived(_ message: OpaquePointer) {
-        guard let address = natsMsg_GetReply(message) else { return }
-        receive(.call(Self.bytes(of: message), replyTo: String(cString: address)))
+        receive(.call(Self.bytes(of: message), replyTo: natsMsg_GetReply(message).map { String(cString: $0) }))
     }
 
     private static func bytes(of message: OpaquePointer) -> [UInt8] {

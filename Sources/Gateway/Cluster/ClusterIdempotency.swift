@@ -27,9 +27,10 @@ struct ClusterIdempotency: Sendable {
         let body = seal.name(of: call.body)
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
+            guard let generation = cluster.generation else { return call.complete { throw Problem.notInTouch } }
             let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
             switch await cluster.decision(on: .request(name), by: .request(record)) {
-            case .accepted: return first(call, name, handler)
+            case .accepted: return first(call, name, generation, handler)
             case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
             case .refused: return call.complete { throw IdempotencyStore.otherRequest }
             case .unknown, nil:
@@ -51,9 +52,10 @@ struct ClusterIdempotency: Sendable {
         return Response(response).with("Idempotency-Replayed", "true")
     }
 
-    private func first(_ call: Call, _ name: RecordKey, _ handler: Operation.Handler) {
+    private func first(_ call: Call, _ name: RecordKey, _ generation: Int, _ handler: Operation.Handler) {
         var noted = call
         noted.idempotencyKey = name
+        noted.generation = generation
         // The client may disconnect and repeat the request to receive the response.
         noted.onAbandonment = { _ in }
         noted.respond = { response in

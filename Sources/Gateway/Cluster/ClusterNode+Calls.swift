@@ -28,9 +28,51 @@ struct ClusterWaiters: Sendable {
         let done: @Sendable (RecordOutcome?) -> Void
     }
 
-    var undecided: [RecordSubject: [Undecided]] = [:]
-    var confirmations: [Confirmation] = []
-    var catching: [Catching] = []
+    private var undecided: [RecordSubject: [Undecided]] = [:]
+    private var confirmations: [Confirmation] = []
+    private var catching: [Catching] = []
+    /// Whether the member has stopped: no request waits any more.
+    private var hasEnded = false
+
+    /// Adds a request that waits for its confirmation; false if the member has stopped.
+    mutating func add(_ request: Confirmation) -> Bool {
+        if !hasEnded { confirmations.append(request) }
+        return !hasEnded
+    }
+
+    /// Adds a request that waits for a position; false if the member has stopped.
+    mutating func add(_ request: Catching) -> Bool {
+        if !hasEnded { catching.append(request) }
+        return !hasEnded
+    }
+
+    /// Adds a request that waits for a decision; false if the member has stopped.
+    mutating func add(_ request: Undecided, on subject: RecordSubject) -> Bool {
+        if !hasEnded { undecided[subject, default: []].append(request) }
+        return !hasEnded
+    }
+
+    /// Removes and returns the oldest request that waits for a decision on a subject.
+    mutating func removeFirst(on subject: RecordSubject) -> Undecided? {
+        guard var requests = undecided.removeValue(forKey: subject) else { return nil }
+        let first = requests.removeFirst()
+        if !requests.isEmpty { undecided[subject] = requests }
+        return first
+    }
+
+    /// Removes and returns the callbacks of all requests that wait for a decision.
+    mutating func removeUndecided() -> [@Sendable () -> Void] {
+        defer { undecided = [:] }
+        return undecided.values.joined().map { request in { request.done(nil) } }
+    }
+
+    /// The member has stopped: removes and returns all callbacks.
+    mutating func end() -> [@Sendable () -> Void] {
+        hasEnded = true
+        defer { (confirmations, catching) = ([], []) }
+        return confirmations.map { entry in { entry.done(false) } } + catching.map { entry in { entry.done(false) } }
+            + removeUndecided()
+    }
 
     /// Removes and returns the callbacks for records that were read back, or that were discarded with their generation.
     mutating func settled(generation: Int, records: UInt64) -> [@Sendable () -> Void] {
@@ -73,21 +115,17 @@ extension ClusterNode {
         return .process(process)
     }
 
-    /// Calls back with true once all changes reported so far were read from the log; with false if they were discarded
-    /// because this member was removed.
-    func confirm(_ done: @escaping @Sendable (Bool) -> Void) {
-        let entry: ClusterWaiters.Confirmation? = state.withLock { state in
-            outbox.withLock { outbox in
-                guard outbox.isOpen else { return nil }
-                return ClusterWaiters.Confirmation(
-                    generation: outbox.generation,
-                    records: outbox.recordsTaken,
-                    done: done
-                )
-            }
+    /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
+    var generation: Int? { outbox.withLock { $0.isOpen ? $0.generation : nil } }
+
+    /// Calls back with true once all changes reported so far were read from the log; with false if reports were discarded
+    /// since `generation`, because this member was removed.
+    func confirm(_ generation: Int, _ done: @escaping @Sendable (Bool) -> Void) {
+        let entry: ClusterWaiters.Confirmation? = outbox.withLock { outbox in
+            guard outbox.isOpen, outbox.generation == generation else { return nil }
+            return ClusterWaiters.Confirmation(generation: generation, records: outbox.recordsTaken, done: done)
         }
-        guard let entry else { return done(false) }
-        waiters.withLock { $0.confirmations.append(entry) }
+        guard let entry, waiters.withLock({ $0.add(entry) }) else { return done(false) }
         wake()
     }
 
@@ -103,13 +141,10 @@ extension ClusterNode {
         else { return false }
         let deadline = clock() + Self.patience
         return await withCheckedContinuation { continuation in
-            waiters.withLock {
-                $0.catching.append(
-                    ClusterWaiters.Catching(position: last, isComplete: isComplete, deadline: deadline) {
-                        continuation.resume(returning: $0)
-                    }
-                )
+            let request = ClusterWaiters.Catching(position: last, isComplete: isComplete, deadline: deadline) {
+                continuation.resume(returning: $0)
             }
+            guard waiters.withLock({ $0.add(request) }) else { return continuation.resume(returning: false) }
             wake()
         }
     }
@@ -139,9 +174,7 @@ extension ClusterNode {
     ) {
         let request = ClusterWaiters.Undecided(deadline: clock() + Self.patience, done: done)
         let isWritten = waiters.withLock { waiters in
-            guard outbox.withLock({ $0.append(request: record) }) else { return false }
-            waiters.undecided[subject, default: []].append(request)
-            return true
+            outbox.withLock { $0.append(request: record) } && waiters.add(request, on: subject)
         }
         if isWritten { wake() } else { done(nil) }
     }
@@ -155,56 +188,81 @@ extension ClusterNode {
 
     /// Calls back the oldest request of this member that waits for a decision about a subject.
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
-        let request: ClusterWaiters.Undecided? = waiters.withLock { waiters in
-            guard var requests = waiters.undecided.removeValue(forKey: subject) else { return nil }
-            let first = requests.removeFirst()
-            if !requests.isEmpty { waiters.undecided[subject] = requests }
-            return first
-        }
-        request?.done(outcome)
+        waiters.withLock { $0.removeFirst(on: subject) }?.done(outcome)
     }
 
     /// Calls back all undecided requests with nil: their records were not read back and are void.
     func voidRequests() {
-        let requests = waiters.withLock { waiters in
-            defer { waiters.undecided = [:] }
-            return waiters.undecided.values.flatMap(\.self)
-        }
-        for request in requests { request.done(nil) }
+        for action in waiters.withLock({ $0.removeUndecided() }) { action() }
+    }
+
+    /// The member has stopped: no request waits any more.
+    func endWaiting() {
+        for action in waiters.withLock({ $0.end() }) { action() }
     }
 
     // MARK: - Calls
 
     /// Sends requests to a member and returns its responses, in the same order.
+    ///
+    /// - Parameter abandonment: When the client has left, the member stops waiting, and the call throws.
     func call(
         _ process: UInt64,
         _ requests: [ForwardedRequest],
-        within time: Duration
+        within time: Duration,
+        abandonment: CallAbandonment? = nil
     ) async throws -> [ForwardedResponse] {
-        let bytes = seal.close(ForwardedRequest.encoded(requests))
+        let number = UInt64.random(in: .min ... .max)
+        let bytes = seal.close(MemberCall.perform(requests, number: number).bytes)
         guard bytes.count <= Self.callLimit else {
             throw EngineError.refused("the request is too large to be forwarded")
         }
         guard let connection = state.withLock({ $0.connection }) else { throw EngineError.notConnected("offline") }
-        let reply = try await connection.call(process, bytes, within: time)
+        let cancellation = seal.close(MemberCall.cancel(number).bytes)
+        let reply = try await connection.call(process, bytes, within: time) {
+            abandonment?.add { connection.notify(process, cancellation) }
+        }
         guard let opened = seal.open(reply), let responses = try? ForwardedResponse.decoded(opened),
             responses.count == requests.count
         else { throw EngineError.refused("a reply cannot be read") }
         return responses
     }
 
-    /// Handles a call of another member.
-    func answer(_ bytes: [UInt8], replyTo address: String) {
+    /// Handles a message of another member.
+    func answer(_ bytes: [UInt8], replyTo address: String?) {
         guard let connection = state.withLock({ $0.connection }), let opened = seal.open(bytes),
-            let requests = try? ForwardedRequest.decoded(opened), let serve = server.withLock({ $0 })
+            let call = try? MemberCall(opened)
         else { return }
-        let seal = seal
+        switch call {
+        case .perform(let requests, let number):
+            guard let address else { return }
+            perform(requests, number) { [seal] in
+                connection.reply(seal.close(ForwardedResponse.encoded($0)), to: address)
+            }
+        case .cancel(let number):
+            // Calls that were answered have no entry.
+            served.withLock { $0.removeValue(forKey: number) }?.abandon()
+        }
+    }
+
+    private func perform(
+        _ requests: [ForwardedRequest],
+        _ number: UInt64,
+        _ reply: @escaping @Sendable ([ForwardedResponse]) -> Void
+    ) {
+        guard let serve = server.withLock({ $0 }) else { return }
         guard isServing else {
             // Without the engine, another member may have become the owner in the meantime.
-            let refusals = requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) }
-            return connection.reply(seal.close(ForwardedResponse.encoded(refusals)), to: address)
+            return reply(requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) })
         }
-        serve(requests) { connection.reply(seal.close(ForwardedResponse.encoded($0)), to: address) }
+        let abandonment = CallAbandonment()
+        served.withLock { $0[number] = abandonment }
+        serve(requests, abandonment) { [weak self] responses in
+            _ = self?.served.withLock { $0.removeValue(forKey: number) }
+            reply(responses)
+        }
+        // The reply without responses ends the call on the other member.
+        abandonment.add { reply([]) }
     }
 }
 

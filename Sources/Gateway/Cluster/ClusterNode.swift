@@ -30,10 +30,13 @@ package final class ClusterNode: ChangeSink {
         case left
     }
 
-    /// Handles requests that another member forwarded, and returns their responses in the same order.
+    /// Handles requests that another member forwarded, and returns their responses in the same order. They are not needed
+    /// once the client has left.
     typealias RequestServer =
         @Sendable (
-            _ requests: [ForwardedRequest], _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
+            _ requests: [ForwardedRequest],
+            _ abandonment: CallAbandonment,
+            _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
         ) -> Void
 
     /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
@@ -52,6 +55,8 @@ package final class ClusterNode: ChangeSink {
     let waiters = Mutex(ClusterWaiters())
     /// Handles the requests that other members forward.
     let server = Mutex<RequestServer?>(nil)
+    /// The calls of other members that are being performed, by their numbers.
+    let served = Mutex<[UInt64: CallAbandonment]>([:])
     /// Creates the resources that this member takes over.
     let resources = Mutex<ClusterResources?>(nil)
     /// The prepared streams of this member.
@@ -121,6 +126,7 @@ package final class ClusterNode: ChangeSink {
             }
             group.addTask {
                 for await _ in self.wakeUps.stream { self.step() }
+                self.endWaiting()
             }
             for await job in jobs.stream { group.addTask { await job() } }
         }

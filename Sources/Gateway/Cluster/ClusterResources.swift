@@ -16,18 +16,24 @@ struct ClusterResources: Sendable {
 
     /// Performs a handler that changes resources. Its response is sent once the change has been read from the log.
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        // If this member is removed meanwhile, another one may perform the request as well.
+        guard let generation = cluster.generation, call.generation ?? generation == generation else {
+            throw Problem.notInTouch
+        }
         var noted = call
-        noted.respond = { response in confirm(response, call, operation) }
+        noted.respond = { response in confirm(response, call, operation, generation) }
+        // The log needs the specification also if the client leaves.
+        noted.onAbandonment = { _ in }
         if case .response(let response) = try operation.handler(noted) { noted.respond(response) }
         return .deferred
     }
 
-    private func confirm(_ response: Response, _ call: Call, _ operation: Operation) {
+    private func confirm(_ response: Response, _ call: Call, _ operation: Operation, _ generation: Int) {
         guard (200..<300).contains(response.status) else { return call.respond(response) }
         let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
         let answer = call.idempotencyKey.map { cluster.answer(response, to: $0) }
-        specify(made ?? call.parameters["id"] ?? "", call, operation, answer)
-        cluster.confirm { isConfirmed in
+        if cluster.generation == generation { specify(made ?? call.parameters["id"] ?? "", call, operation, answer) }
+        cluster.confirm(generation) { isConfirmed in
             if isConfirmed { return call.respond(response) }
             if let made { discard(made) }
             let problem = Problem(
@@ -42,12 +48,12 @@ struct ClusterResources: Sendable {
     /// Removes a resource whose creation is not confirmed: a repeated request creates it again.
     private func discard(_ id: String) {
         if services.streamResources.entry(id) != nil {
-            ClusterStreams(cluster: cluster, services: services).surrender(id)
-        } else if cluster.holder(of: id) == .unknown {
-            surrender(id)
-        } else {
-            // The log contains the resource already, and another member inherits it.
-            cluster.surrender(id)
+            return ClusterStreams(cluster: cluster, services: services).surrender(id)
+        }
+        switch cluster.holder(of: id) {
+        case .unknown, .own: surrender(id)
+        // The log contains the resource already, and another member inherits it.
+        case .process, .none: cluster.surrender(id)
         }
     }
 
@@ -104,7 +110,7 @@ struct ClusterResources: Sendable {
     /// The content of the specification after a request; nil if the request changes nothing in it.
     private func content(of client: PooledClient, _ call: Call, _ operation: Operation) -> JSONObject? {
         let body = (try? JSONValue(parsing: call.body))?.object ?? JSONObject()
-        if operation.name == "createClient" {
+        if operation.placement == .creator {
             var content = JSONObject()
             content["create"] = .object(body)
             content["changes"] = .object(JSONObject())

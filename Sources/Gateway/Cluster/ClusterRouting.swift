@@ -25,16 +25,28 @@ struct ClusterRouting: Sendable {
 
     /// Handles a request here, or forwards it to the owner of its resource.
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        if operation.listsResources { return try list(call, operation) }
-        if operation.name == "openStream" {
+        switch operation.placement {
+        case .receiver, .creator: return try handle(call, operation)
+        case .list(let resource): return try list(resource, call, operation)
+        case .opener:
             try checkServing()
             let streams = ClusterStreams(cluster: cluster, services: services)
             return streams.open(call) { try handle($0, operation) }
+        case .owner: return try perform(call, operation, onOwnerOf: call.parameter("id"))
+        case .carrier:
+            // The handler checks the body.
+            let client = (try? JSONValue(parsing: call.body))?.object?["client"]?.string
+            guard let client else { return try handle(call, operation) }
+            return try perform(call, operation, onOwnerOf: client)
         }
-        guard let id = operation.resource(of: call) else { return try handle(call, operation) }
+    }
+
+    private func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
         try checkServing()
         if services.has(id) { return try handle(call, operation) }
-        cluster.addJob { await self.route(id, call, operation) }
+        let abandonment = CallAbandonment()
+        call.onAbandonment { abandonment.abandon() }
+        cluster.addJob { await self.route(id, call, operation, abandonment) }
         return .deferred
     }
 
@@ -46,20 +58,24 @@ struct ClusterRouting: Sendable {
 
     // MARK: - Forwarding
 
-    /// Finds the owner of a resource, which may change in the meantime, and passes on its response.
-    private func route(_ id: String, _ call: Call, _ operation: Operation) async {
+    /// Finds the owner of a resource, which may change in the meantime, and passes on its response. Ends without a
+    /// response when the client leaves.
+    private func route(_ id: String, _ call: Call, _ operation: Operation, _ abandonment: CallAbandonment) async {
         let deadline = cluster.clock() + ClusterNode.patience
         var isCaughtUp = false
         while !services.has(id) {
             switch cluster.holder(of: id) {
             case .process(let process):
-                if let response = await response(of: process, to: call) { return call.respond(response) }
+                let response = await response(of: process, to: call, abandonment)
+                if abandonment.isAbandoned { return }
+                if let response { return call.respond(response) }
             case .unknown:
                 // Another member may have created it just now.
                 if isCaughtUp { return performHere(call, operation) }
                 isCaughtUp = await cluster.caughtUp()
             case .own, .none: break
             }
+            if abandonment.isAbandoned { return }
             guard cluster.clock() < deadline else {
                 let problem = Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
                 return call.respond(ProblemDetails.response(problem, requestID: call.requestID))
@@ -74,10 +90,15 @@ struct ClusterRouting: Sendable {
     }
 
     /// The response of a member; nil if the member does not have the resource or was removed.
-    private func response(of process: UInt64, to call: Call) async -> Response? {
+    private func response(of process: UInt64, to call: Call, _ abandonment: CallAbandonment) async -> Response? {
         let wait = PreferHeader(call.header("Prefer")).wait ?? 0
         do {
-            let responses = try await cluster.call(process, [forwarded(call)], within: Self.callTime + .seconds(wait))
+            let responses = try await cluster.call(
+                process,
+                [forwarded(call)],
+                within: Self.callTime + .seconds(wait),
+                abandonment: abandonment
+            )
             guard let response = responses.first, response.status != ForwardedResponse.misdirected else { return nil }
             return Response(response)
         } catch EngineError.noResponder {
@@ -113,13 +134,17 @@ struct ClusterRouting: Sendable {
 
     // MARK: - Lists
 
-    /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams
-    /// of one member after the other.
-    private func list(_ call: Call, _ operation: Operation) throws -> OperationResult {
+    /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams of
+    /// one member after the other.
+    private func list(
+        _ resource: Operation.ListedResource,
+        _ call: Call,
+        _ operation: Operation
+    ) throws -> OperationResult {
         try checkServing()
         cluster.addJob {
             do {
-                call.respond(try await self.page(call, operation))
+                call.respond(try await self.page(resource, call, operation))
             } catch {
                 call.respond(ProblemDetails.response(to: call, for: error))
             }
@@ -127,17 +152,21 @@ struct ClusterRouting: Sendable {
         return .deferred
     }
 
-    private func page(_ call: Call, _ operation: Operation) async throws -> Response {
+    private func page(
+        _ resource: Operation.ListedResource,
+        _ call: Call,
+        _ operation: Operation
+    ) async throws -> Response {
         let deadline = cluster.clock() + ClusterNode.patience
         let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
         // The list includes resources that other members created just now.
         guard await cluster.caughtUp() else { throw refusal }
         let permissions = services.permissions(call)
         let ids: [String]
-        switch operation.name {
-        case "listClients": ids = cluster.clientIDs(permissions.sees)
-        case "listSubscriptions": ids = cluster.subscriptionIDs(permissions.sees)
-        default: ids = try await streamIDs(call, operation)
+        switch resource {
+        case .clients: ids = cluster.clientIDs(permissions.sees)
+        case .subscriptions: ids = cluster.subscriptionIDs(permissions.sees)
+        case .streams: ids = await streamIDs(call, operation)
         }
         let page = try Page(of: ids, for: call) { $0 }
         var views: [String: [UInt8]?] = [:]
@@ -150,39 +179,55 @@ struct ClusterRouting: Sendable {
             guard cluster.clock() < deadline else { throw refusal }
             try await Task.sleep(for: Self.retryInterval)
         }
-        return page.response(operation.listName) { json, id in
+        return page.response(resource.rawValue) { json, id in
             if let view = views[id] ?? nil { json.raw(view) }
         }
     }
 
     /// The ids of the streams that the caller sees: first the prepared ones, then those of each member in the order of
     /// creation.
-    private func streamIDs(_ call: Call, _ operation: Operation) async throws -> [String] {
+    private func streamIDs(_ call: Call, _ operation: Operation) async -> [String] {
         // Prepared streams are listed also while their owner is being replaced.
         let permissions = services.permissions(call)
         var ids = cluster.preparedStreamIDs { permissions.sees(streamOf: $0) }
         let prepared = Set(ids)
-        for process in cluster.processes {
-            let request = forwarded(call, path: operation.pattern.description)
-            let response: ForwardedResponse?
-            if process == cluster.process {
-                response = await performHere([request]).first
-            } else {
-                // A failed call adds no streams: the streams of a removed member end with it.
-                response = try? await cluster.call(process, [request], within: Self.listTime).first
-            }
-            guard let response, response.status == 200 else { continue }
+        let request = forwarded(call, path: operation.pattern.description)
+        let calls = cluster.processes.map { MemberRequests(process: $0, requests: [request]) }
+        for case let response? in await responses(to: calls, within: Self.listTime).map(\.first)
+        where response.status == 200 {
             let listed = String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
             ids += listed.filter { !prepared.contains($0) }
         }
         return ids
     }
 
+    /// Requests for one member.
+    private struct MemberRequests {
+        let process: UInt64
+        let requests: [ForwardedRequest]
+    }
+
+    /// The responses of several members, called at the same time, in the order of the calls; empty for a failed call: what
+    /// a removed member had is not listed, or is read from its next owner.
+    private func responses(to calls: [MemberRequests], within time: Duration) async -> [[ForwardedResponse]] {
+        await withTaskGroup(of: (Int, [ForwardedResponse]).self) { group in
+            for (index, call) in calls.enumerated() {
+                group.addTask {
+                    if call.process == cluster.process { return (index, await performHere(call.requests)) }
+                    return (index, (try? await cluster.call(call.process, call.requests, within: time)) ?? [])
+                }
+            }
+            var responses: [[ForwardedResponse]] = Array(repeating: [], count: calls.count)
+            for await (index, response) in group { responses[index] = response }
+            return responses
+        }
+    }
+
     /// The responses of this member to requests for a list.
     private func performHere(_ requests: [ForwardedRequest]) async -> [ForwardedResponse] {
         guard let serve = cluster.server.withLock({ $0 }) else { return [] }
         return await withCheckedContinuation { continuation in
-            serve(requests) { continuation.resume(returning: $0) }
+            serve(requests, CallAbandonment()) { continuation.resume(returning: $0) }
         }
     }
 
@@ -194,18 +239,19 @@ struct ClusterRouting: Sendable {
         into views: inout [String: [UInt8]?]
     ) async {
         var groups: [UInt64: [String]] = [:]
-        var own: [String] = []
         for id in ids {
             if services.has(id) {
-                own.append(id)
+                groups[cluster.process, default: []].append(id)
             } else if case .process(let process) = cluster.holder(of: id) {
                 groups[process, default: []].append(id)
             }
         }
-        func requests(_ ids: [String]) -> [ForwardedRequest] {
-            ids.map { forwarded(call, path: "\(operation.pattern.description)/\($0)") }
+        let calls = groups.map { process, ids in
+            let requests = ids.map { forwarded(call, path: "\(operation.pattern.description)/\($0)") }
+            return MemberRequests(process: process, requests: requests)
         }
-        func add(_ responses: [ForwardedResponse], _ ids: [String]) {
+        let responses = await responses(to: calls, within: Self.callTime)
+        for (ids, responses) in zip(groups.values, responses) {
             for (id, response) in zip(ids, responses) {
                 switch response.status {
                 case 200: views[id] = .some(response.body)
@@ -214,40 +260,6 @@ struct ClusterRouting: Sendable {
                 }
             }
         }
-        if !own.isEmpty { add(await performHere(requests(own)), own) }
-        for (process, ids) in groups {
-            if let responses = try? await cluster.call(process, requests(ids), within: Self.callTime) {
-                add(responses, ids)
-            }
-        }
-    }
-}
-
-extension Operation {
-    /// Whether it lists the clients, subscriptions or streams of all members.
-    fileprivate var listsResources: Bool { ["listClients", "listSubscriptions", "listStreams"].contains(name) }
-
-    /// The name of the list in its response.
-    fileprivate var listName: String { String(pattern.description.split(separator: "/").last ?? "") }
-
-    /// Whether it can make, change or remove a client, subscription or stream.
-    var changesResources: Bool {
-        let roots = ["/v1/clients", "/v1/subscriptions", "/v1/streams"]
-        return method != .get && roots.contains { pattern.description.hasPrefix($0) }
-    }
-
-    /// The id of the client, subscription or stream that the member must have to handle the request; nil: any member
-    /// can handle it.
-    fileprivate func resource(of call: Call) -> String? {
-        let path = pattern.description
-        if name == "createSubscription" {
-            // The body is checked by the handler.
-            return (try? JSONValue(parsing: call.body))?.object?["client"]?.string
-        }
-        guard !path.hasSuffix("/events"),
-            ["/v1/clients/{id}", "/v1/subscriptions/{id}", "/v1/streams/{id}"].contains(where: { path.hasPrefix($0) })
-        else { return nil }
-        return call.parameter("id")
     }
 }
 

@@ -8,19 +8,27 @@ extension HTTPHost {
     func serveMembers(of cluster: ClusterNode) {
         cluster.resources.withLock { $0 = ClusterResources(cluster: cluster, services: services) }
         cluster.streams.withLock { $0 = ClusterStreams(cluster: cluster, services: services) }
-        let server: ClusterNode.RequestServer = { [weak self] in self?.serve($0, $1) }
+        let server: ClusterNode.RequestServer = { [weak self] in self?.serve($0, $1, $2) }
         cluster.server.withLock { $0 = server }
     }
 
     /// Handles requests, and responds once all of them have a response.
-    func serve(_ requests: [ForwardedRequest], _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void) {
+    func serve(
+        _ requests: [ForwardedRequest],
+        _ abandonment: CallAbandonment,
+        _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
+    ) {
         let responses = ForwardedResponses(count: requests.count, respond)
         for (index, request) in requests.enumerated() {
-            serve(request) { responses.set($0.forwarded, at: index) }
+            serve(request, abandonment) { responses.set($0.forwarded, at: index) }
         }
     }
 
-    private func serve(_ request: ForwardedRequest, _ respond: @escaping PendingResponse.Send) {
+    private func serve(
+        _ request: ForwardedRequest,
+        _ abandonment: CallAbandonment,
+        _ respond: @escaping PendingResponse.Send
+    ) {
         let record = CallRecord(HTTPRequest(request), requestID: request.requestID, since: services.clock())
         var call = Call(record: record) { [self] response in
             logUnexpectedError(of: response, record)
@@ -29,6 +37,7 @@ extension HTTPHost {
         call.body = request.body
         call.caller = Caller(request.caller)
         call.isListing = request.isListing
+        call.onAbandonment = abandonment.add
         do {
             let path = try RequestPath(raw: request.path)
             guard case .operation(let operation, let parameters) = router.find(method: request.method, path: path)

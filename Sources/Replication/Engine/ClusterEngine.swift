@@ -16,8 +16,8 @@ package enum EngineInput: Sendable {
     case broadcast([UInt8])
     /// A request to all members; the reply goes to the address.
     case question([UInt8], replyTo: String)
-    /// A request to this process; the reply goes to the address.
-    case call([UInt8], replyTo: String)
+    /// A message to this process; the reply goes to the address. Nil: no reply is expected.
+    case call([UInt8], replyTo: String?)
     /// The connection is closed.
     case closed
 }
@@ -35,7 +35,16 @@ package protocol EngineConnection: Sendable {
     /// Sends a request to all members; returns the first complete reply within the time.
     func askMembers(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
     /// Sends a request to the process of this number.
-    func call(_ process: UInt64, _ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
+    ///
+    /// - Parameter sent: Called once the request is sent: messages of `notify` arrive after it from then on.
+    func call(
+        _ process: UInt64,
+        _ bytes: [UInt8],
+        within time: Duration,
+        sent: @escaping @Sendable () -> Void
+    ) async throws -> [UInt8]
+    /// Sends a message to the process of this number, without a reply.
+    func notify(_ process: UInt64, _ bytes: [UInt8])
     /// Replies to a request.
     func reply(_ bytes: [UInt8], to address: String)
     /// Closes the connection; `closed` follows.

@@ -28,6 +28,9 @@ struct Call: Sendable {
     var ticket: TicketUse?
     /// The name in the cluster's log of a request with an `Idempotency-Key`; nil: the request cannot be repeated.
     var idempotencyKey: RecordKey?
+    /// The generation of this member's reports to the cluster in which the log accepted the request; nil: the log was not
+    /// asked.
+    var generation: Int?
     /// Sends a deferred response.
     var respond: PendingResponse.Send
     /// Sends a deferred stream.

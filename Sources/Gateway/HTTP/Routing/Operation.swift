@@ -31,6 +31,30 @@ final class Operation: Sendable {
         case fixed
     }
 
+    /// The member of a cluster that performs a request. A gateway that runs alone performs all requests.
+    enum Placement: Sendable, Equatable {
+        /// The member that receives the request.
+        case receiver
+        /// The member that receives the request, for an operation that creates a client or stream.
+        case creator
+        /// The member that has the client which the body names, or else the member that receives the request, for an
+        /// operation that creates a subscription.
+        case carrier
+        /// The member that has the client, subscription or stream of the path.
+        case owner
+        /// The member that receives the request: it opens the prepared stream of the path, and owns it from then on.
+        case opener
+        /// The member that receives the request lists the resources of all members.
+        case list(ListedResource)
+    }
+
+    /// The resources that `Placement.list` is about.
+    enum ListedResource: String, Sendable {
+        case clients
+        case subscriptions
+        case streams
+    }
+
     /// Performs the operation. `ProblemDetails` turns errors into responses.
     typealias Handler = @Sendable (Call) throws -> OperationResult
 
@@ -52,6 +76,8 @@ final class Operation: Sendable {
     let query: [String]?
     /// The media types of successful responses.
     let mediaTypes: MediaTypes
+    /// The member of a cluster that performs a request.
+    let placement: Placement
     /// The handler.
     let handler: Handler
 
@@ -69,6 +95,7 @@ final class Operation: Sendable {
         tickets: Bool = false,
         rateLimited: Bool = true,
         operational: Bool = false,
+        on placement: Placement = .receiver,
         _ handler: @escaping Handler
     ) {
         self.method = method
@@ -80,8 +107,18 @@ final class Operation: Sendable {
         isOperational = operational
         self.query = query
         self.mediaTypes = mediaTypes
+        self.placement = placement
         ownStatuses = statuses
         self.handler = handler
+    }
+
+    /// Whether it can create, change or remove a client, subscription or stream.
+    var changesResources: Bool {
+        switch placement {
+        case .creator, .carrier: true
+        case .owner: method != .get
+        case .receiver, .opener, .list: false
+        }
     }
 
     /// Every status that openapi.yaml documents for the operation.

@@ -31,13 +31,46 @@ enum OperationTable {
         let messages = MessagesResource(services: services)
         let events = StreamsResource(services: services).client
         return [
-            Operation(.get, root, "listClients", read, [200], query: paging, clients.list),
-            Operation(.post, root, "createClient", manage, [201, 404, 502], clients.create),
-            Operation(.get, one, "getClient", read, [200, 404], clients.get),
-            Operation(.delete, one, "deleteClient", manage, [204, 404, 409], mediaTypes: .fixed, clients.delete),
-            Operation(.post, one + "/connect", "connectClient", manage, [200, 202, 404, 502], connection.connect),
-            Operation(.post, one + "/disconnect", "disconnectClient", manage, [200, 202, 404], connection.disconnect),
-            Operation(.post, one + "/messages", "sendMessage", .right(.send), [200, 202, 404], messages.send),
+            Operation(.get, root, "listClients", read, [200], query: paging, on: .list(.clients), clients.list),
+            Operation(.post, root, "createClient", manage, [201, 404, 502], on: .creator, clients.create),
+            Operation(.get, one, "getClient", read, [200, 404], on: .owner, clients.get),
+            Operation(
+                .delete,
+                one,
+                "deleteClient",
+                manage,
+                [204, 404, 409],
+                mediaTypes: .fixed,
+                on: .owner,
+                clients.delete
+            ),
+            Operation(
+                .post,
+                one + "/connect",
+                "connectClient",
+                manage,
+                [200, 202, 404, 502],
+                on: .owner,
+                connection.connect
+            ),
+            Operation(
+                .post,
+                one + "/disconnect",
+                "disconnectClient",
+                manage,
+                [200, 202, 404],
+                on: .owner,
+                connection.disconnect
+            ),
+            Operation(
+                .post,
+                one + "/messages",
+                "sendMessage",
+                .right(.send),
+                [200, 202, 404],
+                on: .owner,
+                messages.send
+            ),
             Operation(
                 .get,
                 one + "/events",
@@ -60,15 +93,24 @@ enum OperationTable {
         let push = PushResource(services: services)
         let jar = root + "/cookies"
         return [
-            Operation(.get, root + "/options", "getClientOptions", manage, tagged, options.get),
-            Operation(.patch, root + "/options", "patchClientOptions", manage, [200, 404], options.patch),
-            Operation(.get, root + "/details", "getClientDetails", manage, tagged, details.get),
-            Operation(.patch, root + "/details", "patchClientDetails", manage, [200, 404], details.patch),
-            Operation(.get, jar, "listCookies", manage, [200, 404], query: ["url"], cookies.list),
-            Operation(.post, jar, "addCookies", manage, [204, 404], mediaTypes: .fixed, cookies.add),
-            Operation(.put, root + "/device", "registerDevice", manage, [202, 404, 409], push.register),
-            Operation(.post, root + "/badge-reset", "resetBadge", manage, [202, 404], push.resetBadge),
-            Operation(.delete, jar, "deleteCookies", manage, [204, 404], mediaTypes: .fixed, cookies.clear),
+            Operation(.get, root + "/options", "getClientOptions", manage, tagged, on: .owner, options.get),
+            Operation(.patch, root + "/options", "patchClientOptions", manage, [200, 404], on: .owner, options.patch),
+            Operation(.get, root + "/details", "getClientDetails", manage, tagged, on: .owner, details.get),
+            Operation(.patch, root + "/details", "patchClientDetails", manage, [200, 404], on: .owner, details.patch),
+            Operation(.get, jar, "listCookies", manage, [200, 404], query: ["url"], on: .owner, cookies.list),
+            Operation(.post, jar, "addCookies", manage, [204, 404], mediaTypes: .fixed, on: .owner, cookies.add),
+            Operation(.put, root + "/device", "registerDevice", manage, [202, 404, 409], on: .owner, push.register),
+            Operation(.post, root + "/badge-reset", "resetBadge", manage, [202, 404], on: .owner, push.resetBadge),
+            Operation(
+                .delete,
+                jar,
+                "deleteCookies",
+                manage,
+                [204, 404],
+                mediaTypes: .fixed,
+                on: .owner,
+                cookies.clear
+            ),
         ]
     }
 
@@ -76,10 +118,19 @@ enum OperationTable {
         let (root, one) = ("/v1/subscriptions", "/v1/subscriptions/{id}")
         let resource = SubscriptionsResource(services: services)
         return [
-            Operation(.get, root, "listSubscriptions", read, [200], query: paging, resource.list),
-            Operation(.post, root, "createSubscription", subscribe, [201, 404, 502], resource.create),
-            Operation(.get, one, "getSubscription", read, [200, 304, 404], resource.get),
-            Operation(.patch, one, "patchSubscription", subscribe, [200, 404], resource.patch),
+            Operation(
+                .get,
+                root,
+                "listSubscriptions",
+                read,
+                [200],
+                query: paging,
+                on: .list(.subscriptions),
+                resource.list
+            ),
+            Operation(.post, root, "createSubscription", subscribe, [201, 404, 502], on: .carrier, resource.create),
+            Operation(.get, one, "getSubscription", read, [200, 304, 404], on: .owner, resource.get),
+            Operation(.patch, one, "patchSubscription", subscribe, [200, 404], on: .owner, resource.patch),
             Operation(
                 .delete,
                 one,
@@ -87,10 +138,27 @@ enum OperationTable {
                 subscribe,
                 [204, 404, 409],
                 mediaTypes: .fixed,
+                on: .owner,
                 resource.delete
             ),
-            Operation(.post, one + "/subscribe", "subscribe", subscribe, [200, 202, 404, 502], resource.subscribe),
-            Operation(.post, one + "/unsubscribe", "unsubscribe", subscribe, [202, 404], resource.unsubscribe),
+            Operation(
+                .post,
+                one + "/subscribe",
+                "subscribe",
+                subscribe,
+                [200, 202, 404, 502],
+                on: .owner,
+                resource.subscribe
+            ),
+            Operation(
+                .post,
+                one + "/unsubscribe",
+                "unsubscribe",
+                subscribe,
+                [202, 404],
+                on: .owner,
+                resource.unsubscribe
+            ),
             Operation(
                 .get,
                 one + "/events",
@@ -123,6 +191,7 @@ enum OperationTable {
                 found.union(statuses),
                 query: query,
                 mediaTypes: .negotiated,
+                on: .owner,
                 handler
             )
         }
@@ -153,11 +222,20 @@ enum OperationTable {
                 tickets: true,
                 streams.oneLiner
             ),
-            Operation(.get, root, "listStreams", read, [200], query: paging, streams.list),
-            Operation(.post, root, "createStream", subscribe, [201, 404], streams.create),
-            Operation(.get, one, "getStream", read, [200, 304, 404], streams.get),
-            Operation(.patch, one, "patchStream", subscribe, [200, 404], streams.patch),
-            Operation(.delete, one, "deleteStream", subscribe, [204, 404], mediaTypes: .fixed, streams.delete),
+            Operation(.get, root, "listStreams", read, [200], query: paging, on: .list(.streams), streams.list),
+            Operation(.post, root, "createStream", subscribe, [201, 404], on: .creator, streams.create),
+            Operation(.get, one, "getStream", read, [200, 304, 404], on: .owner, streams.get),
+            Operation(.patch, one, "patchStream", subscribe, [200, 404], on: .owner, streams.patch),
+            Operation(
+                .delete,
+                one,
+                "deleteStream",
+                subscribe,
+                [204, 404],
+                mediaTypes: .fixed,
+                on: .owner,
+                streams.delete
+            ),
             Operation(
                 .get,
                 one + "/events",
@@ -167,6 +245,7 @@ enum OperationTable {
                 query: ["format", "lastEventId"],
                 mediaTypes: .negotiated,
                 tickets: true,
+                on: .opener,
                 streams.events
             ),
             Operation(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),

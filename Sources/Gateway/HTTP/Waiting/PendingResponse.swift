@@ -64,7 +64,7 @@ final class WaitingCounts: Sendable {
     /// The most requests of one caller that wait at a time.
     static let limit = 1_000
 
-    private let counts = Mutex<[String: Int]>([:])
+    let counts = Mutex<[String: Int]>([:])
 
     /// Counts a request; false, without counting, if the caller has reached the limit.
     func add(_ caller: String) -> Bool {

@@ -33,3 +33,8 @@ extension TimerQueue {
     /// The number of scheduled actions.
     var count: Int { state.withLock { $0.timers.actions.count } }
 }
+
+extension WaitingCounts {
+    /// The number of waiting requests of a caller.
+    func count(_ caller: String) -> Int { counts.withLock { $0[caller] ?? 0 } }
+}

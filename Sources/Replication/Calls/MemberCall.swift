@@ -1,0 +1,45 @@
+/// A message from one member to another.
+package enum MemberCall: Sendable, Equatable {
+    /// Perform requests, and reply with their responses. The number names the call in `cancel`.
+    case perform([ForwardedRequest], number: UInt64)
+    /// The client of a call's requests has left: their responses are not needed.
+    case cancel(UInt64)
+
+    private enum Tag {
+        static let perform: UInt8 = 1
+        static let cancel: UInt8 = 2
+    }
+
+    /// The bytes that are sent.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(ClusterFrame.version)
+        switch self {
+        case .perform(let requests, let number):
+            writer.byte(Tag.perform)
+            writer.fixed64(number)
+            return writer.bytes + ForwardedRequest.encoded(requests)
+        case .cancel(let number):
+            writer.byte(Tag.cancel)
+            writer.fixed64(number)
+            return writer.bytes
+        }
+    }
+
+    /// Reads a message.
+    package init(_ bytes: [UInt8]) throws(CodingError) {
+        var reader = ByteReader(bytes[...])
+        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        let tag = try reader.byte()
+        let number = try reader.fixed64()
+        switch tag {
+        case Tag.perform:
+            let requests = try reader.raw(UInt64(reader.remaining))
+            self = .perform(try ForwardedRequest.decoded(Array(requests)), number: number)
+        case Tag.cancel:
+            try reader.finish()
+            self = .cancel(number)
+        default: throw .malformed
+        }
+    }
+}

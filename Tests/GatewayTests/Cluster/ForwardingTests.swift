@@ -1,0 +1,73 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+@Suite(.timeLimit(.minutes(2))) struct ForwardingTests {
+    @Test func everyMemberServesAResource() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/\(await owner.makeSubscription())"
+            #expect(await other.perform("GET", path).json["items"]?.array?.count == 1)
+            #expect(await other.perform("DELETE", path).status == 204)
+            #expect(await owner.perform("GET", path).status == 404)
+            #expect(await other.perform("GET", path).status == 404)
+        }
+    }
+
+    @Test func theOwnerStopsWaitingWhenTheClientLeavesAnotherMember() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/\(await owner.makeSubscription(as: AccessFixture.alice))/values"
+            let present = await owner.perform("GET", path, as: AccessFixture.alice)
+            let headers = [
+                HTTPField("If-None-Match", present.headers["ETag"] ?? ""), HTTPField("Prefer", "wait=60"),
+            ]
+            let calls = fixture.engine.figures.calls
+            let poll = other.start("GET", path, as: AccessFixture.alice, "", headers)
+            await fixture.engine.wait { $0.calls > calls }
+            await owner.catchUp()
+            #expect(owner.services.waiting.count("key:alice") == 1)
+            poll.abandon()
+            await owner.catchUp()
+            #expect(owner.services.waiting.count("key:alice") == 0)
+            #expect(owner.node.served.withLock { $0.isEmpty })
+        }
+    }
+
+    @Test func membersAreAskedForTheirPartsOfAListAtTheSameTime() async throws {
+        try await ClusterFixture.run(4) { fixture in
+            var ids: Set<String> = []
+            for member in fixture.members { ids.insert(await member.makeSubscription()) }
+            let calls = fixture.engine.figures.calls
+            fixture.engine.holdCalls()
+            let list = fixture.members[0].start("GET", "/v1/subscriptions")
+            await fixture.engine.wait { $0.calls == calls + 3 }
+            fixture.engine.releaseCalls()
+            let listed = await list.outcome.json["subscriptions"]?.array ?? []
+            #expect(Set(listed.compactMap { $0["id"]?.string }) == ids)
+            fixture.engine.holdCalls()
+            let streams = fixture.members[0].start("GET", "/v1/streams")
+            await fixture.engine.wait { $0.calls == calls + 6 }
+            fixture.engine.releaseCalls()
+            #expect(await streams.outcome.json["streams"]?.array?.isEmpty == true)
+        }
+    }
+
+    @Test func operationsOnResourcesArePerformedByTheirOwners() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let roots = ["/v1/clients", "/v1/subscriptions", "/v1/streams"]
+            for operation in OperationTable.operations(fixture.members[0].services) {
+                let path = operation.pattern.description
+                let root = roots.first { path.hasPrefix($0) }
+                switch operation.placement {
+                case .list(let resource): #expect(path == "/v1/\(resource.rawValue)" && operation.method == .get)
+                case .creator, .carrier: #expect(path == root && operation.method == .post)
+                case .opener: #expect(path == "/v1/streams/{id}/events")
+                case .owner: #expect(path.hasPrefix("\(root ?? "")/{id}") && !path.hasSuffix("/events"))
+                case .receiver: #expect(root == nil || path.hasSuffix("/events"))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import EventHub
+import Logging
+import MicroHTTPD
+import Replication
+import SessionCore
+import SessionPool
+import StreamIO
+import Synchronization
+import TestSupport
+
+@testable import Gateway
+
+/// Gateways without sockets that are members of a cluster over an engine in memory. Time passes only when a test lets it
+/// pass, so no deadline ends and no member is removed for its silence.
+struct ClusterFixture {
+    let engine = MemoryEngine()
+    let time = ManualTime()
+    private(set) var members: [ClusterMember] = []
+
+    /// Runs a test with members that belong to the cluster.
+    ///
+    /// - Parameters:
+    ///   - access: Authentication; nil: none.
+    static func run(
+        _ count: Int = 2,
+        access: AccessConfiguration = AccessFixture.keys(),
+        _ test: (ClusterFixture) async throws -> Void
+    ) async throws {
+        var fixture = ClusterFixture()
+        for index in 0..<count { try await fixture.add(index, access) }
+        let (engine, members) = (fixture.engine, fixture.members)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for member in members {
+                group.addTask { await member.node.run() }
+                await member.join(engine)
+            }
+            for member in members { await member.catchUp() }
+            try await test(fixture)
+            group.cancelAll()
+        }
+    }
+
+    private mutating func add(_ index: Int, _ access: AccessConfiguration) async throws {
+        var timings = ClusterTimings()
+        timings.touch = .seconds(1_000_000)
+        // While no time passes no member is suspected, and all have reported what they have.
+        timings.suspect = .zero
+        timings.ask = .zero
+        // The first member finds no other one; the others ask until they have the state.
+        timings.asks = index == 0 ? 1 : .max
+        timings.loading = .zero
+        members.append(try await ClusterMember(index, engine, time, timings, access))
+    }
+}
+
+/// One gateway of a `ClusterFixture`.
+struct ClusterMember {
+    let services: Services
+    let host: HTTPHost
+    let node: ClusterNode
+
+    init(
+        _ index: Int,
+        _ engine: MemoryEngine,
+        _ time: ManualTime,
+        _ timings: ClusterTimings,
+        _ access: AccessConfiguration
+    ) async throws {
+        var configuration = GatewayConfiguration()
+        configuration.pool.upstreams = AccessFixture.upstreams
+        configuration.access = access
+        configuration.cluster.secret = "0123456789abcdef"
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let clock: @Sendable () -> Moment = { time.moment }
+        let hub = EventHub(epoch: "e", numbering: .given, clock: clock)
+        let info = MemberInfo(name: "\(index)", version: "1", upstreams: configuration.pool.upstreams.map(\.name))
+        let machine = MemberMachine(info: info, seed: UInt64(index) << 32, groups: 2, timings: timings)
+        node = ClusterNode(
+            configuration: configuration.cluster,
+            engine: MemoryProcess(engine: engine, process: machine.process),
+            machine: machine,
+            hub: hub,
+            logger: logger,
+            clock: clock
+        )
+        let control = AccessControl(configuration.access, clock: clock, wallTime: { time.wall })
+        _ = try await control.load(configuration.access)
+        let sink = HubSink(hub: node, owners: control.owners)
+        let pool = SessionPool(configuration: configuration.pool, sink: sink, logger: logger)
+        node.attach(pool)
+        control.clusterTickets.withLock { [node] in $0 = node.tickets }
+        services = Services(
+            current: LiveConfiguration(configuration),
+            access: control,
+            pool: pool,
+            streams: StreamRegistry(hub: hub),
+            streamResources: StreamResources(),
+            timers: TimerQueue(clock: clock),
+            process: ProcessState(startedAt: .zero),
+            docs: DocsPage(),
+            metrics: { "" },
+            clock: clock,
+            cluster: node
+        )
+        host = HTTPHost(services: services, middlewares: HTTPHost.guards(services), logger: logger)
+    }
+
+    /// The number of the member in the log.
+    var number: UInt64? { node.figures.member.member }
+
+    /// Handles a request without waiting for its response.
+    func start(
+        _ method: String,
+        _ target: String,
+        as key: String? = AccessFixture.admin,
+        _ body: String = "",
+        _ headers: [HTTPField] = []
+    ) -> PendingOutcome {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        var fields = HTTPFields([HTTPField("Host", "gateway.example")] + headers)
+        if let key { fields.append("Authorization", "Bearer \(key)") }
+        if !body.isEmpty { fields.append("Content-Type", "application/json") }
+        let request = HTTPRequest(
+            method: method,
+            rawPath: parts.first ?? "",
+            rawQuery: parts.count > 1 ? parts[1] : nil,
+            headers: fields,
+            body: Array(body.utf8),
+            peer: PeerAddress(host: "127.0.0.1", port: 1)
+        )
+        let pending = PendingOutcome()
+        pending.set(host.handle(request, pending.responder))
+        return pending
+    }
+
+    /// Performs a request. A stream that it opens stays open until the test ends it.
+    func perform(
+        _ method: String,
+        _ target: String,
+        as key: String? = AccessFixture.admin,
+        _ body: String = "",
+        _ headers: [HTTPField] = []
+    ) async -> Fixture.Outcome {
+        await start(method, target, as: key, body, headers).outcome
+    }
+
+    /// Creates an inactive subscription and returns its id.
+    func makeSubscription(as key: String? = AccessFixture.admin, items: String = #"["item1"]"#) async -> String {
+        let body = #"{"upstream":"demo","mode":"MERGE","items":\#(items),"fields":["f"],"active":false}"#
+        return await perform("POST", "/v1/subscriptions", as: key, body).json["id"]?.string ?? ""
+    }
+
+    /// Waits until the member belongs to the cluster, under another number than a former one.
+    func join(_ engine: MemoryEngine, after former: UInt64? = nil) async {
+        while true {
+            let frames = engine.figures.frames
+            await catchUp()
+            if let number, number != former { return }
+            await engine.wait { $0.frames > frames }
+        }
+    }
+
+    /// Waits until the member has applied the log, and has handled all messages that were sent to it.
+    func catchUp() async {
+        // The first wait may end with a step of the node that began before the messages were sent.
+        for _ in 0..<2 { _ = await node.appliesEnd() }
+    }
+
+    /// Waits until the log has all records of the member; false if they were discarded.
+    func confirm() async -> Bool {
+        let generation = node.generation ?? 0
+        return await withCheckedContinuation { continuation in
+            node.confirm(generation) { continuation.resume(returning: $0) }
+        }
+    }
+}
+
+/// The outcome of a request that may wait.
+final class PendingOutcome: Sendable {
+    private struct State {
+        var outcome: Fixture.Outcome?
+        var stream: AdmittedStream?
+        var waiting: CheckedContinuation<Fixture.Outcome, Never>?
+        weak var responder: HTTPResponder?
+    }
+
+    private let state = Mutex(State())
+
+    /// The responder of the request; used once.
+    var responder: HTTPResponder {
+        let responder = HTTPResponder { [self] answer in
+            switch answer {
+            case .response(let response): set(.respond(response))
+            case .stream(let head, let stream): set(.stream(head, stream))
+            }
+        }
+        state.withLock { $0.responder = responder }
+        return responder
+    }
+
+    /// The client leaves before the response.
+    func abandon() { state.withLock { $0.responder }?.abandon() }
+
+    /// The stream that the request opened; nil before its outcome, and for a response.
+    var stream: AdmittedStream? { state.withLock { $0.stream } }
+
+    /// The outcome, once there is one.
+    var outcome: Fixture.Outcome {
+        get async {
+            await withCheckedContinuation { continuation in
+                let outcome: Fixture.Outcome? = state.withLock { state in
+                    if state.outcome == nil { state.waiting = continuation }
+                    return state.outcome
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        }
+    }
+
+    func set(_ decision: HTTPDecision) {
+        let (outcome, stream): (Fixture.Outcome, AdmittedStream?)
+        switch decision {
+        case .wait: return
+        case .respond(let response): (outcome, stream) = (Fixture.outcome(response), nil)
+        case .stream(let head, let admitted):
+            outcome = Fixture.Outcome(status: head.status, headers: head.headers, isStream: true)
+            stream = admitted
+        }
+        let waiting = state.withLock { state in
+            (state.outcome, state.stream) = (outcome, stream)
+            return state.waiting.take()
+        }
+        waiting?.resume(returning: outcome)
+    }
+}

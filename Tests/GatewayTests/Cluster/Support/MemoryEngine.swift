@@ -1,0 +1,180 @@
+import Replication
+import Synchronization
+
+/// An engine in memory: its log, and messages between the processes that are connected to it. Nothing is lost, and no
+/// request times out.
+final class MemoryEngine: Sendable {
+    private struct State {
+        var frames: [[UInt8]] = []
+        var connections: [UInt64: MemoryConnection] = [:]
+        var replies: [String: CheckedContinuation<[UInt8], any Error>] = [:]
+        var nextAddress = 0
+        /// The number of calls that were delivered or held, and those that are held.
+        var calls = 0
+        var heldCalls: [@Sendable () -> Void]?
+        var watchers: [(isMet: @Sendable (borrowing Figures) -> Bool, done: CheckedContinuation<Void, Never>)] = []
+    }
+
+    /// What a test can wait for.
+    struct Figures {
+        /// The number of frames in the log.
+        let frames: Int
+        /// The number of calls between processes that were delivered or held so far.
+        let calls: Int
+    }
+
+    private let state = Mutex(State())
+
+    /// The present figures.
+    var figures: Figures { state.withLock { Figures(frames: $0.frames.count, calls: $0.calls) } }
+
+    /// Waits until a condition holds.
+    func wait(until isMet: @escaping @Sendable (borrowing Figures) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            change { $0.watchers.append((isMet, continuation)) }
+        }
+    }
+
+    /// Does not deliver calls between processes until `releaseCalls`.
+    func holdCalls() { change { $0.heldCalls = [] } }
+
+    /// Delivers the calls that were held, and all further ones.
+    func releaseCalls() {
+        let held = state.withLock { $0.heldCalls.take() } ?? []
+        for deliver in held { deliver() }
+    }
+
+    /// Appends a frame, and delivers it to all processes.
+    fileprivate func append(_ frame: [UInt8]) {
+        change { state in
+            state.frames.append(frame)
+            let stored = StoredFrame(position: UInt64(state.frames.count), bytes: frame)
+            for connection in state.connections.values { connection.receive(.frame(stored)) }
+        }
+    }
+
+    /// Changes the state, and continues the tests that wait for it.
+    private func change(_ change: (inout State) -> Void) {
+        let due = state.withLock { state in
+            change(&state)
+            let figures = Figures(frames: state.frames.count, calls: state.calls)
+            let due = state.watchers.filter { $0.isMet(figures) }
+            state.watchers.removeAll { $0.isMet(figures) }
+            return due.map(\.done)
+        }
+        for continuation in due { continuation.resume() }
+    }
+
+    // MARK: - Connections
+
+    fileprivate func connect(_ connection: MemoryConnection) {
+        state.withLock { $0.connections[connection.process] = connection }
+    }
+
+    fileprivate func disconnect(_ process: UInt64) {
+        let (closed, waiting) = state.withLock { state in
+            defer { state.replies = [:] }
+            return (state.connections.removeValue(forKey: process), state.replies)
+        }
+        closed?.receive(.closed)
+        for continuation in waiting.values { continuation.resume(throwing: EngineError.notConnected("closed")) }
+    }
+
+    fileprivate func fetch(_ range: ClosedRange<UInt64>) -> [StoredFrame] {
+        state.withLock { state in range.map { StoredFrame(position: $0, bytes: state.frames[Int($0) - 1]) } }
+    }
+
+    fileprivate func broadcast(_ bytes: [UInt8]) {
+        for connection in state.withLock({ $0.connections }).values { connection.receive(.broadcast(bytes)) }
+    }
+
+    fileprivate func notify(_ process: UInt64, _ bytes: [UInt8]) {
+        state.withLock { $0.connections[process] }?.receive(.call(bytes, replyTo: nil))
+    }
+
+    /// Sends a request to some of the processes, and waits for the first reply.
+    fileprivate func request(
+        _ recipients: (UInt64) -> Bool,
+        isCall: Bool,
+        _ input: (String) -> EngineInput,
+        _ sent: @escaping @Sendable () -> Void = {}
+    ) async throws -> [UInt8] {
+        try await withCheckedThrowingContinuation { continuation in
+            var undelivered: (@Sendable () -> Void)?
+            change { state in
+                let connections = state.connections.filter { recipients($0.key) }.map(\.value)
+                guard !connections.isEmpty else {
+                    undelivered = { continuation.resume(throwing: EngineError.noResponder) }
+                    return
+                }
+                state.nextAddress += 1
+                let address = "\(state.nextAddress)"
+                state.replies[address] = continuation
+                let message = input(address)
+                let deliver: @Sendable () -> Void = {
+                    for connection in connections { connection.receive(message) }
+                    sent()
+                }
+                if isCall, state.heldCalls?.append(deliver) != nil {
+                    state.calls += 1
+                } else {
+                    undelivered = deliver
+                }
+            }
+            guard let undelivered else { return }
+            undelivered()
+            if isCall { change { $0.calls += 1 } }
+        }
+    }
+
+    fileprivate func reply(_ bytes: [UInt8], to address: String) {
+        state.withLock { $0.replies.removeValue(forKey: address) }?.resume(returning: bytes)
+    }
+}
+
+/// The engine as one process sees it.
+struct MemoryProcess: ClusterEngine {
+    let engine: MemoryEngine
+    let process: UInt64
+
+    func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection {
+        let connection = MemoryConnection(engine: engine, process: process, receive: receive)
+        engine.connect(connection)
+        return connection
+    }
+}
+
+struct MemoryConnection: EngineConnection {
+    let engine: MemoryEngine
+    let process: UInt64
+    let receive: @Sendable (EngineInput) -> Void
+
+    func inspectLog() -> LogGeneration {
+        LogGeneration(created: "memory", first: 1, last: UInt64(engine.figures.frames))
+    }
+
+    func append(_ frame: [UInt8]) { engine.append(frame) }
+
+    func fetch(_ range: ClosedRange<UInt64>) -> [StoredFrame] { engine.fetch(range) }
+
+    func broadcast(_ bytes: [UInt8]) { engine.broadcast(bytes) }
+
+    func askMembers(_ bytes: [UInt8], within _: Duration) async throws -> [UInt8] {
+        try await engine.request({ $0 != process }, isCall: false) { .question(bytes, replyTo: $0) }
+    }
+
+    func call(
+        _ process: UInt64,
+        _ bytes: [UInt8],
+        within _: Duration,
+        sent: @escaping @Sendable () -> Void
+    ) async throws -> [UInt8] {
+        try await engine.request({ $0 == process }, isCall: true, { .call(bytes, replyTo: $0) }, sent)
+    }
+
+    func notify(_ process: UInt64, _ bytes: [UInt8]) { engine.notify(process, bytes) }
+
+    func reply(_ bytes: [UInt8], to address: String) { engine.reply(bytes, to: address) }
+
+    func close() { engine.disconnect(process) }
+}
