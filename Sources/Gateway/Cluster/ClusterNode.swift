@@ -57,6 +57,8 @@ package final class ClusterNode: ChangeSink {
     let server = Mutex<RequestServer?>(nil)
     /// The calls of other members that are being performed, by their numbers.
     let served = Mutex<[UInt64: CallAbandonment]>([:])
+    /// The streams of this member that count against the limits of their callers.
+    let claims = Mutex(StreamClaims())
     /// Creates the resources that this member takes over.
     let resources = Mutex<ClusterResources?>(nil)
     /// The prepared streams of this member.
@@ -288,6 +290,7 @@ package final class ClusterNode: ChangeSink {
                 worker.withLock { $0.pool }?.reportAgain()
                 outbox.withLock { $0.specifyAgain() }
                 streams.withLock { $0 }?.declareAgain()
+                claimAgain()
             case .closeOutbox:
                 outbox.withLock { $0.close() }
                 voidRequests()

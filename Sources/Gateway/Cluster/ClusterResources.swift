@@ -31,6 +31,24 @@ struct ClusterResources: Sendable {
     private func confirm(_ response: Response, _ call: Call, _ operation: Operation, _ generation: Int) {
         guard (200..<300).contains(response.status) else { return call.respond(response) }
         let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
+        guard let made, services.streamResources.entry(made) != nil, let (identity, limit) = call.streamLimit else {
+            return confirm(response, making: made, call, operation, generation)
+        }
+        cluster.claim(.stream(made, of: identity), limit: limit) { outcome in
+            if outcome == .accepted { return confirm(response, making: made, call, operation, generation) }
+            discard(made)
+            let problem = outcome == .refused ? StreamsResource.overLimit(limit) : .notInTouch
+            call.respond(ProblemDetails.response(problem, requestID: call.requestID))
+        }
+    }
+
+    private func confirm(
+        _ response: Response,
+        making made: String?,
+        _ call: Call,
+        _ operation: Operation,
+        _ generation: Int
+    ) {
         let answer = call.idempotencyKey.map { cluster.answer(response, to: $0) }
         if cluster.generation == generation { specify(made ?? call.parameters["id"] ?? "", call, operation, answer) }
         cluster.confirm(generation) { isConfirmed in

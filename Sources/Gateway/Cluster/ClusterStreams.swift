@@ -189,6 +189,7 @@ struct ClusterStreams: Sendable {
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         services.streamResources.add(id, entry)
+        if let owner { cluster.takeOver(.stream(id, of: owner)) }
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
     }
 }

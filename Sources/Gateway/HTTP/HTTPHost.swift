@@ -33,7 +33,7 @@ package final class HTTPHost: HTTPHandler {
             access: access,
             pool: pool,
             streams: streams,
-            streamResources: StreamResources(),
+            streamResources: StreamResources { [weak cluster] in cluster?.releaseClaims(of: $0) },
             timers: TimerQueue(clock: Moment.monotonic),
             process: ProcessState(startedAt: Moment.monotonic()),
             docs: DocsPage(),
@@ -195,8 +195,16 @@ package final class HTTPHost: HTTPHandler {
             return try idempotency.perform(call, operation, now: services.clock())
         }
         let routing = ClusterRouting(cluster: cluster, services: services, handle: performHere)
-        guard let ticket = call.ticket else { return try routing.perform(call, operation) }
-        return cluster.use(ticket, for: call) { try routing.perform(call, operation) }
+        var limited = call
+        limited.open = { cluster.open($0, $1, for: call) }
+        let perform: @Sendable () throws -> OperationResult = { [limited] in
+            let result = try routing.perform(limited, operation)
+            guard case .stream(let head, let stream) = result, call.streamLimit != nil else { return result }
+            cluster.open(head, stream, for: call)
+            return .deferred
+        }
+        guard let ticket = call.ticket else { return try perform() }
+        return cluster.use(ticket, for: call, perform)
     }
 
     /// Performs a request on this member of the cluster.

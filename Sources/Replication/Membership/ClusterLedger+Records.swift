@@ -35,6 +35,8 @@ extension ClusterLedger {
             apply(record, by: member, &effects)
         case .request(let record):
             apply(record, by: member, &effects)
+        case .quota(let record):
+            apply(record, by: member, &effects)
         case .part:
             break
         }
@@ -168,6 +170,10 @@ extension ClusterLedger {
             if specified[id]?.isOpen != nil { specified[id]?.isOpen = false }
         }
         bequeath(inheritance, &effects)
+        for id in inheritance {
+            if let heir = specified[id]?.owner { moveQuota(ofStream: id, from: gone, to: heir) }
+        }
+        quotas.releaseAll(of: gone)
     }
 
     // MARK: - Changes of the hubs

@@ -87,6 +87,8 @@ package struct ClusterLedger: Sendable, Equatable {
     var ticketUses = TicketUses()
     /// The requests with an `Idempotency-Key`.
     var requests = RepeatableRequests()
+    /// The units of quotas that are in use.
+    var quotas = SharedQuotas()
     /// Members that were removed, newest last: a late repetition of their first frame does not add them again.
     var removed: [UInt64] = []
 

@@ -85,6 +85,8 @@ package enum ClusterRecord: Sendable, Equatable {
     case stream(PreparedStreamRecord)
     /// A request with an `Idempotency-Key`.
     case request(RequestRecord)
+    /// The use of a quota of the whole cluster.
+    case quota(QuotaRecord)
     /// A piece of a record that is too large for one frame; it is complete with the last one.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
@@ -102,6 +104,7 @@ enum RecordTag {
     static let useTicket: UInt8 = 9
     static let stream: UInt8 = 10
     static let request: UInt8 = 11
+    static let quota: UInt8 = 12
 }
 
 extension ClusterRecord {
@@ -143,6 +146,9 @@ extension ClusterRecord {
         case .request(let record):
             writer.byte(RecordTag.request)
             writer.request(record)
+        case .quota(let record):
+            writer.byte(RecordTag.quota)
+            writer.quota(record)
         case .part(let bytes, let isLast):
             writer.byte(RecordTag.part)
             writer.bool(isLast)
@@ -181,6 +187,7 @@ extension ClusterRecord {
         case RecordTag.useTicket: record = .useTicket(try reader.ticket())
         case RecordTag.stream: record = .stream(try reader.stream())
         case RecordTag.request: record = .request(try reader.request())
+        case RecordTag.quota: record = .quota(try reader.quota())
         case RecordTag.part:
             let isLast = try reader.bool()
             record = .part(try reader.blob(), isLast: isLast)

@@ -78,6 +78,7 @@ extension ByteWriter {
             writer.list(topic.value.wanters.sorted()) { $0.fixed64($1) }
         }
         requests(ledger.requests)
+        quotas(ledger.quotas)
         varint(ledger.ticketUses.forgottenThrough)
         list(ledger.ticketUses.uses) { writer, use in
             writer.key(use.key)
@@ -132,6 +133,7 @@ extension ByteReader {
         }
         for _ in 0..<(try varint()) { try topic(into: &ledger) }
         ledger.requests = try requests()
+        ledger.quotas = try quotas()
         let forgottenThrough = try varint()
         let uses = try list { reader throws(CodingError) in
             TicketUses.Use(key: try reader.recordKey(), position: try reader.varint())

@@ -111,7 +111,7 @@ struct StreamOpener: Sendable {
         let caller = call.caller
         guard services.access.openStreams.add(caller) else {
             ended(id)
-            return .response(try overLimit(caller.rights.streams ?? 0, "for these credentials", call))
+            return .response(try Self.overLimit(caller.rights.streams ?? 0, "for these credentials", call))
         }
         let expiry = closeAtExpiry(id, caller)
         let leave: @Sendable () -> Void = {
@@ -152,22 +152,29 @@ struct StreamOpener: Sendable {
         } else if let entry = services.streamResources.remove(id) {
             release(entry.joined, entry.clients, of: entry.owner)
         }
+        // Also if the stream was removed before it was claimed.
+        if services.streamResources.entry(id) == nil { services.cluster?.releaseClaims(of: id) }
     }
 
-    /// The response if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
-    /// gets a stream with one `closing` event.
+    /// The response if no stream can be opened.
     private func refusal(_ call: Call) throws(Problem) -> Response? {
         if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         let limit = services.configuration.maxStreams
-        return services.streams.count >= limit ? try overLimit(limit, "of all callers", call) : nil
+        return services.streams.count >= limit ? try Self.overLimit(limit, "of all callers", call) : nil
     }
 
-    private func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Response {
-        guard AcceptHeader(call.header("Accept")).names("text/event-stream") else {
-            throw Problem(.unavailable, detail: "The maximum of \(limit) streams \(whose) is open.")
-        }
+    /// The response if the limit of streams is reached.
+    static func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Response {
+        let problem = Problem(.unavailable, detail: "The maximum of \(limit) streams \(whose) is open.")
+        return try closing("stream-limit", problem, call)
+    }
+
+    /// The response if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
+    /// gets a stream with one `closing` event; other clients get the problem.
+    static func closing(_ reason: String, _ problem: Problem, _ call: Call) throws(Problem) -> Response {
+        guard AcceptHeader(call.header("Accept")).names("text/event-stream") else { throw problem }
         let retry = Int.random(in: 5_000...15_000)
-        let body = "retry: \(retry)\n\nevent: closing\ndata: {\"reason\":\"stream-limit\"}\n\n"
+        let body = "retry: \(retry)\n\nevent: closing\ndata: {\"reason\":\"\(reason)\"}\n\n"
         return Response(status: 200, mediaType: "text/event-stream; charset=utf-8", body: Array(body.utf8))
             .with("Cache-Control", "no-store, no-transform")
     }

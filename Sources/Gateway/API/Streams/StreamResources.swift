@@ -48,9 +48,12 @@ final class StreamResources: Sendable {
     }
 
     private let state = Mutex(State())
+    private let removed: @Sendable (String) -> Void
 
     /// An empty table.
-    init() {}
+    ///
+    /// - Parameter removed: Called with the id of each stream that was removed.
+    init(removed: @escaping @Sendable (String) -> Void = { _ in }) { self.removed = removed }
 
     /// The number of prepared streams that are not open.
     var waiting: Int { state.withLock { $0.entries.values.count { $0.prepared != nil && !$0.isOpen } } }
@@ -91,10 +94,12 @@ final class StreamResources: Sendable {
 
     /// Removes a stream if a condition holds, and returns its entry.
     func remove(_ id: String, if condition: (Entry) -> Bool = { _ in true }) -> Entry? {
-        state.withLock { state in
+        let entry: Entry? = state.withLock { state in
             guard let entry = state.entries[id], condition(entry) else { return nil }
             state.entries[id] = nil
             return entry
         }
+        if entry != nil { removed(id) }
+        return entry
     }
 }

@@ -130,12 +130,13 @@ struct StreamsResource: Sendable {
     private func checkPrepared(_ call: Call) throws(Problem) {
         guard let owner = call.caller.identity, let limit = call.caller.rights.streams else { return }
         guard services.streamResources.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit
-        else {
-            throw Problem(
-                .unavailable,
-                detail: "The maximum number of \(limit) streams for these credentials is open or prepared."
-            )
-        }
+        else { throw Self.overLimit(limit) }
+    }
+
+    /// The caller has reached its limit of open and prepared streams.
+    static func overLimit(_ limit: Int) -> Problem {
+        let detail = "The maximum number of \(limit) streams for these credentials is open or prepared."
+        return Problem(.unavailable, detail: detail)
     }
 
     private func change(_ id: String, add: [SourceSelector], remove: [SourceSelector], _ call: Call) throws {

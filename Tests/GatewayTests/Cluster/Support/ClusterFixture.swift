@@ -94,7 +94,7 @@ struct ClusterMember {
             access: control,
             pool: pool,
             streams: StreamRegistry(hub: hub),
-            streamResources: StreamResources(),
+            streamResources: StreamResources { [weak node] in node?.releaseClaims(of: $0) },
             timers: TimerQueue(clock: clock),
             process: ProcessState(startedAt: .zero),
             docs: DocsPage(),
