@@ -38,7 +38,10 @@ extension SessionMachine {
     /// How long a response may take now.
     var responseTime: Duration { responseTimeout.value(for: options.connectTimeout) }
 
-    var retryDelay: Duration { Duration(optionSeconds: options.retryDelay) }
+    /// Shorter delays count as this one: a client that cannot connect would use a whole processor and flood its server.
+    private static let leastRetryDelay = Duration.milliseconds(100)
+
+    var retryDelay: Duration { max(Self.leastRetryDelay, Duration(optionSeconds: options.retryDelay)) }
 
     // MARK: - Connections
 

@@ -147,6 +147,20 @@ internal import Testing
         #expect(harness.remaining(.retry) == 4000)
     }
 
+    @Test func tinyRetryDelayDoesNotMakeAttemptsWithoutPauses() {
+        var options = SessionHarness.officialOptions
+        options.retryDelay = 1e-9
+        let harness = SessionHarness(options)
+        harness.connect()
+        harness.breakStream()
+        harness.breakStream()
+        #expect(harness.remaining(.retry) == 100)
+        harness.advance(100)
+        harness.setOptions { $0.retryDelay = 1e-6 }
+        harness.breakStream()
+        #expect(harness.remaining(.retry) == 100)
+    }
+
     @Test func currentConnectTimeoutGrowsWithoutAnswers() {
         let harness = SessionHarness()
         harness.connect()

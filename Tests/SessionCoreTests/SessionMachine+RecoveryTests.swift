@@ -138,6 +138,16 @@ internal import Testing
         #expect(harness.remaining(.retry) == 2000)
     }
 
+    @Test func tinyRetryDelayDoesNotMakeRecoveriesWithoutPauses() {
+        var options = SessionHarness.officialOptions
+        options.retryDelay = 1e-9
+        let harness = SessionHarness.streamingOnSocket(options)
+        harness.breakStream()
+        harness.advance(100)
+        harness.breakStream()
+        #expect(harness.remaining(.retry) == 100)
+    }
+
     @Test func brokenBindAfterARecoveryHasADeadlineOfItsOwn() {
         let harness = SessionHarness.streamingOnSocket()
         harness.breakStream()

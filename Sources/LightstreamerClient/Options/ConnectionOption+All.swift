@@ -91,7 +91,8 @@ extension ConnectionOption {
             "retryDelay",
             .seconds(\.retryDelay, zeroAllowed: false),
             .nextUse,
-            "The shortest time between the starts of two connection attempts after a failure."
+            "The shortest time between the starts of two connection attempts after a failure; "
+                + "less than 0.1 counts as 0.1."
         ),
         ConnectionOption(
             "reverseHeartbeatInterval",
