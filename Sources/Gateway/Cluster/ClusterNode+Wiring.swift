@@ -74,11 +74,14 @@ extension WebTokenConfiguration {
 }
 
 extension Rights {
-    /// The rights as a line of text that is the same in every process.
+    /// The rights as a line of text that is the same in every process, and different for different rights.
     var line: String {
+        let words = operations.map(\.rawValue).sorted().joined(separator: ",")
+        let patterns = [upstreams, items].map { list in
+            list.map { PercentDecoding.encode($0.description) }.joined(separator: ",")
+        }
         let limits = [streams, maxSubscriptions, maxItems].map { $0.map(String.init) ?? "-" }
-        let words = operations.map(\.rawValue).sorted() + upstreams.map(\.description) + items.map(\.description)
-        return (words + limits + ["\(rate ?? 0)"]).joined(separator: " ")
+        return ([words] + patterns + limits + ["\(rate ?? 0)"]).joined(separator: " ")
     }
 }
 

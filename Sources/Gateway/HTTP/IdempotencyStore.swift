@@ -18,9 +18,9 @@ final class IdempotencyStore: Sendable {
         case otherRequest
     }
 
-    /// The scope of a key: one caller and path.
+    /// The scope of a key: one caller with its rights, and one path.
     struct Key: Hashable, Sendable {
-        /// The caller; nil without authentication.
+        /// The caller and its rights; nil without authentication.
         let caller: String?
         /// The path, as sent.
         let path: String
@@ -135,7 +135,13 @@ extension IdempotencyStore {
         guard (1...255).contains(header.utf8.count) else {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
-        return Key(caller: call.caller.identity, path: call.request.rawPath, key: header)
+        return Key(caller: scope(of: call.caller), path: call.request.rawPath, key: header)
+    }
+
+    /// The rights belong to the scope, so that a caller whose rights were reduced, or who shows another token of the
+    /// same subject, does not receive a response that its rights do not cover.
+    private static func scope(of caller: Caller) -> String? {
+        caller.identity.map { "\($0) \(Base64URL.encode(KeyHash.digest(of: caller.rights.line)))" }
     }
 
     private func first(_ call: Call, _ key: Key, _ handler: Operation.Handler) throws -> OperationResult {

@@ -239,6 +239,27 @@ import Testing
         #expect(first != nil && other != nil && first != other)
     }
 
+    @Test func anIdempotencyKeyDoesNotReplayToATokenOfTheSameSubjectWithOtherRights() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let expiry = fixture.time.wall + 100
+        func token(_ items: String) throws -> String {
+            let rights = #""operations":"read subscribe","upstreams":"demo","items":"\#(items)""#
+            return try TokenForge.token(rights, expiry: expiry)
+        }
+        let (wide, narrow) = (try token("*"), try token("item1"))
+        let key = [HTTPField("Idempotency-Key", "k")]
+        func ticket(_ token: String) -> String? {
+            fixture.perform("POST", "/v1/tickets", as: token, "", key).json["ticket"]?.string
+        }
+        let first = ticket(wide)
+        #expect(first != nil)
+        #expect(ticket(wide) == first)
+        #expect(ticket(narrow) != first)
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["item2"],"fields":["f"],"active":false}"#
+        #expect(fixture.perform("POST", "/v1/subscriptions", as: wide, body, key).status == 201)
+        #expect(fixture.perform("POST", "/v1/subscriptions", as: narrow, body, key).status == 403)
+    }
+
     @Test func aResumedStreamNeedsTheRightsOfTheMoment() async throws {
         var access = AccessFixture.keys()
         let fixture = try await AccessFixture(access)
