@@ -26,13 +26,16 @@ final class IdempotencyStore: Sendable {
         let path: String
         /// The key.
         let key: String
+
+        fileprivate var byteCount: Int { (caller ?? "").utf8.count + path.utf8.count + key.utf8.count }
     }
 
     private struct Entry {
         let body: [UInt8]
         let since: Moment
+        let keySize: Int
         var response: Response?
-        var size: Int { body.count + (response?.body.count ?? 0) + 256 }
+        var size: Int { keySize + body.count + (response?.body.count ?? 0) + 256 }
     }
 
     private struct State {
@@ -61,7 +64,7 @@ final class IdempotencyStore: Sendable {
                 guard entry.body == bytes else { return .otherRequest }
                 return entry.response.map { .replay($0) } ?? .inProgress
             }
-            let entry = Entry(body: bytes, since: now)
+            let entry = Entry(body: bytes, since: now, keySize: key.byteCount)
             state.entries[key] = entry
             state.order.append(key)
             state.size += entry.size

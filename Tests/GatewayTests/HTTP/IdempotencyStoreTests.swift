@@ -33,6 +33,16 @@ import Testing
         #expect(word(store.begin(key, body: [2], now: .zero)) == "perform")
     }
 
+    @Test func longPathsCountTowardsTheBytes() {
+        let store = IdempotencyStore(lifetime: .seconds(10), maxEntries: 1_000, maxBytes: 64 * 1024)
+        let path = String(repeating: "p", count: 16 * 1024)
+        for number in 0..<10 {
+            _ = store.begin(.init(caller: nil, path: path, key: "\(number)"), body: [], now: .zero)
+        }
+        #expect(word(store.begin(.init(caller: nil, path: path, key: "0"), body: [], now: .zero)) == "perform")
+        #expect(word(store.begin(.init(caller: nil, path: path, key: "9"), body: [], now: .zero)) == "inProgress")
+    }
+
     @Test func oldAnswersAreForgottenByTimeAndByNumber() {
         let store = IdempotencyStore(lifetime: .seconds(10), maxEntries: 2, maxBytes: 1 << 20)
         _ = store.begin(key, body: [], now: .zero)
