@@ -79,13 +79,16 @@ struct TokenVerifier: Sendable {
     }
 
     private func checkOrigin(_ claims: JSONObject) throws(TokenRefusal) {
-        if let issuer = configuration.issuer, claims["iss"]?.string != issuer { throw .issuer }
+        // The bytes are compared: canonically equivalent names stay different (RFC 7519 section 7.3).
+        if let issuer = configuration.issuer {
+            guard claims["iss"]?.string?.hasSameBytes(as: issuer) ?? false else { throw .issuer }
+        }
         switch (configuration.audience, claims["aud"]) {
         case (nil, nil): break
         case (let audience?, .string(let named)?):
-            if named != audience { throw .audience }
+            if !named.hasSameBytes(as: audience) { throw .audience }
         case (let audience?, .array(let named)?):
-            if !named.contains(.string(audience)) { throw .audience }
+            if !named.contains(where: { $0.string?.hasSameBytes(as: audience) ?? false }) { throw .audience }
         default: throw .audience
         }
     }

@@ -1,3 +1,4 @@
+internal import JSONText
 package import SessionCore
 
 /// The four rights.
@@ -108,7 +109,7 @@ extension Rights {
 /// A pattern of names: `*` stands for any sequence of bytes, everything else for itself.
 ///
 /// Bytes are compared, not characters, so that canonically equal names stay different.
-package struct WildcardPattern: Sendable, Hashable, CustomStringConvertible {
+package struct WildcardPattern: Sendable, Equatable, CustomStringConvertible {
     /// The longest name that a pattern other than `*` covers, in bytes. It bounds the time of a comparison.
     static let longestName = 4096
 
@@ -117,6 +118,11 @@ package struct WildcardPattern: Sendable, Hashable, CustomStringConvertible {
 
     /// A pattern.
     package init(_ text: String) { description = text }
+
+    /// Equal bytes.
+    package static func == (left: WildcardPattern, right: WildcardPattern) -> Bool {
+        left.description.hasSameBytes(as: right.description)
+    }
 
     /// Whether every name matches.
     package var coversAll: Bool { description == "*" }
