@@ -1,7 +1,11 @@
+import JSONText
 import SessionCore
+import SessionPool
+import Synchronization
 import Testing
 
 @testable import Gateway
+@testable import LightstreamerClient
 
 @Suite struct ClientsResourceTests {
     private let fixture = Fixture()
@@ -130,16 +134,33 @@ import Testing
         #expect(fixture.perform("POST", path + "/connect").code == "lifecycle")
     }
 
-    @Test func configuredHeadersAreMasked() {
+    @Test func theSessionIDIsShownOnlyToCallersThatControlTheClient() throws {
+        let client = try #require(fixture.services.pool.client(ClientID(fixture.makeClient())))
+        client.core.core.state.withLock { $0.session.sessionId = "S1" }
+        for isControlled in [true, false] {
+            var json = JSONBytes()
+            ClientView.write(client, subscriptions: [], isControlled: isControlled, to: &json)
+            let view = try JSONValue(parsing: json.bytes)
+            #expect(view["sessionId"] == (isControlled ? .string("S1") : .null))
+        }
+    }
+
+    @Test func configuredHeadersAreMasked() throws {
         let fixture = Fixture {
             $0.pool.upstreams[0].options.httpExtraHeaders = ["Authorization": "Bearer secret", "X-B": "2"]
         }
-        let path = "/v1/clients/\(fixture.makeClient())/options"
+        let id = fixture.makeClient()
+        let path = "/v1/clients/\(id)/options"
         let options = fixture.perform("PATCH", path, #"{"httpExtraHeaders":{"X-A":"1","x-b":"3"}}"#)
         #expect(options.json["httpExtraHeaders"]?["X-A"]?.string == "1")
         #expect(options.json["httpExtraHeaders"]?["Authorization"]?.string == "***")
         #expect(options.json["requested"]?["httpExtraHeaders"]?["x-b"]?.string == "***")
         #expect(!options.text.contains("secret"))
+        let client = try #require(fixture.services.pool.client(ClientID(id)))
+        let property = ClientPropertyValue.json("httpExtraHeaders", of: client)
+        #expect(property?["Authorization"]?.string == "***")
+        #expect(property?["X-A"]?.string == "1")
+        #expect(ClientPropertyValue.json("password", of: client) == nil)
     }
 
     @Test func theAddressOfAClientOfAnUpstreamStays() {

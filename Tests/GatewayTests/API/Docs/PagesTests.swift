@@ -16,6 +16,13 @@ import Testing
         }
     }
 
+    @Test func theDashboardMayNotBeFramed() async throws {
+        let fixture = try await AccessFixture()
+        let policy = fixture.perform("GET", "/").headers["Content-Security-Policy"]
+        #expect(policy?.contains("default-src 'none'") == true)
+        #expect(policy?.contains("frame-ancestors 'none'") == true)
+    }
+
     @Test(arguments: [
         ("gzip", true), ("br, gzip;q=0.5", true), ("*", true), ("GZIP", true), ("gzip;q=0", false),
         ("gzip; q=0.000", false), ("br", false), ("", false),
