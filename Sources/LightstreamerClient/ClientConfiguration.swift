@@ -73,6 +73,11 @@ public struct ClientConfiguration: Sendable {
     package var protocolVersion: ProtocolVersion?
     /// The addresses that `serverAddress` and control links may name; nil: any.
     package var allowedAddresses: AddressAllowList?
+    /// Whether `LightstreamerClient.notificationNumber` is set.
+    package var numbersNotifications = false
+    /// Asked before each connection for a session that other processes can adopt: false if one may have done so. The
+    /// session is then abandoned.
+    package var ownsSession: (@Sendable () -> Bool)?
     /// Time, timers and random numbers; nil: those of the system.
     package var clock: (any ClientClock)?
     /// Opens connections; nil: sockets.

@@ -18,6 +18,9 @@ package enum SessionAction: Sendable, Equatable {
     case cancelTimer(SessionTimer)
     /// Deliver an event to the user.
     case notify(SessionEvent)
+    /// The events that follow come from the data notification of this number, up to the next such action; 0: the
+    /// session begins. Only with `SessionConfiguration.numbersNotifications`.
+    case numbered(Int)
     /// The server at an address supports at most this version; clients created later for that address should start with
     /// it.
     case rememberVersion(ProtocolVersion, address: String)

@@ -70,6 +70,7 @@ extension SessionMachine {
             address: creation.address,
             requestLimit: accepted.requestLimit
         )
+        numberEvents()
         if version.current != configuration.protocolVersion {
             emit(.rememberVersion(version.current, address: creation.address))
         }

@@ -42,6 +42,7 @@ extension SessionMachine {
     private mutating func streamLine(_ notification: ServerNotification, at context: EventContext) {
         if notification.isDataNotification {
             guard session?.cursor.isFresh() == true else { return }
+            numberEvents()
         }
         switch notification {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
@@ -57,6 +58,11 @@ extension SessionMachine {
         case .reqOK, .reqErr, .error:
             reply(notification, causePrefix: "ws", at: context)
         }
+    }
+
+    /// Announces the number of the data notification that the next events come from.
+    mutating func numberEvents() {
+        if configuration.numbersNotifications, let session { emit(.numbered(session.cursor.processed)) }
     }
 
     /// A line on the connection of an HTTP control request.

@@ -224,6 +224,8 @@ package struct SessionConfiguration: Sendable, Equatable {
     package var protocolVersion = ProtocolVersion.current
     /// The addresses that a control link may name; nil: any.
     package var allowedAddresses: AddressAllowList?
+    /// Whether the events of data notifications are preceded by `SessionAction.numbered`.
+    package var numbersNotifications = false
 
     /// The defaults.
     package init() {}

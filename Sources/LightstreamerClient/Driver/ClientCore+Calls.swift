@@ -72,6 +72,30 @@ extension ClientCore {
         }
     }
 
+    // MARK: - Adoption
+
+    func adopt(
+        _ id: String,
+        address: String,
+        processed: Int,
+        _ subscriptions: [(Subscription, number: Int, table: ValueTable)]
+    ) {
+        state.withLock { state in
+            guard !state.isShutDown else { return }
+            var adopted: [AdoptedSubscription] = []
+            var active: [(Subscription, SubscriptionToken)] = []
+            for (subscription, number, table) in subscriptions {
+                let token = SubscriptionToken(state.makeToken())
+                guard case .success = subscription.activate(token, on: self, with: table) else { continue }
+                state.subscriptions.append(subscription)
+                active.append((subscription, token))
+                adopted.append(AdoptedSubscription(token: token, number: number, table: table))
+            }
+            let session = AdoptedSession(id: id, address: address, processed: processed, subscriptions: adopted)
+            mailbox.put(.adopt(session, active))
+        }
+    }
+
     // MARK: - Subscriptions
 
     func subscribe(_ subscription: Subscription) throws(ClientError) {

@@ -8,6 +8,10 @@ final class ClientCore: Sendable {
     let mailbox = Mailbox<DriverInput>()
     let configuration: ClientConfiguration
     let cookieJar: CookieJar
+    /// See `LightstreamerClient.notificationNumber`.
+    let notificationNumber = Atomic(0)
+    /// See `LightstreamerClient.isSessionOffered`.
+    let isSessionOffered = Atomic(false)
 
     init(configuration: ClientConfiguration) {
         self.configuration = configuration

@@ -7,6 +7,10 @@ enum DriverInput: Sendable {
     case connect
     /// `disconnect()`.
     case disconnect
+    /// `adopt(…)`; the subscriptions are active already.
+    case adopt(AdoptedSession, [(Subscription, SubscriptionToken)])
+    /// `abandon()`.
+    case abandon
     /// `subscribe(_:)`; the subscription is active already.
     case subscribe(Subscription, SubscriptionToken, SubscriptionProperties)
     /// `unsubscribe(_:)`; the subscription is inactive already.

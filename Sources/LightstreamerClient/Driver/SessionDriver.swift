@@ -14,6 +14,8 @@ final class SessionDriver {
     /// The options last passed to the machine.
     private var options: ConnectionOptionValues
     private var machine: SessionMachine
+    /// Whether another process may have adopted the session, which is then abandoned after the present actions.
+    private var mayBeAdopted = false
     private let logger: Logger
 
     init(core: ClientCore, connector: any TransportConnector) {
@@ -61,7 +63,15 @@ final class SessionDriver {
             core.state.withLock { $0.pendingDisconnects -= 1 }
         case .subscribe(let subscription, let token, let properties):
             delivery.began(subscription, token)
-            perform(machine.subscribe(token, properties, at: context))
+            let actions = machine.subscribe(token, properties, at: context)
+            subscription.noteNumber(machine.number(of: token))
+            perform(actions)
+        case .adopt(let session, let subscriptions):
+            for (subscription, token) in subscriptions { delivery.began(subscription, token) }
+            let actions = machine.adopt(session, at: context)
+            for (subscription, token) in subscriptions { subscription.noteNumber(machine.number(of: token)) }
+            perform(actions)
+        case .abandon: perform(machine.abandon(at: context))
         case .unsubscribe(let token):
             perform(machine.unsubscribe(token, at: context))
             delivery.ended(token)
@@ -151,14 +161,26 @@ final class SessionDriver {
             case .scheduleTimer(let timer, let delay): timers.schedule(timer, after: delay)
             case .cancelTimer(let timer): timers.cancel(timer)
             case .notify(let event): notify(event)
+            case .numbered(let number): core.notificationNumber.store(number, ordering: .relaxed)
             case .rememberVersion(let version, let address): VersionMemory.shared.remember(version, for: address)
             case .log(let note): log(note)
             }
+        }
+        if mayBeAdopted {
+            mayBeAdopted = false
+            perform(machine.abandon(at: context))
         }
     }
 
     private func open(_ connection: ConnectionID, _ request: TransportRequest) {
         let mailbox = core.mailbox
+        if machine.hasSession, core.isSessionOffered.load(ordering: .relaxed),
+            core.configuration.ownsSession?() == false
+        {
+            mayBeAdopted = true
+            transports[connection] = ClosedTransport()
+            return
+        }
         guard let network = ConnectionRequest(request, pins: core.state.withLock { $0.certificatePins }) else {
             transports[connection] = ClosedTransport()
             mailbox.put(.transport(connection, .closed(.failed(reason: "the address is invalid"))))

@@ -15,6 +15,8 @@ extension Subscription {
         var keyPosition: Int?
         /// COMMAND only: the position of the command field, as announced last for these fields.
         var commandPosition: Int?
+        /// Its `LS_subId` since the last `subscribe`; nil before the first.
+        var number: Int?
         /// The delegates as the getter returns them.
         var delegates: [any SubscriptionDelegate] = []
         /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
@@ -33,7 +35,13 @@ extension Subscription {
 /// Activation, deactivation and the present values.
 extension Subscription {
     /// Makes the subscription active; returns its properties, or the error.
-    func activate(_ token: SubscriptionToken, on core: ClientCore) -> Result<SubscriptionProperties, ClientError> {
+    ///
+    /// - Parameter table: Its values in a session that is adopted; nil: none yet.
+    func activate(
+        _ token: SubscriptionToken,
+        on core: ClientCore,
+        with table: ValueTable? = nil
+    ) -> Result<SubscriptionProperties, ClientError> {
         state.withLock { state in
             if state.isActive {
                 return .failure(ClientError(.lifecycle, rule: "Cannot subscribe to an active Subscription"))
@@ -51,10 +59,14 @@ extension Subscription {
             state.isActive = true
             state.token = token
             state.core = core
-            state.table = ValueTable(properties: properties)
+            state.table = table ?? ValueTable(properties: properties)
+            state.keyPosition = table?.keyPosition ?? state.keyPosition
+            state.commandPosition = table?.commandPosition ?? state.commandPosition
             return .success(properties)
         }
     }
+
+    func noteNumber(_ number: Int?) { state.withLock { $0.number = number } }
 
     /// Makes the subscription inactive; returns its token, nil if it was inactive, or the error.
     func deactivate(on core: ClientCore) -> Result<SubscriptionToken?, ClientError> {

@@ -35,6 +35,12 @@ struct RecoveryCursor {
     private(set) var processed = 0
     private var sent = 0
 
+    /// A cursor after this number of data notifications.
+    init(processed: Int = 0) {
+        self.processed = processed
+        sent = processed
+    }
+
     /// A data notification arrived. False: it was processed before, and must be skipped.
     mutating func isFresh() -> Bool {
         sent &+= 1

@@ -11,7 +11,8 @@
 ///                                              └──────────── LOOP ─────────────┘
 /// ```
 ///
-/// Every state also leaves to `idle`: by `disconnect()`, and by an error that no retry can fix.
+/// Every state also leaves to `idle`: by `disconnect()`, and by an error that no retry can fix. A session that another
+/// process has opened is adopted from `idle` in `recovering`.
 enum SessionState: Equatable {
     /// Status `DISCONNECTED`. *Leaves to* `creating` by `connect()`.
     case idle
@@ -38,7 +39,7 @@ enum SessionState: Equatable {
     private func mayBeFollowed(by next: SessionState) -> Bool {
         switch (self, next) {
         case (_, .idle): true
-        case (.idle, .creating), (.retrying, .creating): true
+        case (.idle, .creating), (.idle, .recovering), (.retrying, .creating): true
         case (.creating, .creating), (.creating, .bound), (.creating, .retrying): true
         case (.bound, .bound), (.bound, .recovering), (.bound, .retrying): true
         case (.recovering, .recovering), (.recovering, .bound), (.recovering, .retrying): true

@@ -98,6 +98,9 @@ package struct RequestIDGenerator: Sendable {
     /// A generator whose first identifier is 1.
     package init() {}
 
+    /// A generator whose first identifier is the next number.
+    init(after last: Int) { self.last = last }
+
     /// The next identifier.
     package mutating func next() -> RequestID {
         last &+= 1

@@ -20,6 +20,12 @@ struct SubscriptionData: Sendable {
         wantsSnapshot = properties.wantsSnapshot
     }
 
+    /// Data that correspond to the present values of a subscription with one level.
+    init(properties: SubscriptionProperties, layout: SubscriptionLayout, itemCount: Int, continuing table: ValueTable) {
+        self.init(properties: properties, layout: layout, itemCount: itemCount)
+        items = table.items.map { ItemState(continuing: $0) }
+    }
+
     // MARK: - Rows
 
     /// Decodes the row of an item against the one before it.
@@ -147,6 +153,16 @@ struct ItemState: Sendable {
     /// COMMAND only: the rows by key.
     var table = CommandTable()
     private var row: ItemRow?
+
+    /// The state of an item without data.
+    init() {}
+
+    /// The state that corresponds to the present values of an item.
+    init(continuing item: ValueTableItem) {
+        hasSnapshotEnded = item.snapshotEnded
+        row = item.row.map { ItemRow(continuing: $0) }
+        item.rowsByKey.forEach { key, row in table.rows[UpstreamName(key)] = CommandTable.KeyRow(row: row) }
+    }
 
     /// Whether no update has been received yet.
     var isFirst: Bool { row == nil }

@@ -108,7 +108,7 @@ extension SubscriptionProperties {
 }
 
 extension SubscriptionLayout {
-    fileprivate convenience init(
+    convenience init(
         _ properties: SubscriptionProperties,
         _ announcement: SubscriptionMachine.Announcement
     ) {

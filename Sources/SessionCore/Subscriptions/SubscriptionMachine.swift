@@ -43,6 +43,27 @@ struct SubscriptionMachine: Sendable {
         frequency = FrequencyNegotiation(properties.effectiveMaxFrequency)
     }
 
+    /// A subscription that the server has accepted in a session that is being adopted, with its present values; nil if
+    /// they are not those of a subscribed subscription with one level.
+    init?(_ adopted: AdoptedSubscription) {
+        guard adopted.table.properties.secondLevelFields == nil, let itemCount = adopted.table.itemCount,
+            let fieldCount = adopted.table.fieldCount
+        else { return nil }
+        var announcement = Announcement(itemCount: itemCount, fieldCount: fieldCount)
+        if let key = adopted.table.keyPosition, let command = adopted.table.commandPosition {
+            announcement.positions = CommandPositions(key: key, command: command)
+        }
+        let properties = adopted.table.properties
+        self.init(SubscriptionID(adopted.number), role: .user(adopted.token), properties: properties)
+        stage = .subscribed(nil)
+        data = SubscriptionData(
+            properties: properties,
+            layout: SubscriptionLayout(properties, announcement),
+            itemCount: itemCount,
+            continuing: adopted.table
+        )
+    }
+
     /// A subscription unknown to the client; its delete is due.
     init(zombie id: SubscriptionID) {
         self.id = id

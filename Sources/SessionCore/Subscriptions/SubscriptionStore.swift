@@ -17,6 +17,10 @@ package struct SubscriptionStore: ~Copyable {
     var inFlight: [RequestID: SubscriptionID] = [:]
     private var lastID = 0
 
+    /// How many numbers another process may have used beyond those that are known, when its session is adopted. It is
+    /// far above the number of requests that can be under way.
+    static let reservedNumbers = 10_000
+
     /// A store without subscriptions. A client has one store for its whole life, because `LS_subId` is never reset.
     package init() {}
 
@@ -36,6 +40,25 @@ package struct SubscriptionStore: ~Copyable {
         active[token] = id
         requestDue(id)
         return [.requestsWaiting]
+    }
+
+    /// The `LS_subId` of an active subscription.
+    func number(of token: SubscriptionToken) -> Int? { active[token]?.rawValue }
+
+    /// Takes over the subscriptions of a session that another process has opened. New subscriptions get numbers that
+    /// the other process has not used.
+    mutating func adopt(_ adopted: [AdoptedSubscription]) -> [SubscriptionEffect] {
+        lastID = (adopted.map(\.number).max() ?? 0) + Self.reservedNumbers
+        var effects: [SubscriptionEffect] = []
+        for subscription in adopted {
+            if let machine = SubscriptionMachine(subscription), machines[machine.id] == nil {
+                machines[machine.id] = machine
+                active[subscription.token] = machine.id
+            } else {
+                effects += subscribe(subscription.token, subscription.table.properties)
+            }
+        }
+        return effects
     }
 
     /// `unsubscribe`; an unknown token is ignored. The event does not wait for the server.

@@ -101,6 +101,34 @@ extension ValueTable {
         return updates + endOfSnapshot(position, hasRows: !updates.isEmpty)
     }
 
+    /// The last row of each item whose `presentState` does not end with it, as updates marked as snapshot. Applied
+    /// after the present state, they change nothing else.
+    package func lastRows() -> [SubscriptionEvent] {
+        guard let layout else { return [] }
+        return items.enumerated().compactMap { index, item in
+            guard let row = item.row, properties.mode != .merge, item.recent.isEmpty else { return nil }
+            let values = item.lastKey.map { item.rowsByKey[$0] ?? Self.deleted($0, layout) } ?? row
+            return .update(
+                ItemUpdate(
+                    layout: layout,
+                    itemPos: index + 1,
+                    isSnapshot: true,
+                    values: values,
+                    changed: FieldSet(all: values.count),
+                    itemRow: layout.commandPosition == nil ? nil : row
+                )
+            )
+        }
+    }
+
+    /// The row by which a key was deleted.
+    private static func deleted(_ key: String, _ layout: SubscriptionLayout) -> [String?] {
+        var row = [String?](repeating: nil, count: layout.fieldCount)
+        if let position = layout.keyPosition, row.indices.contains(position - 1) { row[position - 1] = key }
+        if let position = layout.commandPosition, row.indices.contains(position - 1) { row[position - 1] = "DELETE" }
+        return row
+    }
+
     private static func added(_ row: [String?], _ layout: SubscriptionLayout) -> [String?] {
         guard let position = layout.commandPosition, row.indices.contains(position &- 1) else { return row }
         var row = row

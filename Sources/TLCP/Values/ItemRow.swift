@@ -17,6 +17,12 @@ package struct ItemRow: Sendable, Equatable {
         values = [String?](repeating: nil, count: fieldCount)
     }
 
+    /// A row that continues from the values of an earlier one.
+    package init(continuing values: [String?]) {
+        self.values = values
+        hasBase = true
+    }
+
     /// Applies the field list of one update.
     ///
     /// After an error part of the list may have been applied: the session, and with it the row, must be discarded.

@@ -20,7 +20,7 @@ extension Conversation {
         case .notify(let event):
             follow(event)
             checker.saw(event)
-        case .rememberVersion, .log: break
+        case .numbered, .rememberVersion, .log: break
         }
     }
 

@@ -31,6 +31,29 @@ struct ValueTableTests {
         #expect([table.itemBound, table.fieldBound] == [2, 2])
     }
 
+    @Test(arguments: [
+        (SubscriptionMode.raw, ["U,1,1,a|b", "U,1,1,|c"]), (.distinct, ["U,1,1,a|b"]), (.merge, ["U,1,1,a|b"]),
+        (.command, ["U,1,1,k1|ADD", "U,1,1,k2|ADD", "U,1,1,k1|DELETE"]),
+        (.command, ["U,1,1,k1|ADD", "U,1,1,k2|ADD", "U,1,1,k1|UPDATE"]),
+    ])
+    func presentStateAndLastRowsMakeAnEqualTable(mode: SubscriptionMode, rows: [String]) throws {
+        let fields = mode == .command ? ["key", "command"] : ["f1", "f2"]
+        let properties = SubscriptionProperties(mode: mode, items: .list(["i1"]), fields: .list(fields))
+        var fixture = StoreFixture.added(properties)
+        var table = ValueTable(properties: properties, recentRows: 0)
+        var copy = table
+        let start = mode == .command ? "SUBCMD,1,1,2,1,2" : "SUBOK,1,1,2"
+        for line in [start] + rows {
+            for case .notify(_, let event) in try fixture.receive(line) {
+                table.apply(event)
+                if line == start { copy.apply(event) }
+            }
+        }
+        for event in table.presentState() + table.lastRows() { copy.apply(event) }
+        #expect(copy.row(item: 1) == table.row(item: 1) && copy.row(item: 1) != nil)
+        #expect(copy.keys(item: 1) == table.keys(item: 1))
+    }
+
     @Test func namesAreLookedUpByTheirBytes() {
         let names = ["\u{E9}", "e\u{301}"]
         let table = ValueTable(

@@ -53,6 +53,15 @@ final class SessionHarness {
     func connect() { perform(machine.connectRequested(at: context)) }
     func disconnect() { perform(machine.disconnectRequested(at: context)) }
 
+    /// Adopts a session with the subscription 1.
+    func adopt(_ id: String, address: String, processed: Int, number: Int, _ table: ValueTable) {
+        let subscription = AdoptedSubscription(token: SubscriptionToken(1), number: number, table: table)
+        let session = AdoptedSession(id: id, address: address, processed: processed, subscriptions: [subscription])
+        perform(machine.adopt(session, at: context))
+    }
+
+    func abandon() { perform(machine.abandon(at: context)) }
+
     func setOptions(_ change: (inout ConnectionOptionValues) -> Void) {
         for case .propertyChanged(let property) in events { follow(property) }
         change(&options)
@@ -196,6 +205,8 @@ final class SessionHarness {
         case .notify(let event):
             events.append(event)
             if let text = Self.describe(event) { trace.append(text) }
+        case .numbered(let number):
+            trace.append("#\(number)")
         case .rememberVersion(let version, let address):
             trace.append("remember \(version) \(address)")
         case .log(let note):

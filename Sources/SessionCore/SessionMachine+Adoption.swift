@@ -1,0 +1,93 @@
+internal import TLCP
+
+/// A session that another process has opened, as far as a client needs it to continue it.
+package struct AdoptedSession: Sendable {
+    /// The server's name for it.
+    package let id: String
+    /// The address for everything that needs a new connection.
+    package let address: String
+    /// The number of data notifications whose events are known here.
+    package let processed: Int
+    /// Its subscriptions.
+    package let subscriptions: [AdoptedSubscription]
+
+    /// A session.
+    package init(id: String, address: String, processed: Int, subscriptions: [AdoptedSubscription]) {
+        self.id = id
+        self.address = address
+        self.processed = processed
+        self.subscriptions = subscriptions
+    }
+}
+
+/// A subscription of such a session.
+package struct AdoptedSubscription: Sendable {
+    /// The subscription of the user here.
+    package let token: SubscriptionToken
+    /// Its `LS_subId` in the session.
+    package let number: Int
+    /// The values after `processed` data notifications; later rows refer to them.
+    package let table: ValueTable
+
+    /// A subscription with one level.
+    package init(token: SubscriptionToken, number: Int, table: ValueTable) {
+        self.token = token
+        self.number = number
+        self.table = table
+    }
+}
+
+/// Sessions that pass from one process to another.
+extension SessionMachine {
+    /// Whether a session exists.
+    package var hasSession: Bool { session != nil }
+
+    /// The `LS_subId` of an active subscription.
+    package func number(of token: SubscriptionToken) -> Int? { subscriptions.number(of: token) }
+
+    /// Continues a session that another process has opened: recovers it, so that the server repeats all data
+    /// notifications after the known ones. If it cannot be recovered, its subscriptions end as at any lost session, and
+    /// a new session follows. Only for a machine without a session and without subscriptions; without a server address
+    /// nothing happens.
+    package mutating func adopt(_ adopted: AdoptedSession, at context: EventContext) -> [SessionAction] {
+        takeOver(adopted, at: context)
+        return takeActions()
+    }
+
+    /// Leaves the session to another process: closes its connections, and sends nothing to the server.
+    package mutating func abandon(at context: EventContext) -> [SessionAction] {
+        if !state.isIdle { terminate(at: context) }
+        return takeActions()
+    }
+
+    private mutating func takeOver(_ adopted: AdoptedSession, at context: EventContext) {
+        guard state.isIdle, let creationAddress = details.serverAddress else { return }
+        let isAllowed = configuration.allowedAddresses?.allows(adopted.address) ?? true
+        let address = isAllowed ? adopted.address : creationAddress
+        fallbackAddress = creationAddress
+        backoff.reset(to: retryDelay)
+        version.creating(at: creationAddress)
+        previousSession = SessionID(adopted.id)
+        session = SessionRecord(
+            id: SessionID(adopted.id),
+            creationAddress: creationAddress,
+            ignoresControlLink: options.serverInstanceAddressIgnored,
+            address: address,
+            // No request is sent before a `CONOK` has named the limit.
+            requestLimit: 0,
+            cursor: RecoveryCursor(processed: adopted.processed)
+        )
+        // Requests of the other process may have had the identifiers below.
+        requestIDs = RequestIDGenerator(after: SubscriptionStore.reservedNumbers + adopted.processed)
+        bandwidth.begin(with: options.requestedMaxBandwidth)
+        numberEvents()
+        setProperty(.sessionId(adopted.id))
+        if address != creationAddress { setProperty(.serverInstanceAddress(address)) }
+        perform(subscriptions.adopt(adopted.subscriptions), at: context)
+        cause = "ws.error"
+        state.transition(to: .recovering(Recovery(since: context.now, step: .firstPause)))
+        setStatus(.disconnectedTryingRecovery)
+        startRecoveryDeadline(at: context)
+        recover(at: context)
+    }
+}
