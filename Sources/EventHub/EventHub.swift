@@ -80,6 +80,11 @@ package final class EventHub: ChangeSink {
         locked { state in state.state(of: topic).map { ($0, state.sequence) } }
     }
 
+    /// The values of a subscription at the present sequence; nil for an unknown one.
+    package func values(of subscription: String) -> ValueTable? {
+        locked { $0.subscriptions[subscription]?.table }
+    }
+
     /// Sets a topic to the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its
     /// window begins there. Streams that read it already receive the state as a snapshot.
     package func adopt(_ topic: TopicID, _ changes: [HubChange]) {

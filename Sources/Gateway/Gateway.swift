@@ -42,7 +42,7 @@ package final class Gateway: Sendable {
         let cluster = ClusterNode(configuration, hub: hub, logger: logger)
         self.cluster = cluster
         let changes: any ChangeSink = if let cluster { cluster } else { hub }
-        let sink = HubSink(hub: changes, owners: access.owners, upstreamMetrics: upstreamMetrics)
+        let sink = HubSink(hub: changes, cluster: cluster, owners: access.owners, upstreamMetrics: upstreamMetrics)
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)

@@ -8,6 +8,8 @@ internal import Synchronization
 /// resource. A change is at most one event, and its application involves no decision.
 struct HubSink: PoolSink {
     let hub: any ChangeSink
+    /// The member of a cluster that this process is; nil: none.
+    let cluster: ClusterNode?
     var owners = ResourceOwners()
     var upstreamMetrics = UpstreamMetrics()
     var clock: @Sendable () -> Moment = Moment.monotonic
@@ -15,10 +17,12 @@ struct HubSink: PoolSink {
 
     init(
         hub: any ChangeSink,
+        cluster: ClusterNode? = nil,
         owners: ResourceOwners = ResourceOwners(),
         upstreamMetrics: UpstreamMetrics = UpstreamMetrics()
     ) {
         self.hub = hub
+        self.cluster = cluster
         self.owners = owners
         self.upstreamMetrics = upstreamMetrics
     }
@@ -31,6 +35,17 @@ struct HubSink: PoolSink {
         legacy.add(client.id, status)
         hub.take(.clientAdded(client.id.rawValue, status))
     }
+
+    func clientAdopted(_ client: PooledClient) {
+        upstreamMetrics.added(client)
+        legacy.add(client.id, client.core.status)
+    }
+
+    func client(_ client: ClientID, offers session: OfferedSession?) {
+        cluster?.offer(session, of: client.rawValue)
+    }
+
+    var ownsSessions: Bool { cluster?.ownsSessions ?? true }
 
     func clientRemoved(_ client: ClientID) {
         hub.take(.clientRemoved(client.rawValue))
@@ -101,9 +116,23 @@ struct HubSink: PoolSink {
         hub.take([.carried(subscription: id, by: nil), .activity(subscription: id, isActive: false)])
     }
 
-    func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent) {
+    func subscription(
+        _ resource: ResourceID,
+        on client: ClientID,
+        emitted event: SubscriptionEvent,
+        notification: Int
+    ) {
         upstreamMetrics.happened(event, on: client)
-        hub.take(.event(.subscription(event), .subscription(resource.rawValue)))
+        let change = HubChange.event(.subscription(event), .subscription(resource.rawValue))
+        if notification > 0, let cluster {
+            cluster.take(change, number: UInt64(notification))
+        } else {
+            hub.take(change)
+        }
+    }
+
+    func subscription(_ resource: ResourceID, hasNumber number: Int) {
+        cluster?.number(resource.rawValue, UInt64(clamping: number))
     }
 
     func subscriptionRemoved(_ resource: ResourceID) {

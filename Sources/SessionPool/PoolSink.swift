@@ -7,6 +7,12 @@ package import SessionCore
 package protocol PoolSink: Sendable {
     /// A client was created.
     func clientAdded(_ client: PooledClient)
+    /// A client was created that continues the session of another process, with its id and subscriptions.
+    func clientAdopted(_ client: PooledClient)
+    /// Another process can continue the present session of a client; nil: not, or no longer.
+    func client(_ client: ClientID, offers session: OfferedSession?)
+    /// Whether the sessions that other processes can continue still belong to this one.
+    var ownsSessions: Bool { get }
     /// A client was removed; its last event.
     func clientRemoved(_ client: ClientID)
     /// The status of the client has changed.
@@ -33,7 +39,17 @@ package protocol PoolSink: Sendable {
     /// The resource is no longer carried by a client.
     func subscriptionLeft(_ resource: ResourceID)
     /// An event of the resource.
-    func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent)
+    ///
+    /// - Parameter notification: The number of the data notification that it comes from, in a session that another
+    ///   process can continue; 0: it comes from none, or no process can.
+    func subscription(
+        _ resource: ResourceID,
+        on client: ClientID,
+        emitted event: SubscriptionEvent,
+        notification: Int
+    )
+    /// The `LS_subId` of the resource in a session that another process can continue; followed by `subscribed`.
+    func subscription(_ resource: ResourceID, hasNumber number: Int)
     /// The resource was deleted; its last event.
     func subscriptionRemoved(_ resource: ResourceID)
 }

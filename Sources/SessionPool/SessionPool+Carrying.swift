@@ -138,13 +138,13 @@ extension SessionPool {
         state.withLock { state in state.shared = state.shared.filter { $0.value.client !== client } }
     }
 
-    private func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
+    func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
         guard let upstream = upstream(session.upstream) else { throw .unknownUpstream(session.upstream) }
         do throws(ClientError) {
             let core = try LightstreamerClient(
                 serverAddress: upstream.serverAddress,
                 adapterSet: upstream.adapterSet,
-                configuration: configuration(of: id, for: upstream)
+                configuration: configuration(of: id, for: upstream, isTransferable: session.group != nil)
             )
             core.connectionDetails.setUser(session.user)
             core.connectionDetails.setPassword(session.password)
@@ -153,6 +153,7 @@ extension SessionPool {
                 id: id,
                 upstream: upstream.name,
                 isDedicated: false,
+                isTransferable: session.group != nil,
                 secretHeaders: upstream.headerNames,
                 core: core,
                 sink: sink,
@@ -171,7 +172,7 @@ extension SessionPool {
         }
     }
 
-    private func makeShared(
+    func makeShared(
         _ id: SharedID?,
         _ properties: SubscriptionProperties,
         on client: PooledClient

@@ -96,9 +96,17 @@ extension SessionPool {
 
     /// The configuration of a client. Whatever address a request sets and whatever control link the server names, the
     /// client connects only to allowed addresses and to that of its upstream.
-    func configuration(of id: ClientID, for upstream: UpstreamConfiguration?) -> ClientConfiguration {
+    func configuration(
+        of id: ClientID,
+        for upstream: UpstreamConfiguration?,
+        isTransferable: Bool = false
+    ) -> ClientConfiguration {
         let pool = self.configuration
         var configuration = clientConfiguration
+        if isTransferable {
+            configuration.numbersNotifications = true
+            configuration.ownsSession = { [sink] in sink.ownsSessions }
+        }
         configuration.edition = pool.edition
         configuration.logger[metadataKey: "client"] = "\(id)"
         configuration.allowedAddresses = pool.allowedAddresses
@@ -162,7 +170,7 @@ extension SessionPool {
         logger.debug("client closed", metadata: ["client": "\(client.id)"])
     }
 
-    private func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
+    func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
         state.withLock { state in state.shared.values.filter { $0.client === client } }
     }
 }

@@ -187,7 +187,7 @@ extension SessionPool {
 
     /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is
     /// known to the sink as well.
-    private func insert(
+    func insert(
         _ id: ResourceID?,
         home: SubscriptionHome,
         isImplicit: Bool,

@@ -88,7 +88,7 @@ package final class SessionPool: Sendable {
 
     private func retire(_ client: PooledClient) async {
         await client.core.shutdown()
-        sink.clientRemoved(client.id)
+        if !client.isAbandoned { sink.clientRemoved(client.id) }
     }
 
     /// Closes what has lingered or idled long enough.

@@ -18,7 +18,7 @@ class Findings:
         self.tickets = self.opened = 0
         self.calls = self.refused = 0
         self.longest = self.longest_surplus = 0.0
-        self.most = 0
+        self.most = self.interruptions = 0
 
     def failures(self):
         lists = (self.holes, self.doubles, self.stale, self.twins, self.crowds, self.ended, self.lost, self.reused)
@@ -97,6 +97,7 @@ class Reader:
                 if epoch == last_epoch and (number < last or (number == last and index < 0xFF00)):
                     found.doubles.append(f"reader {self.name}: {identifier} after {self.last_id}")
             self.last_id = identifier
+        found.interruptions += kind == "unsubscribed"
         if kind in ("subscribed", "unsubscribed", "lost-updates"):
             self.numbers = {}
         if kind == "update":

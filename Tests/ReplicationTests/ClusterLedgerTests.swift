@@ -160,4 +160,92 @@ struct ClusterLedgerTests {
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
         #expect(try ClusterSnapshot(snapshot.bytes) == snapshot)
     }
+
+    /// A ledger in which the member `a` has the client `c` with the shared subscription `s`, and `b` can take them
+    /// over.
+    private static func carrying(_ records: (_ tenure: UInt64) -> [ClusterRecord]) throws -> ClusterLedger {
+        var ledger = try Self.ledger()
+        let epoch = ledger.epoch
+        func apply(_ member: UInt64, _ counter: UInt64, _ records: [ClusterRecord]) {
+            let bytes = frame(member, counter, records, epoch: epoch, previous: ledger.epochPosition)
+            _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
+        }
+        apply(a, 1, [join("a"), .want(id: "s", SimulatedNode.key("s"))])
+        let others = ledger.members.keys.filter { $0 != a }
+        apply(a, 2, others.map { .remove($0) })
+        let tenure = try #require(ledger.topics["s"]?.tenure)
+        let subscribed = SubscriptionEvent.subscribed(
+            itemCount: 1,
+            fieldCount: 1,
+            keyPosition: nil,
+            commandPosition: nil
+        )
+        apply(
+            a,
+            3,
+            [
+                .change(.clientAdded("c", .connectedWSStreaming), tenure: 0),
+                .change(.carried(subscription: "s", by: "c"), tenure: tenure),
+                .session(client: "c", OfferedUpstreamSession(content: [1], processed: 0)),
+                .upstreamNumber(id: "s", tenure: tenure, number: 4),
+                .numberedChange(.event(.subscription(subscribed), .subscription("s")), tenure: tenure, number: 1),
+            ] + records(tenure)
+        )
+        apply(b, 1, [join("b")])
+        return ledger
+    }
+
+    private static func removal(in ledger: inout ClusterLedger) -> [LedgerEffect] {
+        let bytes = frame(b, 2, [.remove(a)], epoch: ledger.epoch, previous: ledger.epochPosition)
+        guard case .taken(let effects) = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
+        else { return [] }
+        return effects
+    }
+
+    @Test
+    func sessionOfARemovedMemberContinuesWithItsSubscriptions() throws {
+        var ledger = try Self.carrying { tenure in
+            let frequency = SubscriptionEvent.realMaxFrequency(.unlimited)
+            return [
+                .numberedChange(.event(.subscription(frequency), .subscription("s")), tenure: tenure, number: 9),
+                // Of an earlier tenure: not in the log, as far as other members are concerned.
+                .numberedChange(.event(.subscription(frequency), .subscription("s")), tenure: tenure - 1, number: 11),
+            ]
+        }
+        #expect(ledger.sessions["c"]?.processed == 9)
+        #expect(Self.removal(in: &ledger) == [.removed(Self.a), .adopted(client: "c")])
+        #expect(ledger.topics["s"]?.owner == Self.b && ledger.topics["s"]?.tenure == ledger.position)
+        #expect(ledger.clients["c"]?.owner == Self.b)
+        #expect(ledger.subscriptions["s"]?.isSubscribed == true && ledger.subscriptions["s"]?.carrier == "c")
+        let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
+        #expect(try ClusterSnapshot(snapshot.bytes) == snapshot)
+    }
+
+    @Test(arguments: [
+        [ClusterRecord.session(client: "c", nil)], [.change(.carried(subscription: "s", by: nil), tenure: 0)],
+    ])
+    func subscriptionThatCannotBeContinuedIsAssignedAnew(records: [ClusterRecord]) throws {
+        var ledger = try Self.carrying { tenure in
+            records.map { record in
+                if case .change(let change, _) = record { .change(change, tenure: tenure) } else { record }
+            }
+        }
+        let effects = Self.removal(in: &ledger)
+        #expect(effects.contains(.hub(.event(.subscription(.unsubscribed(isFinal: false)), .subscription("s")))))
+        #expect(effects.suffix(3) == [.hub(.clientRemoved("c")), .removed(Self.a), .assigned("s")])
+        #expect(ledger.clients["c"] == nil && ledger.sessions["c"] == nil)
+        #expect(ledger.subscriptions["s"]?.carrier == nil)
+    }
+
+    @Test
+    func onlyTheOwnerOffersASession() throws {
+        var ledger = try Self.carrying { _ in [] }
+        let before = ledger.sessions
+        let records: [ClusterRecord] = [
+            .session(client: "c", nil), .upstreamNumber(id: "s", tenure: ledger.topics["s"]?.tenure ?? 0, number: 5),
+        ]
+        let bytes = Self.frame(Self.b, 2, records, epoch: ledger.epoch, previous: ledger.epochPosition)
+        _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
+        #expect(ledger.sessions == before && !before.isEmpty)
+    }
 }

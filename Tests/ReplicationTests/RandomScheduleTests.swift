@@ -86,6 +86,29 @@ struct RandomScheduleTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func sessionOfARemovedOwnerContinues(isPaused: Bool) throws {
+        let cluster = SimulatedCluster(nodes: 3, seed: 5, loss: 20)
+        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(5))
+        let sessions = cluster.upstream.opened
+        for _ in 0..<2 {
+            let owner = try #require(cluster.alive.first { !$0.carried.isEmpty })
+            if isPaused { owner.isPaused = true } else { cluster.kill(owner) }
+            cluster.run(.seconds(5))
+            owner.isPaused = false
+            cluster.run(.seconds(5))
+        }
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+        #expect(cluster.upstream.opened == sessions)
+        #expect(cluster.nodes.map(\.adopted).reduce(0, +) >= 2)
+        let interruptions = try #require(cluster.alive.first).hub.told.filter { told in
+            if case .event(.subscription(.unsubscribed), _) = told.change { true } else { false }
+        }
+        #expect(interruptions.isEmpty)
+    }
+
     /// Makes a fault that resources and prepared streams survive; false if no member is running.
     private func disturbResources(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) -> Bool {
         guard let node = cluster.alive.randomElement(using: &generator) else { return false }

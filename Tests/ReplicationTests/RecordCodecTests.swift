@@ -60,6 +60,20 @@ struct RecordCodecTests {
         #expect(read == record)
     }
 
+    @Test(arguments: [
+        ClusterRecord.session(client: "c", OfferedUpstreamSession(content: [0, 255], processed: 300)),
+        .session(client: "c", nil), .upstreamNumber(id: "s", tenure: 300, number: 7),
+        .numberedChange(.event(.subscription(.endOfSnapshot(itemPos: 2)), .subscription("s")), tenure: 9, number: 300),
+    ])
+    func recordOfASessionIsReadAsItWasWritten(record: ClusterRecord) throws {
+        let body = record.body
+        #expect(try ClusterRecord.read(body[...]) { _ in nil } == record)
+        for count in body.indices {
+            let read = try? ClusterRecord.read(body[..<count]) { _ in nil }
+            #expect(read == nil)
+        }
+    }
+
     @Test(arguments: changes)
     func everyShorterRecordIsRejected(change: HubChange) {
         let body = ClusterRecord.change(change, tenure: 1).body

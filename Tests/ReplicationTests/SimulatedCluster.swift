@@ -39,6 +39,7 @@ final class SimulatedCluster {
     private var scheduled: [Scheduled] = []
     private var order = 0
     private var number = 0
+    let upstream = SimulatedUpstream()
     /// The violations so far.
     private(set) var problems: [String] = []
     private var opened: Set<String> = []
@@ -55,7 +56,8 @@ final class SimulatedCluster {
 
     @discardableResult
     func start() -> SimulatedNode {
-        let node = SimulatedNode(number: nodes.count, seed: generator.next())
+        let clock: () -> Moment = { [unowned self] in now }
+        let node = SimulatedNode(number: nodes.count, seed: generator.next(), upstream: upstream, now: clock)
         nodes.append(node)
         connect(node)
         return node
@@ -124,7 +126,8 @@ final class SimulatedCluster {
         while now < end {
             now = now + .milliseconds(10)
             number += 1
-            for node in nodes where node.isAlive { node.feed(number) }
+            upstream.send(number)
+            for node in nodes where node.isAlive { node.feed() }
             if !isEnginePaused {
                 land()
                 deliver()
@@ -223,10 +226,11 @@ final class SimulatedCluster {
             case .openOutbox: node.open()
             case .closeOutbox: node.outbox.close()
             case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
+            case .adopt(let session): node.adopt(session)
             case .reactivate: break
             case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
             case .drop(let id): node.drop(id)
-            case .dropAll: for id in node.carried.keys { node.drop(id) }
+            case .dropAll: node.dropAll()
             case .left: node.hasLeft = true
             case .report(let subject, let outcome): report(subject, outcome, node)
             case .inheritStream(let id, _): node.streams.insert(id)
@@ -268,6 +272,10 @@ final class SimulatedCluster {
 
     /// Compares the events of all nodes under the same epoch, including crashed ones.
     func check() {
+        for node in nodes {
+            problems += node.problems
+            node.problems = []
+        }
         for (index, left) in nodes.enumerated() {
             for right in nodes[..<index] where left.hub.epoch == right.hub.epoch && left.hub.epoch != 0 {
                 let from = max(left.hub.base, right.hub.base)
@@ -293,7 +301,8 @@ final class SimulatedCluster {
         guard let left = left.machine.ledger, let right = right.machine.ledger else { return true }
         return left.epoch == right.epoch && left.members == right.members && left.topics == right.topics
             && left.subscriptions == right.subscriptions && left.clients == right.clients
-            && left.specified == right.specified && left.ticketUses == right.ticketUses
+            && left.sessions == right.sessions && left.specified == right.specified
+            && left.ticketUses == right.ticketUses
     }
 
     /// Each prepared stream belongs to one node, and to the same one as the log has it.
@@ -336,6 +345,8 @@ final class SimulatedCluster {
         if ledger.members.count != alive.count {
             problems.append("\(ledger.members.count) members of \(alive.count)")
         }
+        let subscribed = upstream.subscriptions(readBy: alive.map(\.number))
+        if subscribed != topics.count { problems.append("\(subscribed) upstream subscriptions of \(topics.count)") }
         for id in topics {
             let owners = alive.filter { $0.carried[id] != nil }
             if owners.count != 1 { problems.append("\(id) has \(owners.count) owners") }

@@ -1,6 +1,7 @@
 import EventHub
 import Replication
 import SessionCore
+import StreamIO
 import TestSupport
 
 extension SeededGenerator {
@@ -98,9 +99,14 @@ final class SimulatedNode {
     /// Counts connections: messages of an earlier one do not arrive.
     var connection = 0
     var carried: [String: SubscriptionLayout] = [:]
-    private var unread: [Int] = []
-    private var hasClient = false
-    var clientID: String { "c\(number)" }
+    let upstream: SimulatedUpstream
+    let now: () -> Moment
+    /// The clients by the group of their subscriptions.
+    var clients: [UInt64: SimulatedClient] = [:]
+    /// The number of sessions that it has adopted.
+    var adopted = 0
+    /// The violations that it has found.
+    var problems: [String] = []
     var hasLeft = false
     /// The resources that requests made here, or that the node inherited.
     private(set) var resources: Set<String> = []
@@ -113,8 +119,10 @@ final class SimulatedNode {
     var openStreams: Set<String> = []
     private var unconfirmed: [(id: String, generation: Int, records: UInt64)] = []
 
-    init(number: Int, seed: UInt64) {
+    init(number: Int, seed: UInt64, upstream: SimulatedUpstream, now: @escaping () -> Moment) {
         self.number = number
+        self.upstream = upstream
+        self.now = now
         let info = MemberInfo(name: "node-\(number)", version: "1", upstreams: ["demo"])
         machine = MemberMachine(info: info, seed: seed, groups: 2)
     }
@@ -128,22 +136,6 @@ final class SimulatedNode {
 
     static func update(_ number: String, _ layout: SubscriptionLayout) -> SubscriptionEvent.Update {
         ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: [number], changed: FieldSet(all: 1))
-    }
-
-    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
-        outbox.begin(id, tenure: tenure)
-        if !hasClient {
-            hasClient = true
-            _ = outbox.append(.clientAdded(clientID, .connectedWSStreaming))
-        }
-        let layout = SubscriptionLayout(itemNames: [id], fieldNames: ["number"], fieldCount: 1)
-        carried[id] = layout
-        _ = outbox.append(.subscriptionAdded(id, key.properties))
-        _ = outbox.append(.carried(subscription: id, by: clientID))
-        report(
-            .subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil),
-            of: id
-        )
     }
 
     // MARK: - Resources
@@ -223,26 +215,9 @@ final class SimulatedNode {
         unconfirmed.removeAll { entry in landed.contains { $0.id == entry.id } }
     }
 
-    func drop(_ id: String) {
-        outbox.end(id)
-        guard carried.removeValue(forKey: id) != nil else { return }
-        report(.unsubscribed(isFinal: true), of: id)
-        _ = outbox.append(.carried(subscription: id, by: nil))
-        _ = outbox.append(.subscriptionRemoved(id))
-    }
-
-    func report(_ event: SubscriptionEvent, of id: String) {
-        _ = outbox.append(.event(.subscription(event), .subscription(id)))
-    }
-
-    /// The server sends the next number to all subscriptions. A paused process reads it later.
-    func feed(_ number: Int) {
-        unread.append(number)
-        guard !isPaused else { return }
-        for number in unread {
-            for (id, layout) in carried { report(.update(Self.update(String(number), layout)), of: id) }
-        }
-        unread = []
+    /// Reads what the server has sent. A paused process reads it later.
+    func feed() {
+        if !isPaused { readSessions() }
     }
 }
 

@@ -117,6 +117,51 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    // MARK: - Sessions of other processes
+
+    private static let grouped = SharedKey(
+        session: SessionKey(upstream: "demo", user: nil, password: nil, group: 1),
+        properties: key.properties
+    )
+
+    private static var adoption: SessionAdoption {
+        var table = ValueTable(properties: key.properties)
+        table.apply(.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil))
+        return SessionAdoption(
+            client: ClientID("c1"),
+            key: grouped.session,
+            session: OfferedSession(id: "S1", address: "http://127.0.0.1:1", processed: 7),
+            subscriptions: [SessionAdoption.Subscription(id: ResourceID("s1"), number: 3, table: table)]
+        )
+    }
+
+    @Test func adoptedSessionHasItsClientAndSubscriptions() throws {
+        let pool = pool()
+        let resource = try #require(try pool.adopt(Self.adoption).first)
+        #expect(resource.status.isActive && resource.status.isSubscribed && resource.status.itemCount == 1)
+        #expect(resource.client?.id == ClientID("c1") && pool.clients().map(\.id) == [ClientID("c1")])
+        #expect(try pool.joinImplicit(Self.grouped) === resource)
+        // The sink knows the state already.
+        #expect(sink.present.carried.isEmpty && sink.present.faults.isEmpty)
+        #expect(throws: PoolError.self) { try pool.adopt(Self.adoption) }
+        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 1))
+    }
+
+    @Test func abandonedSessionsLeaveNothingButOtherResources() throws {
+        let pool = pool { $0.upstreams[0].maxSessions = 1 }
+        let implicit = try pool.joinImplicit(Self.grouped, as: ResourceID("s1"))
+        let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(posted)
+        let client = try #require(implicit.client)
+        #expect(posted.client === client && pool.transferableClients == [client.id])
+        pool.abandonTransferable()
+        #expect(!implicit.status.isActive && posted.status.isActive && posted.client !== client)
+        pool.discardImplicit(implicit)
+        #expect(pool.transferableClients.isEmpty && pool.resources().map(\.id) == [posted.id])
+        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 1))
+        #expect(sink.present.faults.isEmpty)
+    }
+
     @Test func resourcesAreListedInTheOrderOfTheirMaking() throws {
         let pool = pool()
         let made = try (0..<20).map { index in

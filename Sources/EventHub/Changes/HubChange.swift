@@ -43,6 +43,13 @@ extension ValueTable {
         let frequency = realMaxFrequency.map { [SubscriptionEvent.realMaxFrequency($0)] } ?? []
         return [subscribed] + frequency + presentState()
     }
+
+    /// As `eventsFromStart`, followed by the last row of each item where it does not result from these events: later
+    /// rows from the server refer to it.
+    var eventsWithRows: [SubscriptionEvent] {
+        let events = eventsFromStart
+        return events.isEmpty ? [] : events + lastRows()
+    }
 }
 
 /// Receives the changes of this process's clients and subscriptions: the hub, or the component that orders the

@@ -17,7 +17,7 @@ extension HubState {
             if let error = record.lastError {
                 changes.append(.event(.subscription(.failed(code: error.code, message: error.message)), topic))
             }
-            changes += HubChange.events(of: id, from: record.table)
+            changes += record.table.eventsWithRows.map { .event(.subscription($0), topic) }
             changes.append(.activity(subscription: id, isActive: record.isActive))
             return changes
         }

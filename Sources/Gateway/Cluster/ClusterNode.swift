@@ -66,11 +66,13 @@ package final class ClusterNode: ChangeSink {
     let seal: ClusterSeal
     /// The seal with which the keys and bodies of repeatable requests are named.
     let requestSeal: ClusterSeal
+    /// The seal of the upstream sessions that other members can continue.
+    let sessionSeal: ClusterSeal
     private let inputs = Mutex<[Input]>([])
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
     private let hasLeft = StopSignal()
-    private let worker: Mutex<ClusterWorker>
+    let worker: Mutex<ClusterWorker>
 
     init(
         configuration: ClusterConfiguration,
@@ -88,6 +90,7 @@ package final class ClusterNode: ChangeSink {
         ids = SharedTopicIDs(secret: configuration.secret ?? "")
         seal = ClusterSeal(secret: configuration.secret ?? "", purpose: "calls")
         requestSeal = ClusterSeal(secret: configuration.secret ?? "", purpose: "requests")
+        sessionSeal = ClusterSeal(secret: configuration.secret ?? "", purpose: "sessions")
         state = Mutex(State(machine: machine))
         outbox = Mutex(Outbox(limit: configuration.outboxBytes))
         worker = Mutex(ClusterWorker(hub: hub))
@@ -111,6 +114,11 @@ package final class ClusterNode: ChangeSink {
             return isFirst
         }
         if isFirst { wake() }
+    }
+
+    /// Takes an event of a shared subscription from the data notification of this number.
+    func take(_ change: HubChange, number: UInt64) {
+        if outbox.withLock({ $0.append(change, number: number) }) { wake() }
     }
 
     // MARK: - Running
@@ -300,10 +308,11 @@ package final class ClusterNode: ChangeSink {
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
             case .reactivate(let id):
                 if let error = worker.withLock({ $0.reactivate(id) }) { failed(id, error) }
+            case .adopt(let session): adopt(session)
             case .drop(let id):
                 outbox.withLock { $0.end(id) }
                 worker.withLock { $0.drop(id) }
-            case .dropAll: worker.withLock { $0.dropAll() }
+            case .dropAll: dropAll()
             case .reportOtherConfiguration(let info):
                 logger.warning(
                     "a member of the cluster has other upstreams or access rules",
@@ -314,9 +323,10 @@ package final class ClusterNode: ChangeSink {
         }
     }
 
-    private func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
+    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
         outbox.withLock { $0.begin(id, tenure: tenure) }
-        if let error = worker.withLock({ $0.carry(id, key) }) { failed(id, error) }
+        let group = self.group(of: id, key)
+        if let error = worker.withLock({ $0.carry(id, key, group: group) }) { failed(id, error) }
     }
 
     /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.

@@ -12,7 +12,14 @@ struct ClusterWorker: Sendable {
     var pool: SessionPool?
     private var clients: Set<String> = []
     private var subscriptions: Set<String> = []
-    private var carried: [String: (key: SharedTopicKey, resource: SubscriptionResource?)] = [:]
+    private var carried: [String: Carried] = [:]
+
+    /// A shared topic whose upstream subscription this member holds.
+    private struct Carried: Sendable {
+        let key: SharedTopicKey
+        let group: UInt64
+        var resource: SubscriptionResource?
+    }
 
     init(hub: EventHub) { self.hub = hub }
 
@@ -95,12 +102,12 @@ struct ClusterWorker: Sendable {
     // MARK: - Pool
 
     /// Opens the upstream subscription of a shared topic. Returns nil, or the reason for a failure.
-    mutating func carry(_ id: String, _ key: SharedTopicKey) -> PoolError? {
+    mutating func carry(_ id: String, _ key: SharedTopicKey, group: UInt64) -> PoolError? {
         drop(id)
-        carried[id] = (key, nil)
-        guard let pool, let upstream = pool.upstream(key.upstream) else { return .unknownUpstream(key.upstream) }
-        let session = SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password)
+        carried[id] = Carried(key: key, group: group)
         do throws(PoolError) {
+            guard let pool else { throw .unknownUpstream(key.upstream) }
+            let session = try Self.session(of: key.upstream, group, in: pool)
             let shared = SharedKey(session: session, properties: key.properties)
             carried[id]?.resource = try pool.joinImplicit(shared, as: ResourceID(id))
             return nil
@@ -109,10 +116,49 @@ struct ClusterWorker: Sendable {
         }
     }
 
+    private static func session(
+        of name: String,
+        _ group: UInt64,
+        in pool: SessionPool
+    ) throws(PoolError) -> SessionKey {
+        guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
+        return SessionKey(
+            upstream: upstream.name,
+            user: upstream.user,
+            password: upstream.password,
+            group: group
+        )
+    }
+
+    /// Continues a session of a removed member, with the values that its subscriptions have in the hub.
+    mutating func adopt(_ inherited: InheritedSession, _ offer: OfferedSession, group: UInt64) throws(PoolError) {
+        for topic in inherited.topics { drop(topic.id) }
+        guard let pool, let first = inherited.topics.first else { return }
+        let session = try Self.session(of: first.key.upstream, group, in: pool)
+        let subscriptions = inherited.topics.map { topic in
+            SessionAdoption.Subscription(
+                id: ResourceID(topic.id),
+                number: Int(clamping: topic.number),
+                table: hub.values(of: topic.id) ?? ValueTable(properties: topic.key.properties)
+            )
+        }
+        let resources = try pool.adopt(
+            SessionAdoption(
+                client: ClientID(inherited.client),
+                key: session,
+                session: offer,
+                subscriptions: subscriptions
+            )
+        )
+        for (topic, resource) in zip(inherited.topics, resources) {
+            carried[topic.id] = Carried(key: topic.key, group: group, resource: resource)
+        }
+    }
+
     /// Subscribes again after the server has refused or ended the subscription.
     mutating func reactivate(_ id: String) -> PoolError? {
-        guard let (key, resource) = carried[id], resource?.status.isActive != true else { return nil }
-        return carry(id, key)
+        guard let entry = carried[id], entry.resource?.status.isActive != true else { return nil }
+        return carry(id, entry.key, group: entry.group)
     }
 
     /// Releases an upstream subscription, which lingers in the pool.
@@ -121,8 +167,10 @@ struct ClusterWorker: Sendable {
         pool?.discardImplicit(resource)
     }
 
-    /// Releases all upstream subscriptions.
+    /// Releases all upstream subscriptions. Another member may have adopted their sessions, so nothing is sent to the
+    /// servers.
     mutating func dropAll() {
+        pool?.abandonTransferable()
         for id in carried.keys.sorted() { drop(id) }
     }
 }

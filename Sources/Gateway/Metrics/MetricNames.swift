@@ -239,6 +239,11 @@ package enum MetricNames {
         prefix + "cluster_takeovers_total",
         "Shared subscriptions that this member took over from one that was removed."
     )
+    static let clusterAdoptions = Metric(
+        .counter,
+        prefix + "cluster_adoptions_total",
+        "Upstream sessions of removed members that this member continued, or tried to."
+    )
 
     // MARK: - Process
 
@@ -271,7 +276,7 @@ package enum MetricNames {
     /// Only gateways with `cluster.engine` have these.
     package static let cluster = [
         clusterConnected, clusterServing, clusterMembers, clusterOwned, clusterPosition, clusterLag, clusterLagSeconds,
-        clusterOutbox, clusterDiffers, clusterFrames, clusterEpochs, clusterTakeovers,
+        clusterOutbox, clusterDiffers, clusterFrames, clusterEpochs, clusterTakeovers, clusterAdoptions,
     ]
     private static let process = [up, cpu, resident, virtual, openFiles, maxFiles, started]
 }

@@ -132,6 +132,7 @@ struct MetricsReport: Sendable {
         }
         text.write(MetricNames.clusterEpochs, counters.epochs)
         text.write(MetricNames.clusterTakeovers, counters.takeovers)
+        text.write(MetricNames.clusterAdoptions, counters.adoptions)
     }
 
     private func writeProcess(to text: inout MetricsText) {

@@ -35,14 +35,38 @@ package enum MemberAction: Sendable, Equatable {
     case closeOutbox
     /// Open the upstream subscription of a shared topic, in a tenure.
     case carry(String, SharedTopicKey, tenure: UInt64)
+    /// Continue a session of a removed member, with the shared subscriptions that it carries.
+    case adopt(InheritedSession)
     /// Subscribe again after the server refused or ended the subscription.
     case reactivate(String)
     /// Release the upstream subscription.
     case drop(String)
-    /// Release all upstream subscriptions.
+    /// Release all upstream subscriptions. Another member may have adopted their sessions already.
     case dropAll
     /// Log that the configuration of a member differs from that of this one.
     case reportOtherConfiguration(MemberInfo)
     /// The member has left the cluster, as ordered by `leave`.
     case left
+}
+
+/// A session of a removed member, for its new owner.
+package struct InheritedSession: Sendable, Equatable {
+    /// A shared subscription that the session carries.
+    package struct Topic: Sendable, Equatable {
+        /// Its id.
+        package let id: String
+        /// Its upstream and its properties.
+        package let key: SharedTopicKey
+        /// The tenure of the new owner.
+        package let tenure: UInt64
+        /// Its number in the session.
+        package let number: UInt64
+    }
+
+    /// The client that has the session.
+    package let client: String
+    /// The session.
+    package let session: OfferedUpstreamSession
+    /// Its shared subscriptions, at least one.
+    package let topics: [Topic]
 }

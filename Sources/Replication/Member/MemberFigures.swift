@@ -46,6 +46,8 @@ package struct MemberCounters: Sendable, Equatable {
     package var epochs: UInt64 = 0
     /// Shared subscriptions that this member owns since their former owner was removed.
     package var takeovers: UInt64 = 0
+    /// Sessions of removed members that this member has adopted.
+    package var adoptions: UInt64 = 0
 
     /// All zero.
     package init() {}

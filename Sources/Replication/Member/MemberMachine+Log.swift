@@ -109,6 +109,7 @@ extension MemberMachine {
             case .assigned(let id):
                 if isTakeover, ledger?.topics[id]?.owner == member { counters.takeovers += 1 }
                 actions += assigned(id, now)
+            case .adopted(let client): actions += adopted(client, now)
             case .wanted(let id, let wanter): actions += wanted(id, by: wanter)
             case .unwanted(let id): noteVacancy(id, now)
             case .retired(let id, _):
@@ -163,6 +164,25 @@ extension MemberMachine {
         return [.carry(id, topic.key, tenure: topic.tenure)]
     }
 
+    private mutating func adopted(_ client: String, _ now: Moment) -> [MemberAction] {
+        guard let ledger, let session = ledger.sessions[client], ledger.clients[client]?.owner == member else {
+            return []
+        }
+        let topics = ledger.topics.sorted { $0.key < $1.key }.compactMap { id, topic -> InheritedSession.Topic? in
+            guard topic.owner == member, ledger.subscriptions[id]?.carrier == client,
+                let number = ledger.subscriptions[id]?.number
+            else { return nil }
+            return InheritedSession.Topic(id: id, key: topic.key, tenure: topic.tenure, number: number)
+        }
+        for topic in topics {
+            carried.insert(topic.id)
+            noteVacancy(topic.id, now)
+        }
+        counters.takeovers += UInt64(topics.count)
+        counters.adoptions += 1
+        return [.adopt(InheritedSession(client: client, session: session, topics: topics))]
+    }
+
     private mutating func wanted(_ id: String, by wanter: UInt64) -> [MemberAction] {
         vacantSince[id] = nil
         retiring.remove(id)
@@ -184,6 +204,7 @@ extension MemberMachine {
         if outbox.hasOverflowed, isMember {
             // Dropped records cannot be recovered one by one: the member leaves and joins again.
             control = [.remove(member)]
+            removing.insert(member)
         }
         var payload = control.flatMap(\.encoded)[...]
         if isMember, control.isEmpty { payload = outbox.cut(records: Self.frameRecords, bytes: Self.frameBytes) }

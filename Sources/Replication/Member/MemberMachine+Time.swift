@@ -123,6 +123,7 @@ extension MemberMachine {
         isLeaving = true
         guard isMember, isFollowing else { return [.left] }
         control.append(.remove(member))
+        removing.insert(member)
         return []
     }
 }

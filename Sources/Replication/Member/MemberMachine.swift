@@ -146,6 +146,13 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Whether streams may be opened on this member.
     package func isServing(at now: Moment) -> Bool { isFollowing && monitor.isInTouch(at: now) }
 
+    /// Whether no other member can have adopted the sessions of this one: it does not leave, misses no frame that others
+    /// have had for a while, and its last heartbeat is too recent for them to suspect it.
+    package func ownsSessions(at now: Moment) -> Bool {
+        let isBehind = behindSince.map { now - $0 >= timings.patience } ?? false
+        return isServing(at: now) && isMember && !removing.contains(member) && !isBehind
+    }
+
     /// The owner of a client or subscription, according to the log as far as this member has applied it.
     package func holder(of id: String) -> ResourceHolder {
         guard let ledger, let owner = ledger.owner(of: id) else { return .unknown }

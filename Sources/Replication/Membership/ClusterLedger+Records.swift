@@ -26,6 +26,15 @@ extension ClusterLedger {
             guard isValid(change, tenure: tenure, by: member) else { return }
             note(change, by: member)
             effects.append(.hub(change))
+        case .numberedChange(let change, let tenure, let number):
+            guard isValid(change, tenure: tenure, by: member) else { return }
+            if case .event(_, .subscription(let id)) = change { processed(number, of: id) }
+            note(change, by: member)
+            effects.append(.hub(change))
+        case .session(let client, let session):
+            if clients[client]?.owner == member { sessions[client] = session }
+        case .upstreamNumber(let id, let tenure, let number):
+            if owns(id, tenure, member) { subscriptions[id]?.number = number }
         case .specify(let id, let specification):
             specify(id, specification, by: member, &effects)
         case .useTicket(let use):
@@ -128,7 +137,8 @@ extension ClusterLedger {
         if ownedGroups[group]?.count == 0 { ownedGroups[group] = nil }
     }
 
-    private func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
+    /// The group that a shared subscription belongs to.
+    package func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
         FNV1a(of: key.upstream).value &+ FNV1a(of: id).value % UInt64(groups)
     }
 
@@ -140,31 +150,22 @@ extension ClusterLedger {
         requests.abandonAll(by: gone)
         let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
         let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
-        var changes: [HubChange] = []
-        for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.owner == gone {
-            if client.status.isConnected { changes.append(.event(.status(.disconnectedWillRetry), .client(id))) }
-        }
-        for (id, view) in subscriptions.sorted(by: { $0.key < $1.key })
-        where view.owner == gone || topics[id]?.owner == gone {
-            let isOver = view.owner != nil && specified[id] == nil
-            if view.isSubscribed {
-                changes.append(.event(.subscription(.unsubscribed(isFinal: isOver)), .subscription(id)))
-            }
-            if view.carrier != nil { changes.append(.carried(subscription: id, by: nil)) }
-            if isOver { changes.append(.subscriptionRemoved(id)) }
-        }
-        for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.owner == gone && specified[id] == nil {
-            changes.append(.clientRemoved(id))
-        }
-        for change in changes {
-            note(change, by: gone)
-            effects.append(.hub(change))
-        }
         for id in topics.keys { topics[id]?.wanters.remove(gone) }
         for id in orphans { topics[id]?.owner = nil }
         ownedGroups = ownedGroups.filter { $0.value.owner != gone }
+        var assignments: [LedgerEffect] = []
+        for id in orphans { assign(id, &assignments) }
+        let adopted = adoptSessions(of: gone, carrying: orphans)
+        for change in changes(byRemovalOf: gone, orphans: orphans, adopted: adopted) {
+            note(change, by: gone)
+            effects.append(.hub(change))
+        }
         effects.append(.removed(gone))
-        for id in orphans { assign(id, &effects) }
+        effects += adopted.keys.sorted().map { .adopted(client: $0) }
+        let kept = Set(adopted.values.joined())
+        effects += assignments.filter { effect in
+            if case .assigned(let id) = effect { !kept.contains(id) } else { true }
+        }
         for id in inheritance {
             specified[id]?.owner = nil
             if specified[id]?.isOpen != nil { specified[id]?.isOpen = false }
@@ -174,6 +175,45 @@ extension ClusterLedger {
             if let heir = specified[id]?.owner { moveQuota(ofStream: id, from: gone, to: heir) }
         }
         quotas.releaseAll(of: gone)
+    }
+
+    /// Assigns each session of a removed member to the new owner of its subscriptions; returns these by client. A
+    /// subscription whose new owner is another member is opened again.
+    private mutating func adoptSessions(of gone: UInt64, carrying orphans: [String]) -> [String: [String]] {
+        var adopted: [String: [String]] = [:]
+        for id in orphans {
+            guard let entry = subscriptions[id], entry.isSubscribed, entry.number != nil, let client = entry.carrier,
+                sessions[client] != nil, let owner = topics[id]?.owner
+            else { continue }
+            if clients[client]?.owner == gone { clients[client]?.owner = owner }
+            if clients[client]?.owner == owner { adopted[client, default: []].append(id) }
+        }
+        return adopted
+    }
+
+    /// The changes of the hubs by the removal of a member, whose clients in `adopted` stay with these subscriptions.
+    private func changes(
+        byRemovalOf gone: UInt64,
+        orphans: [String],
+        adopted: [String: [String]]
+    ) -> [HubChange] {
+        var changes: [HubChange] = []
+        let lost = clients.filter { $0.value.owner == gone }.sorted { $0.key < $1.key }
+        for (id, client) in lost where client.status.isConnected {
+            changes.append(.event(.status(.disconnectedWillRetry), .client(id)))
+        }
+        let released = Set(orphans).subtracting(adopted.values.joined())
+        for (id, view) in subscriptions.sorted(by: { $0.key < $1.key })
+        where view.owner == gone || released.contains(id) {
+            let isOver = view.owner != nil && specified[id] == nil
+            if view.isSubscribed {
+                changes.append(.event(.subscription(.unsubscribed(isFinal: isOver)), .subscription(id)))
+            }
+            if view.carrier != nil { changes.append(.carried(subscription: id, by: nil)) }
+            if isOver { changes.append(.subscriptionRemoved(id)) }
+        }
+        for (id, _) in lost where specified[id] == nil { changes.append(.clientRemoved(id)) }
+        return changes
     }
 
     // MARK: - Changes of the hubs
@@ -197,6 +237,12 @@ extension ClusterLedger {
         return subscriptions[id]?.owner == member
     }
 
+    /// The log contains the events of a session up to this number.
+    private mutating func processed(_ number: UInt64, of id: String) {
+        guard let client = subscriptions[id]?.carrier, let session = sessions[client] else { return }
+        sessions[client]?.processed = max(session.processed, number)
+    }
+
     private mutating func note(_ change: HubChange, by member: UInt64) {
         switch change {
         case .clientAdded(let id, let status):
@@ -204,6 +250,7 @@ extension ClusterLedger {
         case .clientRemoved(let id):
             clients[id] = nil
             specified[id] = nil
+            sessions[id] = nil
         case .subscriptionAdded(let id, let properties):
             subscriptions[id] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
         case .subscriptionRemoved(let id):
@@ -211,6 +258,7 @@ extension ClusterLedger {
             specified[id] = nil
         case .propertiesChanged(let id, let properties): subscriptions[id]?.properties = properties
         case .carried(let id, let client):
+            if subscriptions[id]?.carrier != client { subscriptions[id]?.number = nil }
             subscriptions[id]?.carrier = client
             if client != nil { subscriptions[id]?.isActive = true }
         case .activity(let id, let isActive): subscriptions[id]?.isActive = isActive
@@ -254,10 +302,12 @@ extension ClusterLedger.SubscriptionEntry {
         case .unsubscribed(let isFinal):
             isSubscribed = false
             layout = nil
+            number = nil
             if isFinal { isActive = false }
         case .failed:
             isSubscribed = false
             layout = nil
+            number = nil
             isActive = false
         default: break
         }

@@ -41,6 +41,8 @@ package struct ClusterLedger: Sendable, Equatable {
         package var carrier: String?
         /// The layout of its updates; nil while not subscribed.
         package var layout: SubscriptionLayout?
+        /// The number of a shared one in the session of its carrier; nil: it cannot be continued.
+        var number: UInt64?
     }
 
     /// The shared subscriptions of one upstream that have the same owner.
@@ -83,6 +85,8 @@ package struct ClusterLedger: Sendable, Equatable {
     package internal(set) var subscriptions: [String: SubscriptionEntry] = [:]
     package internal(set) var clients: [String: ClientEntry] = [:]
     package internal(set) var specified: [String: SpecifiedResource] = [:]
+    /// The upstream sessions that a new owner can continue, by client.
+    package internal(set) var sessions: [String: OfferedUpstreamSession] = [:]
     /// The tickets that were used in this epoch.
     var ticketUses = TicketUses()
     /// The requests with an `Idempotency-Key`.
@@ -207,6 +211,8 @@ package enum LedgerEffect: Sendable, Equatable {
     case removed(UInt64)
     /// A shared subscription has a new owner, which the ledger contains.
     case assigned(String)
+    /// The session of a client has a new owner, with the shared subscriptions that the client carries.
+    case adopted(client: String)
     /// A member has readers of a shared subscription.
     case wanted(String, by: UInt64)
     /// A member no longer has readers of a shared subscription.

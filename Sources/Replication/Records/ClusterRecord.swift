@@ -61,6 +61,20 @@ package struct ResourceSpecification: Sendable, Equatable {
     }
 }
 
+/// An upstream session as its owner describes it to the other members.
+package struct OfferedUpstreamSession: Sendable, Equatable {
+    /// Its name and address, in the format of the gateway, encrypted.
+    package let content: [UInt8]
+    /// The number of data notifications whose events are in the log.
+    package internal(set) var processed: UInt64
+
+    /// A session.
+    package init(content: [UInt8], processed: UInt64) {
+        self.content = content
+        self.processed = processed
+    }
+}
+
 /// One entry of a frame.
 package enum ClusterRecord: Sendable, Equatable {
     /// The writer joins the cluster.
@@ -76,6 +90,14 @@ package enum ClusterRecord: Sendable, Equatable {
     case retire(id: String, tenure: UInt64)
     /// A change of the hubs. The change of a shared subscription is valid only in the present tenure of its owner.
     case change(HubChange, tenure: UInt64)
+    /// As `change`, for an event of a shared subscription that comes from the data notification of this number, in the
+    /// session of the client that carries the subscription.
+    case numberedChange(HubChange, tenure: UInt64, number: UInt64)
+    /// The session of a client of the writer, which a new owner of its subscriptions can continue; nil: not, or no
+    /// longer.
+    case session(client: String, OfferedUpstreamSession?)
+    /// The number of a shared subscription in the session of its client; followed by `subscribed`.
+    case upstreamNumber(id: String, tenure: UInt64, number: UInt64)
     /// The specification of a subscription or client of the writer, which replaces an earlier one. It is refused if
     /// another member owns the resource.
     case specify(id: String, ResourceSpecification)
@@ -104,7 +126,10 @@ enum RecordTag {
     static let useTicket: UInt8 = 9
     static let stream: UInt8 = 10
     static let request: UInt8 = 11
-    static let quota: UInt8 = 12
+    static let numberedChange: UInt8 = 12
+    static let session: UInt8 = 13
+    static let upstreamNumber: UInt8 = 14
+    static let quota: UInt8 = 15
 }
 
 extension ClusterRecord {
@@ -146,6 +171,20 @@ extension ClusterRecord {
         case .request(let record):
             writer.byte(RecordTag.request)
             writer.request(record)
+        case .numberedChange(let change, let tenure, let number):
+            writer.byte(RecordTag.numberedChange)
+            writer.varint(tenure)
+            writer.varint(number)
+            writer.change(change)
+        case .session(let client, let session):
+            writer.byte(RecordTag.session)
+            writer.string(client)
+            writer.optional(session) { $0.session($1) }
+        case .upstreamNumber(let id, let tenure, let number):
+            writer.byte(RecordTag.upstreamNumber)
+            writer.string(id)
+            writer.varint(tenure)
+            writer.varint(number)
         case .quota(let record):
             writer.byte(RecordTag.quota)
             writer.quota(record)
@@ -187,6 +226,16 @@ extension ClusterRecord {
         case RecordTag.useTicket: record = .useTicket(try reader.ticket())
         case RecordTag.stream: record = .stream(try reader.stream())
         case RecordTag.request: record = .request(try reader.request())
+        case RecordTag.numberedChange:
+            let (tenure, number) = (try reader.varint(), try reader.varint())
+            record = .numberedChange(try reader.change(layout: layout), tenure: tenure, number: number)
+        case RecordTag.session:
+            record = .session(
+                client: try reader.string(),
+                try reader.optional { reader throws(CodingError) in try reader.session() }
+            )
+        case RecordTag.upstreamNumber:
+            record = .upstreamNumber(id: try reader.string(), tenure: try reader.varint(), number: try reader.varint())
         case RecordTag.quota: record = .quota(try reader.quota())
         case RecordTag.part:
             let isLast = try reader.bool()
@@ -204,6 +253,11 @@ extension ByteWriter {
         string(info.version)
         list(info.upstreams) { $0.string($1) }
         fixed64(info.process)
+    }
+
+    mutating func session(_ session: OfferedUpstreamSession) {
+        blob(session.content)
+        varint(session.processed)
     }
 
     mutating func specification(_ specification: ResourceSpecification) {
@@ -228,6 +282,10 @@ extension ByteReader {
         )
         info.process = try fixed64()
         return info
+    }
+
+    mutating func session() throws(CodingError) -> OfferedUpstreamSession {
+        OfferedUpstreamSession(content: Array(try blob()), processed: try varint())
     }
 
     mutating func specification() throws(CodingError) -> ResourceSpecification {

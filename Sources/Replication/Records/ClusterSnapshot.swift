@@ -69,6 +69,10 @@ extension ByteWriter {
             writer.string(client.value.status.rawValue)
             writer.varint(client.value.madeAt)
         }
+        list(ledger.sessions.sorted { $0.key < $1.key }) { writer, session in
+            writer.string(session.key)
+            writer.session(session.value)
+        }
         list(ledger.subscriptions.sorted { $0.key < $1.key }) { $0.subscription($1.key, $1.value) }
         list(ledger.topics.sorted { $0.key < $1.key }) { writer, topic in
             writer.string(topic.key)
@@ -99,6 +103,7 @@ extension ByteWriter {
         varint(view.madeAt)
         bool(view.isActive)
         optional(view.carrier) { $0.string($1) }
+        optional(view.number) { $0.varint($1) }
         optional(view.isSubscribed ? view.layout : nil) { writer, layout in
             writer.signed(layout.fieldCount)
             writer.optional(layout.keyPosition) { $0.signed($1) }
@@ -126,6 +131,10 @@ extension ByteReader {
             let owner = try fixed64()
             guard let status = ClientStatus(rawValue: try string()) else { throw .malformed }
             ledger.clients[id] = ClusterLedger.ClientEntry(owner: owner, status: status, madeAt: try varint())
+        }
+        for _ in 0..<(try varint()) {
+            let id = try string()
+            ledger.sessions[id] = try session()
         }
         for _ in 0..<(try varint()) {
             let id = try string()
@@ -158,6 +167,7 @@ extension ByteReader {
         )
         view.isActive = try bool()
         view.carrier = try optional { reader throws(CodingError) in try reader.string() }
+        view.number = try optional { reader throws(CodingError) in try reader.varint() }
         view.isSubscribed = try bool()
         guard view.isSubscribed else { return view }
         let fieldCount = try signed()

@@ -1,5 +1,5 @@
 package import EventHub
-internal import SessionCore
+package import SessionCore
 
 /// The reports of a member's own pool that are not in the log yet, encoded and in order.
 ///
@@ -138,11 +138,38 @@ package struct Outbox: Sendable {
     }
 
     /// Appends a report of the pool. True if it is the only waiting record.
-    package mutating func append(_ change: HubChange) -> Bool {
+    ///
+    /// - Parameter number: The number of the data notification that it comes from, in a session that another member can
+    ///   continue; 0: none.
+    package mutating func append(_ change: HubChange, number: UInt64 = 0) -> Bool {
         let wasEmpty = isEmpty
         guard let tenure = tenure(of: change), isOpen else { return false }
-        append(.change(change, tenure: tenure))
+        let isNumbered = number > 0 && tenure > 0
+        append(
+            isNumbered
+                ? .numberedChange(change, tenure: tenure, number: number) : .change(change, tenure: tenure)
+        )
         return wasEmpty && !isEmpty
+    }
+
+    // MARK: - Sessions
+
+    /// Appends the session of a client that a new owner of its subscriptions can continue; nil: not, or no longer.
+    package mutating func offer(_ session: OfferedUpstreamSession?, of client: String) {
+        guard isOpen, clients[client] != nil else { return }
+        append(.session(client: client, session))
+    }
+
+    /// Appends the number of a shared subscription in the session of its client.
+    package mutating func number(_ id: String, _ number: UInt64) {
+        guard isOpen, let tenure = tenures[id] else { return }
+        append(.upstreamNumber(id: id, tenure: tenure, number: number))
+    }
+
+    /// The member continues the session of a removed member, with its client.
+    package mutating func adopt(client: String, _ status: ClientStatus) {
+        surrendered.remove(client)
+        clients[client] = status
     }
 
     /// The tenure under which a change is written, 0 for a resource of this member alone; nil if the change is dropped.
@@ -164,7 +191,7 @@ package struct Outbox: Sendable {
             clients[id] = nil
             return 0
         case .event(.status(let status), .client(let id)):
-            clients[id] = status
+            if clients[id] != nil { clients[id] = status }
             return 0
         case .event(_, .client):
             return 0

@@ -26,18 +26,26 @@ package struct SessionKey: Hashable, Sendable {
     package let user: String?
     /// The password; nil: none.
     package let password: String?
+    /// The group of subscriptions that another process may continue together, in one session; nil: none.
+    package let group: UInt64?
 
     /// A key.
-    package init(upstream: String, user: String?, password: String?) {
+    package init(upstream: String, user: String?, password: String?, group: UInt64? = nil) {
         self.upstream = upstream
         self.user = user
         self.password = password
+        self.group = group
     }
 
     /// Equal bytes: the server keeps canonically equivalent users apart.
     package static func == (left: SessionKey, right: SessionKey) -> Bool {
-        isSame(left.upstream, right.upstream) && isSame(left.user, right.user)
-            && isSame(left.password, right.password)
+        left.group == right.group && left.hasSameAccount(as: right)
+    }
+
+    /// Whether the upstream and the credentials are the same.
+    func hasSameAccount(as other: SessionKey) -> Bool {
+        Self.isSame(upstream, other.upstream) && Self.isSame(user, other.user)
+            && Self.isSame(password, other.password)
     }
 
     /// Feeds the bytes to a hasher.
@@ -45,6 +53,7 @@ package struct SessionKey: Hashable, Sendable {
         upstream.hashBytes(into: &hasher)
         user?.hashBytes(into: &hasher)
         password?.hashBytes(into: &hasher)
+        hasher.combine(group)
     }
 
     private static func isSame(_ left: String?, _ right: String?) -> Bool {

@@ -73,6 +73,22 @@ package struct PoolMachine: ~Copyable {
             figures[key.session.upstream, default: PoolFigures()].sessions += 1
             actions.append(.openClient(client, key.session))
         }
+        let id = open(key, on: client)
+        actions.append(.openShared(id, key, on: client))
+        return (id, actions)
+    }
+
+    /// Adds a session that another process has opened, with its subscriptions and one user for each of them. Quotas do
+    /// not prevent it. Nil if a subscription with one of the keys is open.
+    package mutating func adopted(_ client: ClientID, _ session: SessionKey, _ keys: [SharedKey]) -> [SharedID]? {
+        guard keys.allSatisfy({ byKey[$0] == nil }) else { return nil }
+        sessions[client] = Session(key: session)
+        sessionOrder.append(client)
+        figures[session.upstream, default: PoolFigures()].sessions += 1
+        return keys.map { open($0, on: client) }
+    }
+
+    private mutating func open(_ key: SharedKey, on client: ClientID) -> SharedID {
         let id = SharedID(nextShared)
         nextShared += 1
         shared[id] = Shared(key: key, client: client)
@@ -80,8 +96,7 @@ package struct PoolMachine: ~Copyable {
         sessions[client]?.shared += 1
         sessions[client]?.closesAt = nil
         figures[key.session.upstream, default: PoolFigures()].opened(key)
-        actions.append(.openShared(id, key, on: client))
-        return (id, actions)
+        return id
     }
 
     /// Removes a user of the subscription; with the last one the linger begins.
@@ -180,14 +195,17 @@ package struct PoolMachine: ~Copyable {
 
     private func sessionWithRoom(_ key: SessionKey) throws(PoolError) -> ClientID? {
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
-        let open = sessionOrder.first { client in
-            guard let session = sessions[client] else { return false }
-            return session.key == key && session.shared < limit.maxSubscriptionsPerSession
+        func firstWithRoom(_ fits: (SessionKey) -> Bool) -> ClientID? {
+            sessionOrder.first { client in
+                guard let session = sessions[client] else { return false }
+                return fits(session.key) && session.shared < limit.maxSubscriptionsPerSession
+            }
         }
-        if open == nil, figures(of: key.upstream).sessions >= limit.maxSessions {
-            throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
-        }
-        return open
+        if let open = firstWithRoom({ $0 == key }) { return open }
+        guard figures(of: key.upstream).sessions >= limit.maxSessions else { return nil }
+        // Without a session of its own, the group shares one with another group.
+        if let open = firstWithRoom({ $0.hasSameAccount(as: key) }) { return open }
+        throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
     }
 
     private mutating func vacate(_ client: ClientID, at now: Moment) {

@@ -8,6 +8,8 @@ extension PooledClient {
         _ message: MessageSubmission,
         ended: @escaping @Sendable (String, MessageOutcome) -> Void = { _, _ in }
     ) throws(ClientError) -> String {
+        // The server expects the numbers of the messages to continue, and only this process knows them.
+        if isTransferable { withdrawOffer() }
         let messageID = RandomID.make(prefix: "m")
         let relay = MessageRelay(client: id, message: messageID, sink: sink, ended: ended)
         try core.sendMessage(

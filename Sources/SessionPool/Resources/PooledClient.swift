@@ -9,6 +9,8 @@ package final class PooledClient: Sendable {
         var streams = 0
         var lastUsed: Moment
         var isClosing = false
+        var isAbandoned = false
+        var isWithdrawn = false
         var reconnectDelay = PooledClient.shortestReconnectDelay
         var reconnectAt: Moment?
     }
@@ -26,6 +28,8 @@ package final class PooledClient: Sendable {
     package let isDedicated: Bool
     /// The HTTP headers that the configuration of the upstream sets, in lower case: their values are secrets.
     package let secretHeaders: Set<String>
+    /// Whether another process can continue its sessions.
+    let isTransferable: Bool
     /// The client itself. Its options, details, status and cookies are read and set here.
     package let core: LightstreamerClient
     /// Waiters for a status.
@@ -39,6 +43,7 @@ package final class PooledClient: Sendable {
         id: ClientID,
         upstream: String?,
         isDedicated: Bool,
+        isTransferable: Bool = false,
         secretHeaders: Set<String> = [],
         core: LightstreamerClient,
         sink: any PoolSink,
@@ -47,6 +52,7 @@ package final class PooledClient: Sendable {
         self.id = id
         self.upstream = upstream
         self.isDedicated = isDedicated
+        self.isTransferable = isTransferable
         self.secretHeaders = secretHeaders
         self.core = core
         self.sink = sink
@@ -94,6 +100,21 @@ package final class PooledClient: Sendable {
         }
     }
 
+    /// Marks the client as abandoned, before `startClosing`: its later events are dropped.
+    func startAbandoning() { state.withLock { $0.isAbandoned = true } }
+
+    /// Whether another process owns its session.
+    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+    /// The present session, or the next one, cannot be continued by another process.
+    func withdrawOffer() {
+        // Reported under the lock, so that it does not precede an offer that was made before.
+        state.withLock { state in
+            state.isWithdrawn = true
+            sink.client(id, offers: nil)
+        }
+    }
+
     /// Reconnects a pooled client whose session the server refused or closed, once the pause is over.
     func reconnectIfDue(at now: Moment) {
         let isDue = state.withLock { state in
@@ -129,12 +150,13 @@ package final class PooledClient: Sendable {
 extension PooledClient: ClientObserver {
     package func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
         switch event {
+        case .subscription, .message: break  // Observed by the shared subscription, and by the relay of the message.
+        case _ where isTransferable && isAbandoned: break
         case .status(let status): changed(status)
         case .serverError(let code, let message): received(UpstreamRefusal(code: code, message: message))
         case .property(let property): changed(property: property)
         case .legacy(let event): sink.client(id, emittedLegacy: event)
         case .bytesReceived(let count): sink.client(id, receivedBytes: count)
-        case .subscription, .message: break  // Observed by the shared subscription, and by the relay of the message.
         }
     }
 
@@ -151,7 +173,46 @@ extension PooledClient: ClientObserver {
     }
 
     private func changed(property: String) {
+        if isTransferable, property == "sessionId" || property == "serverInstanceAddress" { offerSession() }
         sink.client(self, changedProperty: property)
+    }
+
+    private func offerSession() {
+        let details = core.connectionDetails
+        var offer: OfferedSession?
+        if let session = details.sessionId, let server = details.serverAddress {
+            let address = details.serverInstanceAddress ?? server
+            offer = OfferedSession(id: session, address: address, processed: core.notificationNumber)
+        }
+        state.withLock { state in
+            if offer == nil {
+                state.isWithdrawn = false
+                core.isSessionOffered = false
+            } else if state.isWithdrawn || !sink.ownsSessions {
+                // Other processes do not learn of the session, so that it needs no protection from them.
+                return
+            } else {
+                core.isSessionOffered = true
+            }
+            sink.client(id, offers: offer)
+        }
+    }
+}
+
+/// A session that another process can continue.
+package struct OfferedSession: Sendable, Equatable {
+    /// The server's name for it: a secret.
+    package let id: String
+    /// The address for new connections.
+    package let address: String
+    /// The number of data notifications whose events were reported.
+    package let processed: Int
+
+    /// A session.
+    package init(id: String, address: String, processed: Int) {
+        self.id = id
+        self.address = address
+        self.processed = processed
     }
 }
 

@@ -50,13 +50,23 @@ final class SharedSubscription: Sendable {
         }
     }
 
+    /// Adds the resource of a subscription that is adopted with its session and these values: a sink knows them
+    /// already.
+    func adopt(_ resource: SubscriptionResource, _ table: ValueTable) {
+        state.withLock { state in
+            state.status = SubscriptionStatus(adopted: table)
+            state.resources.append(resource)
+            resource.joined(self, status: state.status)
+        }
+    }
+
     /// Removes a resource, whose last event is `unsubscribed` if it was subscribed.
     func leave(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
             // `isFinal` is true only for a removal by the server.
-            if state.status.isSubscribed { pass(.unsubscribed(isFinal: false), to: resource) }
+            if state.status.isSubscribed { pass(.unsubscribed(isFinal: false), to: resource, notification: 0) }
             resource.left()
             sink.subscriptionLeft(resource.id)
         }
@@ -85,9 +95,19 @@ final class SharedSubscription: Sendable {
     /// The present values; empty while the subscription is not subscribed upstream.
     var table: ValueTable { subscription.valueTable ?? ValueTable(properties: properties) }
 
-    private func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource) {
+    private func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: Int) {
         resource.apply(event)
-        sink.subscription(resource.id, on: client.id, emitted: event)
+        sink.subscription(resource.id, on: client.id, emitted: event, notification: notification)
+    }
+
+    /// Reports what another process needs to continue the subscription. Called before its `subscribed`.
+    private func offer(to resource: SubscriptionResource) {
+        guard client.isTransferable else { return }
+        if properties.secondLevelFields == nil, let number = subscription.number {
+            sink.subscription(resource.id, hasNumber: number)
+        } else {
+            client.withdrawOffer()
+        }
     }
 }
 
@@ -103,9 +123,13 @@ extension SubscriptionEvent {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
+        let notification = client.core.notificationNumber
         let (affected, isOver) = state.withLock { state in
             state.status.apply(event)
-            for resource in state.resources { pass(event, to: resource) }
+            for resource in state.resources {
+                if case .subscribed = event { offer(to: resource) }
+                pass(event, to: resource, notification: notification)
+            }
             let affected = state.resources
             guard event.isEnd else { return (affected, false) }
             state.hasEnded = true

@@ -26,6 +26,17 @@ package struct SubscriptionStatus: Sendable, Equatable {
     /// A subscription that was never active.
     package init() {}
 
+    /// The status of a subscription that is adopted with these values.
+    init(adopted table: ValueTable) {
+        isActive = true
+        isSubscribed = table.isSubscribed
+        itemCount = table.itemCount
+        fieldCount = table.fieldCount
+        keyPosition = table.keyPosition
+        commandPosition = table.commandPosition
+        realMaxFrequency = table.realMaxFrequency
+    }
+
     /// Resets what only a subscribed resource has.
     mutating func clearSubscribed() {
         isSubscribed = false

@@ -56,6 +56,37 @@ internal import Testing
         #expect(users == 2)
     }
 
+    private static func key(_ items: [String], group: UInt64) -> SharedKey {
+        SharedKey(
+            session: SessionKey(upstream: "demo", user: nil, password: nil, group: group),
+            properties: key(items).properties
+        )
+    }
+
+    @Test func groupsHaveSessionsOfTheirOwnWhileTheQuotaAdmitsThem() throws {
+        var machine = PoolMachine(configuration: Self.configuration { $0.maxSessions = 2 })
+        for (number, client) in [(UInt64(1), first), (2, second)] {
+            let (_, actions) = try machine.acquired(Self.key(["i"], group: number), freshClient: client)
+            #expect(actions.count == 2)
+        }
+        let (id, actions) = try machine.acquired(Self.key(["i"], group: 3), freshClient: ClientID("c3"))
+        #expect(actions == [.openShared(id, Self.key(["i"], group: 3), on: first)])
+    }
+
+    @Test func adoptedSessionIsUsedAndClosedLikeAnyOther() throws {
+        var machine = PoolMachine(configuration: Self.configuration { $0.maxSessions = 1 })
+        let keys = [Self.key(["a"], group: 1), Self.key(["b"], group: 1)]
+        let adopted = machine.adopted(first, keys[0].session, keys)
+        let ids = try #require(adopted)
+        #expect(machine.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 2, items: 2, users: 2))
+        #expect(machine.adopted(second, keys[0].session, [keys[1]]) == nil)
+        let (again, actions) = try machine.acquired(keys[0], freshClient: second)
+        #expect(again == ids[0] && actions.isEmpty)
+        for id in [ids[0], ids[0], ids[1]] { machine.released(id, at: .zero) }
+        #expect(passed(5, &machine) == ids.map { .closeShared($0) })
+        #expect(passed(35, &machine) == [.closeClient(first)])
+    }
+
     @Test func otherPropertiesShareTheSession() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         _ = try machine.acquired(Self.key(), freshClient: first)

@@ -51,5 +51,9 @@ final class RecordingSink: PoolSink {
     func client(_ client: ClientID, emittedLegacy event: LegacyEvent) {}
     func client(_ client: ClientID, receivedBytes count: Int) {}
     func subscription(_ resource: ResourceID, becameActive isActive: Bool) {}
-    func subscription(_ resource: ResourceID, on client: ClientID, emitted event: SubscriptionEvent) {}
+    func subscription(_: ResourceID, on _: ClientID, emitted _: SubscriptionEvent, notification _: Int) {}
+    func subscription(_ resource: ResourceID, hasNumber number: Int) {}
+    func clientAdopted(_ client: PooledClient) {}
+    func client(_ client: ClientID, offers session: OfferedSession?) {}
+    var ownsSessions: Bool { true }
 }

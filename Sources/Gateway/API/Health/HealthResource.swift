@@ -63,6 +63,7 @@ struct HealthResource: Sendable {
         json.member("outboxBytes", figures.outboxBytes)
         json.member("epochs", cluster.counters.epochs)
         json.member("takeovers", cluster.counters.takeovers)
+        json.member("adoptions", cluster.counters.adoptions)
         json.key("members")
         json.beginArray()
         for member in cluster.members {

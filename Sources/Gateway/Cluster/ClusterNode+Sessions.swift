@@ -1,0 +1,79 @@
+internal import EventHub
+internal import Logging
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// Upstream sessions that pass from one member to another: see the decision record *AdoptedSessions*.
+extension ClusterNode {
+    // MARK: - Reports of the pool
+
+    /// The present session of a client can be continued by other members; nil: not, or no longer.
+    func offer(_ session: OfferedSession?, of client: String) {
+        let offered = session.map { session in
+            OfferedUpstreamSession(
+                content: sessionSeal.close(Array("\(session.id) \(session.address)".utf8)),
+                processed: UInt64(clamping: session.processed)
+            )
+        }
+        outbox.withLock { $0.offer(offered, of: client) }
+        wake()
+    }
+
+    /// A shared subscription has this number in the session of its client.
+    func number(_ id: String, _ number: UInt64) { outbox.withLock { $0.number(id, number) } }
+
+    /// Whether no other member can have adopted the sessions of this one.
+    var ownsSessions: Bool {
+        let now = clock()
+        return state.withLock { $0.machine.ownsSessions(at: now) }
+    }
+
+    // MARK: - Adoption
+
+    /// Continues a session of a removed member. Where that is impossible, its subscriptions are opened again.
+    func adopt(_ inherited: InheritedSession) {
+        outbox.withLock { outbox in
+            for topic in inherited.topics { outbox.begin(topic.id, tenure: topic.tenure) }
+            outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
+        }
+        do {
+            guard let offer = opened(inherited.session) else { throw PoolError.lifecycle(rule: "another secret") }
+            let group = inherited.topics.first.map { self.group(of: $0.id, $0.key) } ?? 0
+            try worker.withLock { worker throws(PoolError) in try worker.adopt(inherited, offer, group: group) }
+        } catch {
+            logger.warning("cannot adopt a session of a removed member", metadata: ["error": "\(error)"])
+            for topic in inherited.topics {
+                let lost = SubscriptionEvent.unsubscribed(isFinal: false)
+                take(.event(.subscription(lost), .subscription(topic.id)))
+                take(.carried(subscription: topic.id, by: nil))
+            }
+            take(.clientRemoved(inherited.client))
+            for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure) }
+        }
+    }
+
+    private func opened(_ session: OfferedUpstreamSession) -> OfferedSession? {
+        guard let content = sessionSeal.open(session.content) else { return nil }
+        let words = String(decoding: content, as: UTF8.self).split(separator: " ", maxSplits: 1)
+        guard words.count == 2 else { return nil }
+        return OfferedSession(
+            id: String(words[0]),
+            address: String(words[1]),
+            processed: Int(clamping: session.processed)
+        )
+    }
+
+    /// Releases all upstream subscriptions. The sessions that other members can continue are left to them.
+    func dropAll() {
+        for client in worker.withLock({ $0.pool })?.transferableClients ?? [] {
+            outbox.withLock { $0.surrender(client.rawValue) }
+        }
+        worker.withLock { $0.dropAll() }
+    }
+
+    /// The group of a shared subscription, whose sessions pass to one member.
+    func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
+        state.withLock { $0.machine.ledger?.group(of: id, key) } ?? 0
+    }
+}

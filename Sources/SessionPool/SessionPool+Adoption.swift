@@ -1,0 +1,124 @@
+internal import LightstreamerClient
+package import SessionCore
+
+/// A session of another process that a pool continues.
+package struct SessionAdoption: Sendable {
+    /// A subscription of the session, for an implicit resource.
+    package struct Subscription: Sendable {
+        /// The id of the resource.
+        package let id: ResourceID
+        /// Its `LS_subId`.
+        package let number: Int
+        /// The values after the data notifications that were processed.
+        package let table: ValueTable
+
+        /// A subscription with one level, which is subscribed.
+        package init(id: ResourceID, number: Int, table: ValueTable) {
+            self.id = id
+            self.number = number
+            self.table = table
+        }
+    }
+
+    /// The id of the client.
+    package let client: ClientID
+    /// The account and the group of the session.
+    package let key: SessionKey
+    /// The session.
+    package let session: OfferedSession
+    /// Its subscriptions, each with one reader.
+    package let subscriptions: [Subscription]
+
+    /// A session.
+    package init(client: ClientID, key: SessionKey, session: OfferedSession, subscriptions: [Subscription]) {
+        self.client = client
+        self.key = key
+        self.session = session
+        self.subscriptions = subscriptions
+    }
+}
+
+/// Sessions that pass from one process to another: those of a `SessionKey` with a group.
+extension SessionPool {
+    /// Continues a session of another process, with the ids that its client and resources had there. Their state is not
+    /// reported to the sink, only its changes from now on. Returns the resources, in the order of the subscriptions.
+    ///
+    /// Throws if the client or one of the subscriptions exists already; then nothing has changed.
+    package func adopt(_ adopted: SessionAdoption) throws(PoolError) -> [SubscriptionResource] {
+        let client = try makePooledClient(adopted.client, adopted.key)
+        let opened = try state.withLock { state throws(PoolError) in try register(adopted, on: client, in: &state) }
+        sink.clientAdopted(client)
+        client.core.addObserver(client)
+        for entry in opened {
+            _ = entry.resource.startActivation()
+            entry.shared.adopt(entry.resource, entry.subscription.table)
+            entry.shared.subscription.addObserver(entry.shared)
+        }
+        client.core.isSessionOffered = true
+        client.core.adopt(
+            session: adopted.session.id,
+            address: adopted.session.address,
+            processed: adopted.session.processed,
+            opened.map { ($0.shared.subscription, number: $0.subscription.number, table: $0.subscription.table) }
+        )
+        return opened.map(\.resource)
+    }
+
+    /// A subscription of an adopted session here.
+    private struct Opened {
+        let shared: SharedSubscription
+        let resource: SubscriptionResource
+        let subscription: SessionAdoption.Subscription
+    }
+
+    private func register(
+        _ adopted: SessionAdoption,
+        on client: PooledClient,
+        in state: inout State
+    ) throws(PoolError) -> [Opened] {
+        if state.isStopping { throw .stopping }
+        let keys = adopted.subscriptions.map { SharedKey(session: adopted.key, properties: $0.table.properties) }
+        guard state.clients[adopted.client] == nil, keys.allSatisfy({ state.implicit[$0] == nil }),
+            let ids = state.machine.adopted(adopted.client, adopted.key, keys)
+        else { throw .lifecycle(rule: "the session is open already") }
+        var opened: [Opened] = []
+        do throws(PoolError) {
+            for ((id, key), subscription) in zip(zip(ids, keys), adopted.subscriptions) {
+                let shared = try makeShared(id, key.properties, on: client)
+                let home = SubscriptionHome.pooled(key.session)
+                let resource = try insert(subscription.id, home: home, isImplicit: true, key.properties, into: &state)
+                opened.append(Opened(shared: shared, resource: resource, subscription: subscription))
+            }
+        } catch {
+            state.machine.clientRemoved(adopted.client)
+            for entry in opened { state.resources[entry.resource.id] = nil }
+            throw error
+        }
+        for ((id, key), entry) in zip(zip(ids, keys), opened) {
+            state.shared[id] = entry.shared
+            state.implicit[key] = entry.resource
+            state.holders[entry.resource.id] = 1
+        }
+        state.clients[adopted.client] = client
+        state.clientOrder.append(adopted.client)
+        return opened
+    }
+
+    /// The clients whose sessions other processes can continue.
+    package var transferableClients: [ClientID] { clients().filter(\.isTransferable).map(\.id) }
+
+    /// Leaves all sessions that other processes can continue, and sends nothing to their servers. Their clients are
+    /// removed, and their implicit resources become inactive; other resources continue on other sessions.
+    package func abandonTransferable() {
+        for client in clients() where client.isTransferable { abandon(client) }
+    }
+
+    private func abandon(_ client: PooledClient) {
+        let others = sharedSubscriptions(on: client).flatMap(\.resources).filter { !$0.isImplicit }
+        client.startAbandoning()
+        client.core.abandon()
+        closeClient(client)
+        sink.clientRemoved(client.id)
+        for resource in others { try? activate(resource) }
+    }
+}

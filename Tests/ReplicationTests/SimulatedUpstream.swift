@@ -1,0 +1,195 @@
+import EventHub
+import Replication
+import SessionCore
+
+/// An upstream server: each session keeps its notifications, so that a client can continue it after any of them.
+final class SimulatedUpstream {
+    /// A notification of a subscription, by the number of the subscription in its session.
+    enum Notification {
+        case subscribed(Int)
+        case update(Int, value: Int)
+    }
+
+    final class Session {
+        let name: String
+        var subscriptions: Set<Int> = []
+        var notifications: [Notification] = []
+        /// The node that reads it.
+        var reader: Int
+        /// How many values were sent since it was read last.
+        var unread = 0
+
+        init(name: String, reader: Int) {
+            self.name = name
+            self.reader = reader
+        }
+
+        func subscribe(_ number: Int) {
+            subscriptions.insert(number)
+            notifications.append(.subscribed(number))
+        }
+    }
+
+    /// The number of values after which a session that no node reads ends.
+    private static let patience = 1300
+    private(set) var sessions: [String: Session] = [:]
+    /// The number of sessions that were opened.
+    private(set) var opened = 0
+
+    func open(by node: Int) -> Session {
+        opened += 1
+        let session = Session(name: "session\(opened)", reader: node)
+        sessions[session.name] = session
+        return session
+    }
+
+    /// Sends a value to all subscriptions.
+    func send(_ value: Int) {
+        for session in sessions.values {
+            session.unread += 1
+            if session.unread > Self.patience { sessions[session.name] = nil }
+            for number in session.subscriptions.sorted() { session.notifications.append(.update(number, value: value)) }
+        }
+    }
+
+    /// The number of subscriptions in sessions that these nodes read.
+    func subscriptions(readBy nodes: [Int]) -> Int {
+        sessions.values.filter { nodes.contains($0.reader) }.reduce(0) { $0 + $1.subscriptions.count }
+    }
+}
+
+/// A client of a node, which carries the shared subscriptions of one group.
+struct SimulatedClient {
+    let id: String
+    let session: SimulatedUpstream.Session
+    /// The number of notifications that were read.
+    var cursor = 0
+    /// The shared subscriptions by number.
+    var topics: [Int: String] = [:]
+    var lastNumber = 0
+}
+
+/// The upstream sessions of a node.
+extension SimulatedNode {
+    static func layout(of id: String) -> SubscriptionLayout {
+        SubscriptionLayout(itemNames: [id], fieldNames: ["number"], fieldCount: 1)
+    }
+
+    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
+        drop(id)
+        outbox.begin(id, tenure: tenure)
+        let group = machine.ledger?.group(of: id, key) ?? 0
+        if clients[group] == nil { clients[group] = makeClient() }
+        carried[id] = Self.layout(of: id)
+        clients[group]?.lastNumber += 1
+        guard let client = clients[group] else { return }
+        clients[group]?.topics[client.lastNumber] = id
+        client.session.subscribe(client.lastNumber)
+        _ = outbox.append(.carried(subscription: id, by: client.id))
+    }
+
+    private func makeClient() -> SimulatedClient {
+        let session = upstream.open(by: number)
+        let client = SimulatedClient(id: "c-\(session.name)", session: session)
+        _ = outbox.append(.clientAdded(client.id, .connectedWSStreaming))
+        outbox.offer(OfferedUpstreamSession(content: Array(session.name.utf8), processed: 0), of: client.id)
+        return client
+    }
+
+    /// Continues a session if the server still has it; otherwise subscribes again.
+    func adopt(_ inherited: InheritedSession) {
+        for topic in inherited.topics {
+            drop(topic.id)
+            outbox.begin(topic.id, tenure: topic.tenure)
+        }
+        outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
+        let name = String(decoding: inherited.session.content, as: UTF8.self)
+        guard let session = upstream.sessions[name], let first = inherited.topics.first,
+            let group = machine.ledger?.group(of: first.id, first.key)
+        else {
+            for topic in inherited.topics {
+                report(.unsubscribed(isFinal: false), of: topic.id)
+                _ = outbox.append(.carried(subscription: topic.id, by: nil))
+            }
+            _ = outbox.append(.clientRemoved(inherited.client))
+            for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure) }
+            return
+        }
+        session.reader = number
+        var client = SimulatedClient(id: inherited.client, session: session, cursor: Int(inherited.session.processed))
+        for topic in inherited.topics {
+            client.topics[Int(topic.number)] = topic.id
+            carried[topic.id] = Self.layout(of: topic.id)
+        }
+        client.lastNumber = (client.topics.keys.max() ?? 0) + 1000
+        clients[group] = client
+        adopted += 1
+    }
+
+    /// Leaves all sessions to other nodes.
+    func dropAll() {
+        for client in clients.values { outbox.surrender(client.id) }
+        clients = [:]
+        for id in carried.keys.sorted() { drop(id) }
+    }
+
+    /// Reads the notifications of the sessions. A session that another node reads was adopted.
+    func readSessions() {
+        for (group, client) in clients.sorted(by: { $0.key < $1.key }) {
+            guard client.session.reader == number, upstream.sessions[client.session.name] != nil else {
+                if machine.ownsSessions(at: now()) { problems.append("node \(number) shares \(client.session.name)") }
+                clients[group] = nil
+                continue
+            }
+            read(client, group)
+        }
+    }
+
+    private func read(_ client: SimulatedClient, _ group: UInt64) {
+        client.session.unread = 0
+        for notification in client.session.notifications[client.cursor...] {
+            clients[group]?.cursor += 1
+            let cursor = UInt64(clients[group]?.cursor ?? 0)
+            switch notification {
+            case .subscribed(let number):
+                guard let id = client.topics[number] else {
+                    client.session.subscriptions.remove(number)
+                    continue
+                }
+                outbox.number(id, UInt64(number))
+                let event = SubscriptionEvent.subscribed(
+                    itemCount: 1,
+                    fieldCount: 1,
+                    keyPosition: nil,
+                    commandPosition: nil
+                )
+                _ = outbox.append(.event(.subscription(event), .subscription(id)), number: cursor)
+            case .update(let number, let value):
+                guard let id = client.topics[number], let layout = carried[id] else {
+                    client.session.subscriptions.remove(number)
+                    continue
+                }
+                let event = SubscriptionEvent.update(Self.update(String(value), layout))
+                _ = outbox.append(.event(.subscription(event), .subscription(id)), number: cursor)
+            }
+        }
+    }
+
+    func drop(_ id: String) {
+        outbox.end(id)
+        guard carried.removeValue(forKey: id) != nil else { return }
+        for (group, client) in clients {
+            for (number, topic) in client.topics where topic == id {
+                clients[group]?.topics[number] = nil
+                client.session.subscriptions.remove(number)
+            }
+        }
+        report(.unsubscribed(isFinal: true), of: id)
+        _ = outbox.append(.carried(subscription: id, by: nil))
+        _ = outbox.append(.subscriptionRemoved(id))
+    }
+
+    func report(_ event: SubscriptionEvent, of id: String) {
+        _ = outbox.append(.event(.subscription(event), .subscription(id)))
+    }
+}
