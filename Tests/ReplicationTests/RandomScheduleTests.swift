@@ -280,6 +280,25 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty)
     }
 
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func memberServesAgainOnceItHasReadWhatItMissed(seed: UInt64) {
+        let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: 0)
+        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(4))
+        let node = cluster.nodes[0]
+        for _ in 0..<50 {
+            cluster.disconnect(node)
+            cluster.run(.milliseconds(10))
+        }
+        let end = cluster.nodes[1].machine.position
+        var isServing = false
+        for _ in 0..<500 where !isServing {
+            cluster.run(.milliseconds(10))
+            isServing = node.machine.isServing(at: cluster.now)
+        }
+        #expect(isServing && node.machine.position >= end)
+    }
+
     @Test(arguments: [1, 3, 6] as [Int])
     func memberThatJoinsWhileTheEngineIsPausedBeginsNoEpoch(seconds: Int) {
         let cluster = SimulatedCluster(nodes: 3, seed: 17, loss: 0)

@@ -78,6 +78,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var phase = Phase.offline
     var created: String?
     var firstKept: UInt64 = 0
+    /// The position of the last frame when the log was inspected.
+    private var endAtConnection: UInt64 = 0
     var reader = LogReader(position: 0)
     package internal(set) var ledger: ClusterLedger?
     package internal(set) var member: UInt64
@@ -143,8 +145,11 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The position up to which the log is applied.
     package var position: UInt64 { reader.position }
 
-    /// Whether streams may be opened on this member.
-    package func isServing(at now: Moment) -> Bool { isFollowing && monitor.isInTouch(at: now) }
+    /// Whether streams may be opened on this member, and requests answered from its ledger: not before it has read what
+    /// the log had when its connection was opened.
+    package func isServing(at now: Moment) -> Bool {
+        isFollowing && position >= endAtConnection && monitor.isInTouch(at: now)
+    }
 
     /// Whether no other member can have adopted the sessions of this one: it does not leave, misses no frame that others
     /// have had for a while, and its last heartbeat is too recent for them to suspect it.
@@ -213,6 +218,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     package mutating func looked(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
         guard phase != .offline else { return [] }
         firstKept = generation.first
+        endAtConnection = generation.last
         isFetching = false
         guard ledger != nil, created == generation.created else {
             created = generation.created
