@@ -11,11 +11,14 @@ package struct AdoptedSession: Sendable {
     /// Its subscriptions.
     package let subscriptions: [AdoptedSubscription]
 
+    /// The largest number that is accepted from another process: sums with it do not overflow.
+    static let largestNumber = 1 << 62
+
     /// A session.
     package init(id: String, address: String, processed: Int, subscriptions: [AdoptedSubscription]) {
         self.id = id
         self.address = address
-        self.processed = processed
+        self.processed = min(max(0, processed), Self.largestNumber)
         self.subscriptions = subscriptions
     }
 }
@@ -32,7 +35,7 @@ package struct AdoptedSubscription: Sendable {
     /// A subscription with one level.
     package init(token: SubscriptionToken, number: Int, table: ValueTable) {
         self.token = token
-        self.number = number
+        self.number = min(max(0, number), AdoptedSession.largestNumber)
         self.table = table
     }
 }

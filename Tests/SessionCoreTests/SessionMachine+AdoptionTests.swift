@@ -53,6 +53,16 @@ import Testing
         return harness
     }
 
+    /// The numbers come from another process.
+    @Test(arguments: [(.max, 1 << 62), (.min, 0)] as [(Int, Int)])
+    func extremeNumbersAreBounded(number: Int, bound: Int) {
+        let harness = SessionHarness()
+        harness.adopt("sid", address: "http://server", processed: number, number: number, Self.table(.raw, []))
+        #expect(harness.takeConversation().last?.contains("LS_recovery_from=\(bound)&") == true)
+        harness.receive("CONOK,sid,70000,0,*", "PROG,\(bound)", "U,3,1,b|", "LOOP,0")
+        #expect(harness.status == .disconnectedTryingRecovery)
+    }
+
     @Test func sessionIsRecoveredFromTheLastKnownNotification() {
         let harness = Self.adopting()
         #expect(
