@@ -100,6 +100,7 @@ class Caller:
         return None
 
     def lose(self, path, text):
+        self.cluster.note(f"lost: {path}: {text}")
         self.findings.lost.append(f"caller {self.name}: {path}: {text}")
 
 

@@ -34,6 +34,8 @@ class Reader:
         self.highest = {}
         self.heard = time.monotonic()
         self.status = None
+        # The body of the last response that was not 200.
+        self.refusal = ""
         self.opened = 0
 
     async def run(self):
@@ -57,6 +59,7 @@ class Reader:
             status = await reader.readline()
             self.status = int(status.split()[1]) if status else None
             if self.status != 200:
+                self.refusal = (await reader.read(4096)).decode(errors="replace").rpartition("\r\n\r\n")[2]
                 return
             self.opened += 1
             while (await reader.readline()).strip():
@@ -162,14 +165,14 @@ class PreparedReader(Reader):
         except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, ValueError):
             pass
         if self.status == 404:
-            self.caller.lose(path, "404 for a prepared stream")
+            self.caller.lose(path, f"404 for a prepared stream on {port}: {self.refusal}")
             self.path = None
 
     async def delete(self):
         path, self.path = self.path, None
-        status, _ = await self.caller.call("GET", path)
+        status, answer = await self.caller.call("GET", path)
         if status == 404:
-            return self.caller.lose(path, "404 for a prepared stream")
+            return self.caller.lose(path, f"404 for a prepared stream: {answer}")
         status, _ = await self.caller.call("DELETE", path)
         if status == 204:
             status, _ = await self.caller.call("GET", path)

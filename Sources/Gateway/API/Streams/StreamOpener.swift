@@ -97,6 +97,8 @@ struct StreamOpener: Sendable {
     /// Removes a prepared stream that is not opened in time.
     func expire(_ id: String, generation: UInt64) {
         services.timers.schedule(after: Self.preparedLifetime) {
+            // A gateway that stops leaves its streams to the other members of its cluster.
+            guard !services.process.isStopping else { return }
             let entry = services.streamResources.remove(id) { !$0.isOpen && $0.generation == generation }
             guard let entry else { return }
             services.cluster?.write(.stream(.remove(id: id, evenIfOpen: false)))
