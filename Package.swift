@@ -114,7 +114,8 @@ let package = Package(
         .executableTarget(
             name: "GatewayCLI",
             dependencies: [
-                "Gateway", "DemoServer", "LightstreamerClient", "JSONText", logging, nioCore, nioSSL, asyncHTTPClient,
+                "Gateway", "DemoServer", "LightstreamerClient", "SessionCore", "JSONText", logging, nioCore, nioSSL,
+                asyncHTTPClient,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],

@@ -125,8 +125,7 @@ struct GatewayWatch {
             timeout: Self.responseTimeout
         )
         let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
-        guard let resource = try? JSONValue(parsing: body), resource["active"]?.bool == false else { return }
-        if resource["lastError"]?.object != nil { throw WatchFailure.removal }
+        if let failure = (try? JSONValue(parsing: body)).flatMap(WatchFailure.end) { throw failure }
     }
 
     private func show(_ event: JSONValue) throws -> Bool {
@@ -137,8 +136,10 @@ struct GatewayWatch {
         case "update": return output.show(.update(Self.update(data)))
         case "stream":
             if output.show(.other(name: name, content: data.text)) { return true }
-            guard let status = data["sources"]?.array?.first?["status"]?.string else { return false }
-            return output.show(.status(status))
+            guard let source = data["sources"]?.array?.first else { return false }
+            // A subscription may end before the stream begins.
+            if let failure = WatchFailure.end(of: source) { throw failure }
+            return source["status"]?.string.map { output.show(.status($0)) } ?? false
         case "server-error", "subscription-error":
             let (code, message) = (data["code"]?.number?.intValue ?? 0, data["message"]?.string ?? "")
             throw name == "server-error"

@@ -1,4 +1,6 @@
 internal import Gateway
+internal import JSONText
+internal import SessionCore
 internal import Synchronization
 
 /// An event that `watch` shows.
@@ -48,6 +50,17 @@ struct WatchFailure: Error, Equatable {
 
     /// The removal of a subscription by a Lightstreamer server.
     static let removal = WatchFailure("The server removed the subscription.")
+
+    /// Why a gateway's subscription is not active any more, from the resource or the `stream` event; nil if it is active,
+    /// or its last session has only ended.
+    static func end(of subscription: JSONValue) -> WatchFailure? {
+        guard subscription["active"]?.bool == false, let error = subscription["lastError"], error.object != nil else {
+            return nil
+        }
+        let code = error["code"]?.number?.intValue ?? 0
+        if code == UpstreamRefusal.removalCode { return .removal }
+        return .subscriptionError(code, error["message"]?.string ?? "")
+    }
 
     private static func refusal(_ event: String, _ code: Int, _ message: String, _ kind: UpstreamCodes.Kind)
         -> WatchFailure

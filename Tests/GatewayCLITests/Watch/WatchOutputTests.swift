@@ -24,6 +24,16 @@ import Testing
         fields: [.init(name: "price", value: "1"), .init(name: "note", value: nil)]
     )
 
+    @Test(arguments: [
+        (#"{"active":false,"lastError":{"code":61,"message":"Removed by the server"}}"#, WatchFailure.removal),
+        (#"{"active":false,"lastError":{"code":17,"message":"x"}}"#, .subscriptionError(17, "x")),
+        (#"{"active":true,"lastError":{"code":61,"message":""}}"#, nil), (#"{"active":false,"lastError":null}"#, nil),
+        ("{}", nil),
+    ])
+    func theEndOfASubscriptionIsKnownFromItsState(state: String, failure: WatchFailure?) throws {
+        #expect(WatchFailure.end(of: try JSONValue(parsing: state)) == failure)
+    }
+
     @Test func anUpdateIsOneLine() {
         #expect(LineDisplay.line(update) == "item1 k ADD (snapshot) price=1 note=null")
     }
