@@ -96,9 +96,7 @@ struct StreamOpener: Sendable {
 
     /// Removes a prepared stream that is not opened in time.
     func expire(_ id: String, generation: UInt64) {
-        services.timers.schedule(after: Self.preparedLifetime) {
-            // A gateway that stops leaves its streams to the other members of its cluster.
-            guard !services.process.isStopping else { return }
+        services.timers.schedule(after: Self.preparedLifetime, runsAtStop: false) {
             let entry = services.streamResources.remove(id) { !$0.isOpen && $0.generation == generation }
             guard let entry else { return }
             services.cluster?.write(.stream(.remove(id: id, evenIfOpen: false)))
@@ -138,7 +136,9 @@ struct StreamOpener: Sendable {
     /// Closes a stream when the token that opened it expires.
     private func closeAtExpiry(_ id: String, _ caller: Caller) -> TimerID? {
         services.access.remaining(of: caller).flatMap { time in
-            services.timers.schedule(after: time) { services.streams.close(id, reason: "token-expired") }
+            services.timers.schedule(after: time, runsAtStop: false) {
+                services.streams.close(id, reason: "token-expired")
+            }
         }
     }
 

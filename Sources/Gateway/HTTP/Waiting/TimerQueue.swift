@@ -7,8 +7,13 @@ final class TimerQueue: Sendable {
     /// An action; it must be quick.
     typealias Action = @Sendable () -> Void
 
+    struct Timer {
+        let runsAtStop: Bool
+        let action: Action
+    }
+
     struct State: ~Copyable {
-        var timers = TimerTable<Action>()
+        var timers = TimerTable<Timer>()
         var isStopped = false
         var sleeper: Task<Void, Never>?
     }
@@ -19,42 +24,45 @@ final class TimerQueue: Sendable {
     /// An empty queue.
     init(clock: @escaping @Sendable () -> Moment) { self.clock = clock }
 
-    /// Schedules an action. After `stop` the action runs at once, and the result is nil.
+    /// Schedules an action. After `stop` the result is nil.
+    ///
+    /// - Parameter runsAtStop: Whether `stop` runs the action before it is due, and at once if it is scheduled later:
+    ///   a response to a request that waits. Otherwise it is dropped: a limit of time that has not ended.
     @discardableResult
-    func schedule(after delay: Duration, _ action: @escaping Action) -> TimerID? {
+    func schedule(after delay: Duration, runsAtStop: Bool = true, _ action: @escaping Action) -> TimerID? {
         let due = clock() + delay
         let id: TimerID? = state.withLock { state in
             if state.isStopped { return nil }
             let isEarliest = state.timers.next.map { due < $0 } ?? true
-            let id = state.timers.add(action, at: due)
+            let id = state.timers.add(Timer(runsAtStop: runsAtStop, action: action), at: due)
             if isEarliest { state.sleeper?.cancel() }
             return id
         }
-        if id == nil { action() }
+        if id == nil, runsAtStop { action() }
         return id
     }
 
     /// Cancels an action, unless it has run.
     func cancel(_ id: TimerID) { state.withLock { $0.timers.remove(id) } }
 
-    /// Runs actions when they are due, until `stop` or cancellation; then runs all remaining actions.
+    /// Runs actions when they are due, until `stop` or cancellation, which `stop` follows as well.
     func run() async {
         while !Task.isCancelled, !isStopped {
             let now = clock()
-            for action in state.withLock({ $0.timers.take(dueBy: now) }) { action() }
+            for timer in state.withLock({ $0.timers.take(dueBy: now) }) { timer.action() }
             await sleep()
         }
         stop()
     }
 
-    /// Runs all remaining actions, so that waiting requests get their responses. Later actions run at once.
+    /// Runs the actions of waiting requests, so that these get their responses, and drops all others.
     func stop() {
         let left = state.withLock { state in
             state.isStopped = true
             state.sleeper?.cancel()
             return state.timers.takeAll()
         }
-        for action in left { action() }
+        for timer in left where timer.runsAtStop { timer.action() }
     }
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }

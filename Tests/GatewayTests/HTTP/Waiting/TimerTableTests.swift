@@ -1,4 +1,5 @@
 import SessionCore
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -43,5 +44,20 @@ import Testing
         #expect(table.next == moment(5))
         #expect(table.takeAll() == left.filter { $0 % 10 > 4 }.sorted { ($0 % 10, $0) < ($1 % 10, $1) })
         #expect(table.next == nil && table.actions.count == 0)
+    }
+}
+
+@Suite struct TimerQueueTests {
+    /// A limit of time that has not ended when the gateway stops has not ended: only requests that wait get responses.
+    @Test func stopRunsTheActionsOfWaitingRequestsOnly() {
+        let queue = TimerQueue(clock: { .zero })
+        let actions = Mutex<[String]>([])
+        queue.schedule(after: .seconds(2)) { actions.withLock { $0.append("response") } }
+        queue.schedule(after: .seconds(1), runsAtStop: false) { actions.withLock { $0.append("limit") } }
+        queue.stop()
+        #expect(actions.withLock { $0 } == ["response"])
+        queue.schedule(after: .seconds(2)) { actions.withLock { $0.append("late response") } }
+        queue.schedule(after: .seconds(1), runsAtStop: false) { actions.withLock { $0.append("late limit") } }
+        #expect(actions.withLock { $0 } == ["response", "late response"])
     }
 }
