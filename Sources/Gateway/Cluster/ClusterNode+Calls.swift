@@ -218,9 +218,8 @@ extension ClusterNode {
             throw EngineError.refused("the request is too large to be forwarded")
         }
         guard let connection = state.withLock({ $0.connection }) else { throw EngineError.notConnected("offline") }
-        let cancellation = seal.close(MemberCall.cancel(number).bytes)
-        let reply = try await connection.call(process, bytes, within: time) {
-            abandonment?.add { connection.notify(process, cancellation) }
+        let reply = try await connection.call(process, bytes, within: time) { [seal] in
+            abandonment?.add { connection.notify(process, seal.close(MemberCall.cancel(number).bytes)) }
         }
         guard let opened = seal.open(reply), let responses = try? ForwardedResponse.decoded(opened),
             responses.count == requests.count
