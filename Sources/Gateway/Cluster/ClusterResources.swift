@@ -38,7 +38,7 @@ struct ClusterResources: Sendable {
             if outcome == .accepted { return confirm(response, making: made, call, operation, generation) }
             discard(made)
             let problem = outcome == .refused ? StreamsResource.overLimit(limit) : .notInTouch
-            call.respond(ProblemDetails.response(problem, requestID: call.requestID))
+            call.respond(ProblemDetails.response(to: call, for: problem))
         }
     }
 
@@ -59,7 +59,7 @@ struct ClusterResources: Sendable {
                 detail:
                     "This member was replaced while it performed the request. Read the resource before you repeat it."
             )
-            call.respond(ProblemDetails.response(problem, requestID: call.requestID))
+            call.respond(ProblemDetails.response(to: call, for: problem))
         }
     }
 

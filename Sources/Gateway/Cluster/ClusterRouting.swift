@@ -78,7 +78,7 @@ struct ClusterRouting: Sendable {
             if abandonment.isAbandoned { return }
             guard cluster.clock() < deadline else {
                 let problem = Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
-                return call.respond(ProblemDetails.response(problem, requestID: call.requestID))
+                return call.respond(ProblemDetails.response(to: call, for: problem))
             }
             try? await Task.sleep(for: Self.retryInterval)
         }
@@ -106,13 +106,13 @@ struct ClusterRouting: Sendable {
         } catch EngineError.refused(let reason) {
             let detail = "The request cannot be forwarded to the owner of the resource: \(reason)."
             let problem = Problem(.unavailable, detail: detail)
-            return ProblemDetails.response(problem, requestID: call.requestID)
+            return ProblemDetails.response(to: call, for: problem)
         } catch {
             let problem = Problem(
                 .unavailable,
                 detail: "The owner of the resource did not respond. It may have performed the request."
             )
-            return ProblemDetails.response(problem, requestID: call.requestID)
+            return ProblemDetails.response(to: call, for: problem)
         }
     }
 
