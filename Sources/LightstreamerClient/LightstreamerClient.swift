@@ -81,16 +81,14 @@ public final class LightstreamerClient: Sendable {
     public func disconnect() { core.disconnect() }
 
     /// Continues a session that another process has opened, with these inactive subscriptions, their `LS_subId`, and
-    /// the values that they have after `processed` data notifications. The server repeats all later notifications. If
+    /// the values that they have after the processed data notifications. The server repeats all later notifications. If
     /// it refuses, the subscriptions are unsubscribed, and a new session follows. For a client that was never
     /// connected.
     package func adopt(
-        session id: String,
-        address: String,
-        processed: Int,
+        _ session: OfferedSession,
         _ subscriptions: [(Subscription, number: Int, table: ValueTable)]
     ) {
-        core.adopt(id, address: address, processed: processed, subscriptions)
+        core.adopt(session, subscriptions)
     }
 
     /// Leaves the session to another process: closes the connections, and sends nothing to the server.

@@ -1,25 +1,22 @@
 internal import TLCP
 
-/// A session that another process has opened, as far as a client needs it to continue it.
-package struct AdoptedSession: Sendable {
-    /// The server's name for it.
+/// A session that another process can continue.
+package struct OfferedSession: Sendable, Equatable {
+    /// The server's name for it: a secret.
     package let id: String
     /// The address for everything that needs a new connection.
     package let address: String
-    /// The number of data notifications whose events are known here.
+    /// The number of data notifications whose events were reported.
     package let processed: Int
-    /// Its subscriptions.
-    package let subscriptions: [AdoptedSubscription]
 
     /// The largest number that is accepted from another process: sums with it do not overflow.
     static let largestNumber = 1 << 62
 
     /// A session.
-    package init(id: String, address: String, processed: Int, subscriptions: [AdoptedSubscription]) {
+    package init(id: String, address: String, processed: Int) {
         self.id = id
         self.address = address
         self.processed = min(max(0, processed), Self.largestNumber)
-        self.subscriptions = subscriptions
     }
 }
 
@@ -35,7 +32,7 @@ package struct AdoptedSubscription: Sendable {
     /// A subscription with one level.
     package init(token: SubscriptionToken, number: Int, table: ValueTable) {
         self.token = token
-        self.number = min(max(0, number), AdoptedSession.largestNumber)
+        self.number = min(max(0, number), OfferedSession.largestNumber)
         self.table = table
     }
 }
@@ -52,8 +49,12 @@ extension SessionMachine {
     /// notifications after the known ones. If it cannot be recovered, its subscriptions end as at any lost session, and
     /// a new session follows. Only for a machine without a session and without subscriptions; without a server address
     /// nothing happens.
-    package mutating func adopt(_ adopted: AdoptedSession, at context: EventContext) -> [SessionAction] {
-        takeOver(adopted, at: context)
+    package mutating func adopt(
+        _ offer: OfferedSession,
+        _ adopted: [AdoptedSubscription],
+        at context: EventContext
+    ) -> [SessionAction] {
+        takeOver(offer, adopted, at: context)
         return takeActions()
     }
 
@@ -63,30 +64,31 @@ extension SessionMachine {
         return takeActions()
     }
 
-    private mutating func takeOver(_ adopted: AdoptedSession, at context: EventContext) {
+    private mutating func takeOver(_ offer: OfferedSession, _ adopted: [AdoptedSubscription], at context: EventContext)
+    {
         guard state.isIdle, let creationAddress = details.serverAddress else { return }
-        let isAllowed = configuration.allowedAddresses?.allows(adopted.address) ?? true
-        let address = isAllowed ? adopted.address : creationAddress
+        let isAllowed = configuration.allowedAddresses?.allows(offer.address) ?? true
+        let address = isAllowed ? offer.address : creationAddress
         fallbackAddress = creationAddress
         backoff.reset(to: retryDelay)
         version.creating(at: creationAddress)
-        previousSession = SessionID(adopted.id)
+        previousSession = SessionID(offer.id)
         session = SessionRecord(
-            id: SessionID(adopted.id),
+            id: SessionID(offer.id),
             creationAddress: creationAddress,
             ignoresControlLink: options.serverInstanceAddressIgnored,
             address: address,
             // No request is sent before a `CONOK` has named the limit.
             requestLimit: 0,
-            cursor: RecoveryCursor(processed: adopted.processed)
+            cursor: RecoveryCursor(processed: offer.processed)
         )
         // Requests of the other process may have had the identifiers below.
-        requestIDs = RequestIDGenerator(after: SubscriptionStore.reservedNumbers + adopted.processed)
+        requestIDs = RequestIDGenerator(after: SubscriptionStore.reservedNumbers + offer.processed)
         bandwidth.begin(with: options.requestedMaxBandwidth)
         numberEvents()
-        setProperty(.sessionId(adopted.id))
+        setProperty(.sessionId(offer.id))
         if address != creationAddress { setProperty(.serverInstanceAddress(address)) }
-        perform(subscriptions.adopt(adopted.subscriptions), at: context)
+        perform(subscriptions.adopt(adopted), at: context)
         cause = "ws.error"
         state.transition(to: .recovering(Recovery(since: context.now, step: .firstPause)))
         setStatus(.disconnectedTryingRecovery)

@@ -56,9 +56,7 @@ extension SessionPool {
         }
         client.core.isSessionOffered = true
         client.core.adopt(
-            session: adopted.session.id,
-            address: adopted.session.address,
-            processed: adopted.session.processed,
+            adopted.session,
             opened.map { ($0.shared.subscription, number: $0.subscription.number, table: $0.subscription.table) }
         )
         return opened.map(\.resource)

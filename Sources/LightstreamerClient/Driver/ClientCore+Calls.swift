@@ -74,12 +74,7 @@ extension ClientCore {
 
     // MARK: - Adoption
 
-    func adopt(
-        _ id: String,
-        address: String,
-        processed: Int,
-        _ subscriptions: [(Subscription, number: Int, table: ValueTable)]
-    ) {
+    func adopt(_ session: OfferedSession, _ subscriptions: [(Subscription, number: Int, table: ValueTable)]) {
         state.withLock { state in
             guard !state.isShutDown else { return }
             var adopted: [AdoptedSubscription] = []
@@ -91,8 +86,7 @@ extension ClientCore {
                 active.append((subscription, token))
                 adopted.append(AdoptedSubscription(token: token, number: number, table: table))
             }
-            let session = AdoptedSession(id: id, address: address, processed: processed, subscriptions: adopted)
-            mailbox.put(.adopt(session, active))
+            mailbox.put(.adopt(session, adopted, active))
         }
     }
 

@@ -8,7 +8,7 @@ enum DriverInput: Sendable {
     /// `disconnect()`.
     case disconnect
     /// `adopt(…)`; the subscriptions are active already.
-    case adopt(AdoptedSession, [(Subscription, SubscriptionToken)])
+    case adopt(OfferedSession, [AdoptedSubscription], [(Subscription, SubscriptionToken)])
     /// `abandon()`.
     case abandon
     /// `subscribe(_:)`; the subscription is active already.

@@ -66,9 +66,9 @@ final class SessionDriver {
             let actions = machine.subscribe(token, properties, at: context)
             subscription.noteNumber(machine.number(of: token))
             perform(actions)
-        case .adopt(let session, let subscriptions):
+        case .adopt(let session, let adopted, let subscriptions):
             for (subscription, token) in subscriptions { delivery.began(subscription, token) }
-            let actions = machine.adopt(session, at: context)
+            let actions = machine.adopt(session, adopted, at: context)
             for (subscription, token) in subscriptions { subscription.noteNumber(machine.number(of: token)) }
             perform(actions)
         case .abandon: perform(machine.abandon(at: context))

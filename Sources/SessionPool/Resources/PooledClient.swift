@@ -199,23 +199,6 @@ extension PooledClient: ClientObserver {
     }
 }
 
-/// A session that another process can continue.
-package struct OfferedSession: Sendable, Equatable {
-    /// The server's name for it: a secret.
-    package let id: String
-    /// The address for new connections.
-    package let address: String
-    /// The number of data notifications whose events were reported.
-    package let processed: Int
-
-    /// A session.
-    package init(id: String, address: String, processed: Int) {
-        self.id = id
-        self.address = address
-        self.processed = processed
-    }
-}
-
 /// The state of a client's connection at a moment.
 package struct ClientSituation: Sendable, Equatable {
     /// The status.

@@ -56,8 +56,8 @@ final class SessionHarness {
     /// Adopts a session with the subscription 1.
     func adopt(_ id: String, address: String, processed: Int, number: Int, _ table: ValueTable) {
         let subscription = AdoptedSubscription(token: SubscriptionToken(1), number: number, table: table)
-        let session = AdoptedSession(id: id, address: address, processed: processed, subscriptions: [subscription])
-        perform(machine.adopt(session, at: context))
+        let session = OfferedSession(id: id, address: address, processed: processed)
+        perform(machine.adopt(session, [subscription], at: context))
     }
 
     func abandon() { perform(machine.abandon(at: context)) }
