@@ -19,16 +19,12 @@ struct Broadcast {
         var reader = LiveGroupReader(channel)
         guard reader.nextSequence != nil else { return nil }
         published = reader.published
-        var pieces: [StreamPiece] = []
-        var size = 0
+        var content = Content()
         while reader.nextSequence != nil {
-            guard let piece = reader.take(before: .max, variant) else { return nil }
-            size += piece.bytes.count
-            guard size <= Self.limit else { return nil }
-            pieces.append(piece)
+            guard let piece = reader.take(before: .max, variant), content.append(piece) else { return nil }
         }
         events = channel.unsentCount
-        write = SharedWrite(streams: streams, pieces: pieces.count == 1 ? pieces : [Self.gathered(pieces, size)])
+        write = SharedWrite(streams: streams, pieces: content.gathered)
     }
 
     /// The new events of channels, in one order, for streams that are in the live group of all of them. Nil if there
@@ -39,24 +35,34 @@ struct Broadcast {
         for reader in readers { order.append(reader.nextSequence) }
         guard let first = order.first else { return nil }
         published = readers[first].published
-        var pieces: [StreamPiece] = []
-        var size = 0
+        var content = Content()
         while let (place, until) = order.next() {
-            guard let piece = readers[place].take(before: until, variant) else { return nil }
-            size += piece.bytes.count
-            guard size <= Self.limit else { return nil }
-            pieces.append(piece)
+            guard let piece = readers[place].take(before: until, variant), content.append(piece) else { return nil }
             order.set(readers[place].nextSequence, at: place)
         }
         events = channels.reduce(0) { $0 + $1.unsentCount }
-        write = SharedWrite(streams: streams, pieces: pieces.count == 1 ? pieces : [Self.gathered(pieces, size)])
+        write = SharedWrite(streams: streams, pieces: content.gathered)
     }
 
-    /// Copies the pieces into one block. That costs less than a `writev` of several pieces for each stream.
-    private static func gathered(_ pieces: [StreamPiece], _ size: Int) -> StreamPiece {
-        let block = PrivateBytes(capacity: size)
-        for piece in pieces { block.append(piece.bytes) }
-        return StreamPiece(owner: block, bytes: block.all)
+    /// The pieces of a broadcast, as far as they are read.
+    private struct Content {
+        private var pieces: [StreamPiece] = []
+        private var size = 0
+
+        /// Adds a piece; false if the broadcast is too large.
+        mutating func append(_ piece: StreamPiece) -> Bool {
+            size += piece.bytes.count
+            pieces.append(piece)
+            return size <= Broadcast.limit
+        }
+
+        /// One piece: several are copied into one block, which costs less than a `writev` of them for each stream.
+        var gathered: [StreamPiece] {
+            if pieces.count == 1 { return pieces }
+            let block = PrivateBytes(capacity: size)
+            for piece in pieces { block.append(piece.bytes) }
+            return [StreamPiece(owner: block, bytes: block.all)]
+        }
     }
 }
 
