@@ -106,18 +106,7 @@ struct AccessFixture {
         _ headers: [HTTPField] = [],
         peer: String = "127.0.0.1"
     ) -> (Fixture.Outcome, AdmittedStream?) {
-        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
-        var fields = HTTPFields([HTTPField("Host", "gateway.example")] + headers)
-        if let key { fields.append("Authorization", "Bearer \(key)") }
-        if !body.isEmpty { fields.append("Content-Type", "application/json") }
-        let request = HTTPRequest(
-            method: method,
-            rawPath: parts.first ?? "",
-            rawQuery: parts.count > 1 ? parts[1] : nil,
-            headers: fields,
-            body: Array(body.utf8),
-            peer: PeerAddress(host: peer, port: 1)
-        )
+        let request = HTTPRequest(method, target, as: key, headers, body, peer: peer)
         switch host.decide(request, later: { _ in }) {
         case .respond(let response): return (Fixture.outcome(response), nil)
         case .wait: return (Fixture.Outcome(isWaiting: true), nil)
@@ -140,5 +129,30 @@ struct AccessFixture {
     /// Makes a ticket.
     func makeTicket(as key: String) -> String {
         perform("POST", "/v1/tickets", as: key).json["ticket"]?.string ?? ""
+    }
+}
+
+extension HTTPRequest {
+    /// A request to `gateway.example`, as it arrives. A body is JSON.
+    init(
+        _ method: String,
+        _ target: String,
+        as key: String?,
+        _ headers: [HTTPField] = [],
+        _ body: String = "",
+        peer: String = "127.0.0.1"
+    ) {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        var fields = HTTPFields([HTTPField("Host", "gateway.example")] + headers)
+        if let key { fields.append("Authorization", "Bearer \(key)") }
+        if !body.isEmpty { fields.append("Content-Type", "application/json") }
+        self.init(
+            method: method,
+            rawPath: parts.first ?? "",
+            rawQuery: parts.count > 1 ? parts[1] : nil,
+            headers: fields,
+            body: Array(body.utf8),
+            peer: PeerAddress(host: peer, port: 1)
+        )
     }
 }

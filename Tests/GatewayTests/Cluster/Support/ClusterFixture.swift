@@ -116,18 +116,7 @@ struct ClusterMember {
         _ body: String = "",
         _ headers: [HTTPField] = []
     ) -> PendingOutcome {
-        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
-        var fields = HTTPFields([HTTPField("Host", "gateway.example")] + headers)
-        if let key { fields.append("Authorization", "Bearer \(key)") }
-        if !body.isEmpty { fields.append("Content-Type", "application/json") }
-        let request = HTTPRequest(
-            method: method,
-            rawPath: parts.first ?? "",
-            rawQuery: parts.count > 1 ? parts[1] : nil,
-            headers: fields,
-            body: Array(body.utf8),
-            peer: PeerAddress(host: "127.0.0.1", port: 1)
-        )
+        let request = HTTPRequest(method, target, as: key, headers, body)
         let pending = PendingOutcome()
         pending.set(host.handle(request, pending.responder))
         return pending
