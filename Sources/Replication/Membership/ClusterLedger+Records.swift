@@ -146,7 +146,7 @@ extension ClusterLedger {
 
     private mutating func remove(_ gone: UInt64, _ effects: inout [LedgerEffect]) {
         guard members.removeValue(forKey: gone) != nil else { return }
-        removed = (removed + [gone]).suffix(64)
+        removed = (removed + [gone]).suffix(Self.remembered)
         requests.abandonAll(by: gone)
         let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
         let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)

@@ -123,7 +123,7 @@ package struct ClusterLedger: Sendable, Equatable {
         case lost
     }
 
-    /// The number of earlier epochs that are kept.
+    /// The number of earlier epochs, and of removed members, that are kept.
     static let remembered = 64
 
     /// Applies the frame at the position that follows the last one.
