@@ -117,6 +117,6 @@ extension SessionPool {
         client.core.abandon()
         closeClient(client)
         sink.clientRemoved(client.id)
-        for resource in others { try? activate(resource) }
+        for resource in others { _ = try? activate(resource) }
     }
 }

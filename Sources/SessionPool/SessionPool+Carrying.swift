@@ -3,20 +3,27 @@ internal import SessionCore
 
 /// Connects resources to the upstream subscriptions that carry them.
 extension SessionPool {
-    /// Finds or opens the upstream subscription of a resource that becomes active, and adds the resource to it.
-    func carry(_ resource: SubscriptionResource) throws(PoolError) {
+    /// Finds or opens the upstream subscription of a resource that becomes active, and adds the resource to it. Returns
+    /// whether it was opened.
+    ///
+    /// The resource is added before a new client connects and before a new subscription is sent to the server, so that
+    /// all events of both follow.
+    func carry(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
         switch resource.home {
         case .dedicated(let id):
             let client = try usedClient(id)
             let shared = try makeShared(nil, resource.properties, on: client)
             _ = shared.join(resource)
             subscribe(shared)
+            return true
         case .pooled(let session):
             let key = SharedKey(session: session, properties: resource.properties)
             // A subscription may end after it was found and before the resource joins it; then another one is acquired.
             while true {
-                let shared = try acquire(key)
-                if shared.join(resource) { return }
+                let acquired = try acquire(key)
+                let hasJoined = acquired.shared.join(resource)
+                try open(acquired)
+                if hasJoined { return acquired.isNew }
             }
         }
     }
@@ -69,22 +76,27 @@ extension SessionPool {
         deleteResource(resource)
     }
 
-    /// The upstream subscription of a key, with the caller as one more user of it.
-    private func acquire(_ key: SharedKey) throws(PoolError) -> SharedSubscription {
+    /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.
+    private func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
         let acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+        if let client = acquired.newClient { start(client) }
+        return acquired
+    }
+
+    /// Connects the client and sends the subscription that were created. If the client may not connect, it is removed
+    /// with its subscriptions.
+    private func open(_ acquired: Acquired) throws(PoolError) {
         if let client = acquired.newClient {
-            start(client)
             do throws(ClientError) {
                 try client.connect()
             } catch {
                 discard(client)
                 guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
                 let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
-                throw .overQuota(.sessionsPerServer(upstream: key.session.upstream, limit: limit))
+                throw .overQuota(.sessionsPerServer(upstream: client.upstream ?? "", limit: limit))
             }
         }
         if acquired.isNew { subscribe(acquired.shared) }
-        return acquired.shared
     }
 
     /// An upstream subscription, and what was created for it.

@@ -33,7 +33,11 @@ extension SessionPool {
     /// needs one call of `leaveImplicit`.
     ///
     /// - Parameter id: The id of the resource if it is created; nil: a new one.
-    package func joinImplicit(_ key: SharedKey, as id: ResourceID? = nil) throws(PoolError) -> SubscriptionResource {
+    /// - Returns: The resource, and whether the call has opened an upstream subscription for it.
+    package func joinImplicit(
+        _ key: SharedKey,
+        as id: ResourceID? = nil
+    ) throws(PoolError) -> (resource: SubscriptionResource, isOpened: Bool) {
         let (resource, isLingering) = try state.withLock { state throws(PoolError) in
             let resource: SubscriptionResource
             if let present = state.implicit[key] {
@@ -47,15 +51,14 @@ extension SessionPool {
             guard holders == 1, let shared = resource.carrier?.id else { return (resource, true) }
             return (resource, state.machine.reclaimed(shared))
         }
-        do {
+        do throws(PoolError) {
             // The linger of its upstream subscription has just ended: the resource needs a new subscription.
             if !isLingering { deactivate(resource) }
-            if !resource.status.isActive { try activateIfInactive(resource) }
+            return (resource, isOpened: try activateIfInactive(resource))
         } catch {
             leaveImplicit(resource)
             throw error
         }
-        return resource
     }
 
     /// Removes a reader of an implicit resource; after the last one the resource is deleted, once the linger is over.
@@ -91,14 +94,16 @@ extension SessionPool {
         }
     }
 
-    /// Subscribes. Throws `lifecycle` if the resource is active, and `overQuota` if a quota is used up.
-    package func activate(_ resource: SubscriptionResource) throws(PoolError) {
+    /// Subscribes. Throws `lifecycle` if the resource is active, and `overQuota` if a quota is used up. Returns whether
+    /// an upstream subscription was opened.
+    @discardableResult
+    package func activate(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
         guard resource.startActivation() else {
             throw .lifecycle(rule: "the subscription is already active")
         }
         sink.subscription(resource.id, becameActive: true)
         do {
-            try carry(resource)
+            return try carry(resource)
         } catch {
             resource.activationFailed()
             sink.subscription(resource.id, becameActive: false)
@@ -161,7 +166,7 @@ extension SessionPool {
             try activate(resource)
         } catch {
             set(present, of: resource)
-            try? activate(resource)
+            _ = try? activate(resource)
             throw error
         }
     }
@@ -220,12 +225,14 @@ extension SessionPool {
         return true
     }
 
-    /// Activates a resource unless another reader has done so at the same time.
-    private func activateIfInactive(_ resource: SubscriptionResource) throws(PoolError) {
+    /// Activates a resource unless it is active; another reader may do so at the same time. Returns whether an upstream
+    /// subscription was opened.
+    private func activateIfInactive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
+        if resource.status.isActive { return false }
         do {
-            try activate(resource)
+            return try activate(resource)
         } catch .lifecycle {
-            return
+            return false
         }
     }
 }

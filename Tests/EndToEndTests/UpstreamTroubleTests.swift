@@ -39,11 +39,7 @@ internal import Testing
         var configuration = DemoServerConfiguration()
         configuration.adapterSets = ["OTHER"]
         try await DemoFixture.run(server: configuration) { demo in
-            let made = try await call("POST", demo.url + "/v1/clients", json: #"{"upstream":"demo","connect":false}"#)
-            let client = demo.url + (try #require(made.header("Location")))
-            var stream = try await EventStream(client + "/events")
-            _ = try await stream.first("stream")
-            _ = try await call("POST", client + "/connect")
+            var stream = try await EventStream(demo.url + Self.quotes)
             let error = try await stream.first("server-error")
             #expect(error["code"]?.text == "2")
             #expect(try await call("GET", demo.url + "/health/live").status == 200)

@@ -36,8 +36,8 @@ internal import Testing
 
     @Test func readersOfEqualPropertiesShareOneResource() throws {
         let pool = pool()
-        let first = try pool.joinImplicit(Self.key)
-        let second = try pool.joinImplicit(Self.key)
+        let first = try pool.joinImplicit(Self.key).resource
+        let second = try pool.joinImplicit(Self.key).resource
         #expect(first === second)
         #expect(pool.resources().count == 1 && pool.figures(of: "demo").users == 1)
         pool.leaveImplicit(first)
@@ -51,23 +51,33 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    @Test func subscriptionIsCarriedBeforeItIsSent() throws {
+        let pool = pool()
+        #expect(try pool.joinImplicit(Self.key).isOpened)
+        #expect(sink.present.subscriptionsBefore == [0])
+        #expect(try !pool.joinImplicit(Self.key).isOpened)
+        let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        #expect(try !pool.activate(posted))
+        #expect(sink.present.subscriptionsBefore == [0, 1] && sink.present.faults.isEmpty)
+    }
+
     @Test func discardedResourceClosesASubscriptionOfItsOwnOnly() throws {
         let pool = pool()
         let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         try pool.activate(posted)
-        pool.discardImplicit(try pool.joinImplicit(Self.key))
+        pool.discardImplicit(try pool.joinImplicit(Self.key).resource)
         #expect(pool.figures(of: "demo").subscriptions == 1)
         pool.deactivate(posted)
         pass(5, in: pool)
         #expect(pool.figures(of: "demo").subscriptions == 0)
-        pool.discardImplicit(try pool.joinImplicit(Self.key))
+        pool.discardImplicit(try pool.joinImplicit(Self.key).resource)
         #expect(pool.figures(of: "demo").subscriptions == 0)
         #expect(sink.present.faults.isEmpty)
     }
 
     @Test func closedSubscriptionIsReleased() throws {
         let pool = pool()
-        let resource = try pool.joinImplicit(Self.key)
+        let resource = try pool.joinImplicit(Self.key).resource
         weak let carrier = resource.carrier
         #expect(carrier != nil)
         pool.leaveImplicit(resource)
@@ -77,13 +87,13 @@ internal import Testing
 
     @Test func readerAtTheEndOfTheLingerGetsANewSubscription() throws {
         let pool = pool()
-        let resource = try pool.joinImplicit(Self.key)
+        let resource = try pool.joinImplicit(Self.key).resource
         let carrier = try #require(resource.carrier)
         pool.leaveImplicit(resource)
         // The machine releases the subscription; the reader joins before it is closed.
         time.pass(5)
         let actions = pool.state.withLock { $0.machine.timePassed(at: time.moment) }
-        let again = try pool.joinImplicit(Self.key)
+        let again = try pool.joinImplicit(Self.key).resource
         #expect(actions.count == 1)
         pool.closeShared(try #require(carrier.id))
         #expect(again === resource && again.status.isActive)
@@ -97,7 +107,7 @@ internal import Testing
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<500 {
-                        guard let resource = try? pool.joinImplicit(Self.key) else { continue }
+                        guard let resource = try? pool.joinImplicit(Self.key).resource else { continue }
                         await Task.yield()
                         pool.leaveImplicit(resource)
                     }
@@ -140,7 +150,7 @@ internal import Testing
         let resource = try #require(try pool.adopt(Self.adoption).first)
         #expect(resource.status.isActive && resource.status.isSubscribed && resource.status.itemCount == 1)
         #expect(resource.client?.id == ClientID("c1") && pool.clients().map(\.id) == [ClientID("c1")])
-        #expect(try pool.joinImplicit(Self.grouped) === resource)
+        #expect(try pool.joinImplicit(Self.grouped).resource === resource)
         // The sink knows the state already.
         #expect(sink.present.carried.isEmpty && sink.present.faults.isEmpty)
         #expect(throws: PoolError.self) { try pool.adopt(Self.adoption) }
@@ -149,7 +159,7 @@ internal import Testing
 
     @Test func abandonedSessionsLeaveNothingButOtherResources() throws {
         let pool = pool { $0.upstreams[0].maxSessions = 1 }
-        let implicit = try pool.joinImplicit(Self.grouped, as: ResourceID("s1"))
+        let implicit = try pool.joinImplicit(Self.grouped, as: ResourceID("s1")).resource
         let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         try pool.activate(posted)
         let client = try #require(implicit.client)

@@ -39,7 +39,10 @@ extension HubState {
             }
         }
         for channel in channels(of: topic) { channel.log.forget(through: sequence, createdAt: 0) }
-        guard case .subscription(let id) = topic, let record = subscriptions[id] else { return }
+        guard case .subscription(let id) = topic else { return }
+        // Its first events happened in another hub.
+        subscriptions[id]?.start = nil
+        guard let record = subscriptions[id] else { return }
         let state = PresentState(channel: record.channel, events: record.table.eventsFromStart)
         for stream in streamsReading(record).sorted() where streams[stream]?.reads[record.channel.id] != nil {
             send(numbered([state]), to: stream)

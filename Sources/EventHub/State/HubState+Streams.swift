@@ -49,13 +49,14 @@ extension HubState {
         guard var stream = streams[id], stream.shard == nil else { return nil }
         let wanted = channels(of: stream.request)
         let resumeFrom = resumePoint(of: stream.request, wanted)
+        let start = resumeFrom.sequence == nil ? start(of: stream.request) : nil
         stream.shard = shard
         stream.epoch = epoch
         stream.outcome = resumeFrom.outcome
         streams[id] = stream
         let announcement = ControlEvent.stream(
             id: id,
-            sources: states(of: stream.request),
+            sources: start?.states ?? states(of: stream.request),
             resume: resumeFrom.outcome,
             retryMilliseconds: retryMilliseconds
         )
@@ -63,6 +64,14 @@ extension HubState {
         if let sequence = resumeFrom.sequence {
             changes += departedChannels(of: stream.request, after: sequence)
             changes += wanted.compactMap { read($0.channel, in: id, after: sequence) }
+        } else if let start {
+            for (channel, sequence) in start.channels {
+                if wanted.contains(where: { $0.channel === channel }) {
+                    changes += [read(channel, in: id, after: sequence)].compactMap(\.self)
+                } else {
+                    changes += lastEvents(of: channel, after: sequence)
+                }
+            }
         } else {
             changes += join(wanted, in: id)
         }
@@ -101,15 +110,18 @@ extension HubState {
     private func departedChannels(of request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
         request.sources.flatMap { source -> [StreamChange] in
             guard case .client(let id, withSubscriptions: true) = source else { return [] }
-            return (clients[id]?.departed ?? []).flatMap { channel -> [StreamChange] in
-                guard let last = channel.log.lastSequence, last > sequence,
-                    let position = channel.log.position(after: sequence)
-                else { return [] }
-                let view = channel.log.view
-                let local = ShardChannel(id: channel.id, view: view)
-                return [.read(local, from: position, upTo: view), .retire(local, upTo: view)]
-            }
+            return (clients[id]?.departed ?? []).flatMap { lastEvents(of: $0, after: sequence) }
         }
+    }
+
+    /// The changes that make a stream read the events that a channel has after a sequence, and no later ones.
+    private func lastEvents(of channel: Channel, after sequence: UInt64) -> [StreamChange] {
+        guard let last = channel.log.lastSequence, last > sequence,
+            let position = channel.log.position(after: sequence)
+        else { return [] }
+        let view = channel.log.view
+        let local = ShardChannel(id: channel.id, view: view)
+        return [.read(local, from: position, upTo: view), .retire(local, upTo: view)]
     }
 
     // MARK: - Changes

@@ -87,6 +87,9 @@ struct HubState: Sendable {
             subscription.lastError = nil
             let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
             subscription.channel.log.setContext(context)
+            subscription.start = clients[client].map {
+                SubscriptionStart(sequence: sequence, client: client, status: $0.status)
+            }
         }
         subscriptions[id] = subscription
         if let client { clients[client]?.add(id, subscription.channel) }

@@ -60,6 +60,8 @@ struct SubscriptionRecord: Sendable {
     var lastError: UpstreamRefusal?
     /// The client that carries it.
     var client: String?
+    /// Its state when that client, or the last one, began to carry it.
+    var start: SubscriptionStart?
     /// The streams that have it as a source.
     var streams: Set<String> = []
 
@@ -73,6 +75,16 @@ struct SubscriptionRecord: Sendable {
             return [event, .endOfSnapshot(itemPos: update.itemPos)]
         }
     }
+}
+
+/// The state of a subscription when a client began to carry it: active, not subscribed, without values.
+struct SubscriptionStart: Sendable {
+    /// The sequence of the last event before it.
+    let sequence: UInt64
+    /// The client.
+    let client: String
+    /// The status of the client.
+    let status: ClientStatus
 }
 
 /// The subject of events: a client or a subscription resource.

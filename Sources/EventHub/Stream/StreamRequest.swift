@@ -20,6 +20,9 @@ package enum EventFormat: Sendable, Hashable, CaseIterable {
 package struct StreamRequest: Sendable {
     /// The sources of the stream, in the order in which the `stream` event lists them.
     package var sources: [StreamSource]
+    /// The subscriptions that were opened for this stream. A stream of no other sources starts with their first events,
+    /// also if it is opened later.
+    package var opened: Set<String> = []
     /// The format of the events.
     package var format: EventFormat = .serverSentEvents
     /// Whether unread events of a late reader are conflated. False: every event is delivered, within a window.

@@ -87,19 +87,20 @@ extension Rights {
 
 /// Shared subscriptions of streams.
 extension Services {
-    /// Joins the shared subscription of these properties, in the pool or in the cluster.
+    /// Joins the shared subscription of these properties, in the pool or in the cluster; `isOpened`: whether it was
+    /// opened by this call.
     func join(
         upstream: String,
         _ properties: SubscriptionProperties
-    ) throws(PoolError) -> (id: String, subscription: JoinedSubscription) {
+    ) throws(PoolError) -> (id: String, subscription: JoinedSubscription, isOpened: Bool) {
         let session = try sessionKey(upstream: upstream)
         if let cluster {
             let key = SharedTopicKey(upstream: upstream, properties: properties)
-            let id = cluster.hold(key)
-            return (id, .clustered(id, key))
+            let (id, isNew) = cluster.hold(key)
+            return (id, .clustered(id, key), isNew)
         }
-        let resource = try pool.joinImplicit(SharedKey(session: session, properties: properties))
-        return (resource.id.rawValue, .local(resource))
+        let (resource, isOpened) = try pool.joinImplicit(SharedKey(session: session, properties: properties))
+        return (resource.id.rawValue, .local(resource), isOpened)
     }
 
     /// Leaves a shared subscription.

@@ -109,7 +109,7 @@ struct ClusterWorker: Sendable {
             guard let pool else { throw .unknownUpstream(key.upstream) }
             let session = try Self.session(of: key.upstream, group, in: pool)
             let shared = SharedKey(session: session, properties: key.properties)
-            carried[id]?.resource = try pool.joinImplicit(shared, as: ResourceID(id))
+            carried[id]?.resource = try pool.joinImplicit(shared, as: ResourceID(id)).resource
             return nil
         } catch {
             return error

@@ -21,14 +21,16 @@ struct StreamGate: Sendable {
 /// Streams of this member.
 extension ClusterNode {
     /// Adds a stream of a shared subscription, whose topic is added to the hub. Each call needs one call of `release`.
-    func hold(_ key: SharedTopicKey) -> String {
+    /// Returns the id of the topic, and whether the hub did not know it.
+    func hold(_ key: SharedTopicKey) -> (id: String, isNew: Bool) {
         let id = ids.id(of: key)
         state.withLock { $0.machine.hold(id, key) }
-        if !hub.knows(.subscription(id)) {
+        let isNew = !hub.knows(.subscription(id))
+        if isNew {
             hub.take([.subscriptionAdded(id, key.properties), .activity(subscription: id, isActive: true)])
         }
         wake()
-        return id
+        return (id, isNew)
     }
 
     /// Removes a stream of a shared subscription.

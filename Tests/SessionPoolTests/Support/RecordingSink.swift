@@ -9,6 +9,9 @@ final class RecordingSink: PoolSink {
         var carried: [ResourceID: ClientID] = [:]
         var changed: [SubscriptionProperties] = []
         var faults: [String] = []
+        var clients: [ClientID: PooledClient] = [:]
+        /// How many subscriptions the client had when it began to carry one.
+        var subscriptionsBefore: [Int] = []
     }
 
     private let state = Mutex(State())
@@ -27,6 +30,7 @@ final class RecordingSink: PoolSink {
     func subscription(_ resource: ResourceID, joined client: ClientID, present: ValueTable) {
         state.withLock { state in
             if !state.resources.contains(resource) { state.faults.append("an unknown subscription joined") }
+            if let client = state.clients[client] { state.subscriptionsBefore.append(client.core.subscriptions.count) }
             if state.carried.updateValue(client, forKey: resource) != nil { state.faults.append("joined twice") }
         }
     }
@@ -42,7 +46,8 @@ final class RecordingSink: PoolSink {
         }
     }
 
-    func clientAdded(_ client: PooledClient) {}
+    func clientAdded(_ client: PooledClient) { state.withLock { $0.clients[client.id] = client } }
+
     func clientRemoved(_ client: ClientID) {}
     func client(_ client: ClientID, changedStatus status: ClientStatus) {}
     func client(_ client: ClientID, receivedServerError code: Int, message: String) {}

@@ -18,6 +18,8 @@ struct StreamOpener: Sendable {
         private(set) var sources: [StreamSource] = []
         private var known: Set<StreamSource> = []
         var joined: [String: JoinedSubscription] = [:]
+        /// The shared subscriptions that were opened for the stream.
+        var opened: Set<String> = []
         var clients: [StreamSource: ClientID] = [:]
 
         /// Adds a source, unless it was added before.
@@ -65,6 +67,7 @@ struct StreamOpener: Sendable {
         let id = services.makeStreamID()
         var request = request
         request.sources = acquired.sources
+        request.opened = acquired.opened
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
         entry.joined = acquired.joined
@@ -87,6 +90,8 @@ struct StreamOpener: Sendable {
             defer { entry.isOpen = true }
             if entry.isOpen { return false }
             entry.generation &+= 1
+            // A later reader of the stream joins subscriptions that have run for some time.
+            entry.prepared?.opened = []
             return true
         }
         guard let isFree else { throw HubError.unknownStream(id) }
@@ -214,7 +219,8 @@ struct StreamOpener: Sendable {
             source = existing
             if let client = client(of: existing) { acquired.clients[existing] = client }
         case .join(let upstream, let properties):
-            let (id, subscription) = try services.join(upstream: upstream, properties)
+            let (id, subscription, isOpened) = try services.join(upstream: upstream, properties)
+            if isOpened { acquired.opened.insert(id) }
             // A source that is named twice is joined once.
             if acquired.joined[id] != nil {
                 services.leave(subscription)

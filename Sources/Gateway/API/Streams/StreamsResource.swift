@@ -85,6 +85,7 @@ struct StreamsResource: Sendable {
         var request = request
         let acquired = try opener.acquire(selectors, for: call, owner: call.caller)
         request.sources = acquired.sources
+        request.opened = acquired.opened
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.joined = acquired.joined
         entry.clients = acquired.clients
@@ -237,6 +238,7 @@ extension StreamResources.Entry {
         prepared?.sources.removeAll { topics.contains($0.topic) }
         let present = Set(prepared?.sources ?? [])
         prepared?.sources += acquired.sources.filter { !present.contains($0) }
+        prepared?.opened.formUnion(acquired.opened)
         return (subscriptions, clients)
     }
 }

@@ -1,4 +1,6 @@
+import EventHub
 import JSONText
+import SessionCore
 import Testing
 
 @testable import Gateway
@@ -17,6 +19,33 @@ import Testing
         #expect(lines.headers["Content-Type"]?.hasPrefix("application/x-ndjson") == true)
         #expect(fixture.perform("GET", path, "", ["Accept": "application/json"]).status == 406)
         #expect(fixture.services.streamResources.ids.isEmpty)
+    }
+
+    private static let quotes = "upstream=demo&mode=RAW&items=a&fields=b"
+
+    /// Confirms a subscription, as its server may do at once.
+    private func confirm(_ id: String) {
+        let event = SubscriptionEvent.subscribed(itemCount: 7, fieldCount: 1, keyPosition: nil, commandPosition: nil)
+        fixture.hub.take(.event(.subscription(event), .subscription(id)))
+    }
+
+    @Test func streamReceivesAllEventsOfASubscriptionThatItOpened() {
+        let events = fixture.events("/v1/stream?" + Self.quotes, confirm)
+        #expect(events.contains(#""status":"DISCONNECTED","active":true,"subscribed":false"#))
+        #expect(events.contains("event: subscribed\n"))
+        // The subscription lingers: another stream joins it.
+        let others = fixture.events("/v1/stream?" + Self.quotes) { _ in }
+        #expect(others.contains(#""subscribed":true"#))
+        #expect(!others.contains("event: subscribed\n"))
+    }
+
+    @Test func preparedStreamReceivesAllEventsOfItsSubscriptionsOnce() {
+        let body = #"{"upstream":"demo","mode":"RAW","items":["a"],"fields":["b"]}"#
+        let url = fixture.perform("POST", "/v1/streams", body).json["url"]?.string ?? ""
+        #expect(fixture.events(url, confirm).contains("event: subscribed\n"))
+        let again = fixture.events(url) { _ in }
+        #expect(again.contains(#""subscribed":true"#))
+        #expect(!again.contains("event: subscribed\n"))
     }
 
     @Test func headOpensNothing() {

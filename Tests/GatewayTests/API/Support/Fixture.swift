@@ -4,6 +4,7 @@ import Logging
 import MicroHTTPD
 import SessionCore
 import SessionPool
+import StreamIO
 import Synchronization
 
 @testable import Gateway
@@ -13,6 +14,7 @@ import Synchronization
 struct Fixture {
     let services: Services
     let host: HTTPHost
+    let hub = EventHub(epoch: "e", clock: Moment.monotonic)
 
     init(upstreams: [String] = ["demo"], configure: (inout GatewayConfiguration) -> Void = { _ in }) {
         var configuration = GatewayConfiguration()
@@ -21,7 +23,6 @@ struct Fixture {
         }
         configuration.access.origins = ["https://a.example"]
         configure(&configuration)
-        let hub = EventHub(epoch: "e", clock: Moment.monotonic)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let access = AccessControl(configuration.access)
         services = Services(
@@ -54,6 +55,24 @@ struct Fixture {
         var code: String? { json["code"]?.string }
         var pointers: [String] {
             (json["errors"]?.array ?? []).compactMap { $0["pointer"]?.string ?? $0["parameter"]?.string }
+        }
+    }
+
+    /// The first events of the stream at a target, which the HTTP server opens after `meanwhile`.
+    func events(_ target: String, _ meanwhile: (_ subscription: String) -> Void) -> String {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        let request = HTTPRequest(method: "GET", rawPath: parts[0], rawQuery: parts.count > 1 ? parts[1] : nil)
+        guard case .stream(_, let stream) = host.decide(request, later: { _ in }) else { return "" }
+        defer { stream.onEnd(.neverOpened) }
+        for case .subscription(let id) in hub.stream(stream.id)?.request.sources ?? [] { meanwhile(id) }
+        let number = StreamID(slot: 0, generation: 0)
+        let opening = StreamOpening(stream: stream.id, id: number, framing: .bare, now: Moment.monotonic())
+        var batch = StreamBatch(byteLimit: 1 << 16, pieceLimit: 64)
+        // The shard owns the stream.
+        let shard = hub.makeShard(seed: 0) {}
+        return withExtendedLifetime(shard) {
+            _ = shard.open(opening).fill(&batch, now: Moment.monotonic())
+            return String(decoding: batch.pieces.flatMap { Array($0.bytes) }, as: UTF8.self)
         }
     }
 

@@ -1,0 +1,54 @@
+internal import SessionCore
+
+/// Streams that start with the first events of their subscriptions.
+extension HubState {
+    /// The first events of the subscriptions that were opened for a stream.
+    struct StreamStart {
+        /// The states of the subscriptions before these events.
+        var states: [SourceState] = []
+        /// The channels of the events, with the sequences after which they are read.
+        var channels: [(channel: Channel, sequence: UInt64)] = []
+    }
+
+    /// The start of a stream all of whose sources are subscriptions that were opened for it; nil for other streams, and if
+    /// the first events are no longer kept.
+    ///
+    /// A subscription that was not opened for the stream would need a snapshot, whose sequences follow the events so far:
+    /// a reader that resumes with one of these events would not receive the snapshot.
+    func start(of request: StreamRequest) -> StreamStart? {
+        var records: [(id: String, channel: Channel, start: SubscriptionStart)] = []
+        for source in request.sources {
+            guard case .subscription(let id) = source, request.opened.contains(id), let record = subscriptions[id],
+                let start = record.start
+            else { return nil }
+            records.append((id, record.channel, start))
+        }
+        guard !records.isEmpty else { return nil }
+        var result = StreamStart()
+        // A client is listed with its status at the first of its subscriptions: its later events follow.
+        var first: [String: SubscriptionStart] = [:]
+        for (_, _, start) in records where start.sequence < first[start.client]?.sequence ?? .max {
+            first[start.client] = start
+        }
+        for (name, start) in first {
+            guard let client = clients[name] else { return nil }
+            result.channels.append((client.connection, start.sequence))
+        }
+        for (id, channel, start) in records {
+            result.channels.append((channel, start.sequence))
+            result.states.append(
+                .subscription(
+                    SubscriptionSourceState(
+                        id: id,
+                        client: start.client,
+                        status: first[start.client]?.status,
+                        isActive: true,
+                        isSubscribed: false,
+                        lastError: nil
+                    )
+                )
+            )
+        }
+        return result.channels.allSatisfy { $0.channel.log.position(after: $0.sequence) != nil } ? result : nil
+    }
+}
