@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import pathlib
+import random
 import re
 import socket
 
@@ -84,9 +85,12 @@ async def call(port, method, path, body=None):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A free port below those that the system gives to connections, which could take it while its server restarts."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 async def descriptors_at_rest(gateway, wanted):
