@@ -117,7 +117,7 @@ final class LoopDriver {
     /// The time for which the loop may sleep, in milliseconds.
     private func patience() -> Int32 {
         if scheduler.hasQueue { return 0 }
-        var milliseconds = servers.compactMap(\.timeout).min() ?? .max
+        var milliseconds = servers.compactMap { $0.timeout(at: scheduler.now) }.min() ?? .max
         if milliseconds == 0 { return 0 }
         let collection = loop.mailbox.isFeedWaiting ? pace.next : nil
         let moments = [
@@ -155,8 +155,9 @@ final class LoopDriver {
     }
 
     private func runServers() {
-        for server in servers where server.mustRun || dueServers.contains(server.token) {
-            server.run()
+        for server in servers {
+            let isDue = dueServers.contains(server.token)
+            if isDue || server.mustRun(at: scheduler.now) { server.run(at: scheduler.now, isDue: isDue) }
         }
         dueServers.removeAll(keepingCapacity: true)
         while servers.count > 1, let index = servers.dropLast().firstIndex(where: { $0.connections == 0 }) {
@@ -243,7 +244,7 @@ extension LoopDriver {
             exchange.server.answer(exchange, .response(HTTPResponse(status: 503)))
         }
         loop.mailbox.close()
-        servers.forEach { $0.run() }
+        servers.forEach { $0.run(at: scheduler.now, isDue: true) }
         servers.forEach(remove)
         servers = []
         drains.forEach { $0.told(true) }

@@ -46,6 +46,8 @@ final class Exchange {
     var body: [UInt8] = []
     /// Bytes reserved for the body in the ledger, until the request is over.
     var reservedBytes = 0
+    /// When the head or the latest part of the body was received.
+    var partTime = Moment.zero
     /// Discarded bytes of an overlong body.
     var discarded = 0
     /// True for a request with `HEAD`.

@@ -10,6 +10,7 @@ extension HTTPServer {
         version: UnsafePointer<CChar>,
         part: UnsafeRawBufferPointer
     ) -> MHD_Result {
+        exchange.partTime = driver.scheduler.now
         switch exchange.phase {
         case .head:
             let isWhole = exchange.target?.fills(from: method, to: version) ?? false
@@ -22,7 +23,9 @@ extension HTTPServer {
         case .body:
             return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
         case .discarding(let response):
-            return part.isEmpty ? queue(response, for: exchange) : discard(exchange, part.count)
+            guard part.isEmpty else { return discard(exchange, part.count) }
+            bodyEnded(exchange)
+            return queue(response, for: exchange)
         case .answering(let response):
             return queue(response, for: exchange)
         case .opening(let head, let content):
@@ -59,6 +62,7 @@ extension HTTPServer {
             return refuse(exchange, error)
         }
         exchange.head = head
+        if head.body == .chunked { chunksBegan(exchange) }
         let isReserved = exchange.record.place.isReserved
         exchange.isLastOnConnection = head.isLastOnConnection || isReserved
         exchange.phase = .body
@@ -128,6 +132,7 @@ extension HTTPServer {
 
     private func requestArrived(_ exchange: Exchange) -> MHD_Result {
         guard let head = exchange.head else { return .NO }
+        bodyEnded(exchange)
         driver.requestTimes.requestArrived(exchange.record)
         driver.figures.requests &+= 1
         let request = request(of: exchange, head)

@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Glibc
+internal import StreamIO
 
 /// One libmicrohttpd daemon inside a loop: it parses requests, applies limits and answers. The daemon has no thread:
 /// the loop runs it and accepts its connections. A loop has one server, and for a while an older one beside it after
@@ -19,6 +20,11 @@ final class HTTPServer {
     private var added: [Int32: ConnectionPlace] = [:]
     /// Whether a connection was added or resumed, which the library's own timeout does not include.
     private var hasWork = false
+    /// Requests whose chunked body is being received, by id.
+    private var chunkedBodies: [UInt64: Exchange] = [:]
+    private var retries = RetryPace()
+    /// The longest pause within a chunked body while the library retries.
+    private static let longestPause = Duration.seconds(1)
     private var daemon: OpaquePointer?
     // The library keeps the pointers, so the text must not move; freed in `stop`.
     private var certificate: UnsafeMutablePointer<CChar>?
@@ -63,8 +69,14 @@ final class HTTPServer {
     }
 
     /// Runs the library until it has no more work.
-    func run() {
+    ///
+    /// - Parameter isDue: Whether the descriptor is readable.
+    func run(at now: Moment, isDue: Bool) {
         guard let daemon else { return }
+        if !isDue, !hasWork, !chunkedBodies.isEmpty {
+            retries.note(at: now)
+            if !retries.permits(at: now) { closePaused(at: now) }
+        }
         var rounds = 0
         repeat {
             hasWork = false
@@ -74,14 +86,20 @@ final class HTTPServer {
     }
 
     /// Whether `run` is due although the descriptor is not readable.
-    var mustRun: Bool { hasWork || timeout == 0 }
+    func mustRun(at now: Moment) -> Bool { hasWork || timeout(at: now) == 0 }
 
     /// Milliseconds until `run` is due; nil if it is not.
-    var timeout: UInt64? {
+    ///
+    /// When the line before a chunk is longer than the memory of the connection, version 0.9.75 of the library neither
+    /// reads on nor closes the connection, and asks for runs without end. While chunked bodies are received, such runs
+    /// have a pace.
+    func timeout(at now: Moment) -> UInt64? {
         guard let daemon else { return nil }
         if hasWork { return 0 }
         var milliseconds: UInt64 = 0
-        return MHD_get_timeout(daemon, &milliseconds) == .YES ? milliseconds : nil
+        guard MHD_get_timeout(daemon, &milliseconds) == .YES else { return nil }
+        let isTooSoon = milliseconds == 0 && !chunkedBodies.isEmpty && !retries.permits(at: now)
+        return isTooSoon ? RetryPace.milliseconds : milliseconds
     }
 
     /// Suspends the connection; only inside a callback of the library for it.
@@ -109,6 +127,13 @@ final class HTTPServer {
         MHD_stop_daemon(daemon)
         self.daemon = nil
         freeTexts()
+    }
+
+    /// Shuts down the connections of which one may be the cause of the retries. The library detects that and closes them.
+    private func closePaused(at now: Moment) {
+        for exchange in chunkedBodies.values where exchange.partTime + Self.longestPause <= now {
+            shutdown(exchange.record.descriptor, Int32(SHUT_RDWR))
+        }
     }
 
     private var isReadable: Bool {
@@ -148,6 +173,16 @@ extension HTTPServer {
         return driver.beginExchange(on: self, target: target, connection, record)
     }
 
+    /// A chunked body follows.
+    func chunksBegan(_ exchange: Exchange) {
+        chunkedBodies[exchange.id] = exchange
+    }
+
+    /// The body of a request was received, or the request has ended.
+    func bodyEnded(_ exchange: Exchange) {
+        if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
+    }
+
     /// A request has ended.
     func completed(_ exchange: Exchange, _ reason: MHD_RequestTerminationCode) {
         if let stream = exchange.secureStream {
@@ -155,6 +190,7 @@ extension HTTPServer {
             let isTimeout = reason == .REQUEST_TERMINATED_TIMEOUT_REACHED
             driver.scheduler.closed(stream, isTimeout ? .blockedTooLong : .peerClosed)
         }
+        bodyEnded(exchange)
         driver.ledger.releaseBody(exchange.reservedBytes)
         driver.requestTimes.requestEnded(exchange.record)
         driver.endExchange(exchange)
