@@ -149,6 +149,15 @@ extension ClusterNode {
         }
     }
 
+    /// Calls back with true once members have reported their resources after the beginning of an epoch; with false after
+    /// `patience`.
+    func whenComplete(_ done: @escaping @Sendable (Bool) -> Void) {
+        let now = clock()
+        if state.withLock({ $0.machine.isComplete(at: now) }) { return done(true) }
+        let request = ClusterWaiters.Catching(position: 0, isComplete: true, deadline: now + Self.patience, done: done)
+        if !waiters.withLock({ $0.add(request) }) { done(false) }
+    }
+
     /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
         let (isWriting, position, isComplete) = state.withLock { state in

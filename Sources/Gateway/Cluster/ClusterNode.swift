@@ -57,8 +57,8 @@ package final class ClusterNode: ChangeSink {
     let server = Mutex<RequestServer?>(nil)
     /// The calls of other members that are being performed, by their numbers.
     let served = Mutex<[UInt64: CallAbandonment]>([:])
-    /// The streams of this member that count against the limits of their callers.
-    let claims = Mutex(StreamClaims())
+    /// The units of this member that count against limits on all members together.
+    let claims = Mutex(QuotaClaims())
     /// Creates the resources that this member takes over.
     let resources = Mutex<ClusterResources?>(nil)
     /// The prepared streams of this member.
@@ -298,7 +298,7 @@ package final class ClusterNode: ChangeSink {
                 worker.withLock { $0.pool }?.reportAgain()
                 outbox.withLock { $0.specifyAgain() }
                 streams.withLock { $0 }?.declareAgain()
-                claimAgain()
+                declareClaims()
             case .closeOutbox:
                 outbox.withLock { $0.close() }
                 voidRequests()

@@ -1,97 +1,240 @@
 internal import MicroHTTPD
 internal import Replication
+internal import SessionCore
+internal import SessionPool
 internal import StreamIO
+internal import Synchronization
 
-/// The streams of this member that count against the limits of their callers on all members together: for each of them
-/// the units, and whether the log has accepted them.
-struct StreamClaims: Sendable {
-    private var units: [String: [QuotaUnit: Bool]] = [:]
+/// Units of quotas that a request may begin to use. The log does not free them before `end`.
+final class QuotaReservation: Sendable {
+    private let cluster: ClusterNode
+    private let units: Mutex<[QuotaUnit]>
 
-    /// Whether the log has accepted a unit.
-    func isAccepted(_ unit: QuotaUnit) -> Bool { units[unit.id]?[unit] ?? false }
-
-    /// The units that the log has accepted.
-    var accepted: [QuotaUnit] { units.values.flatMap { $0.filter(\.value).keys } }
-
-    /// Stores a unit.
-    mutating func set(_ unit: QuotaUnit, isAccepted: Bool) { units[unit.id, default: [:]][unit] = isAccepted }
-
-    /// The log has accepted a unit; false if it was removed meanwhile.
-    mutating func accept(_ unit: QuotaUnit) -> Bool { units[unit.id]?.updateValue(true, forKey: unit) != nil }
-
-    /// Removes a unit.
-    mutating func remove(_ unit: QuotaUnit) { units[unit.id]?[unit] = nil }
-
-    /// Removes and returns the units of a stream.
-    mutating func removeAll(of stream: String) -> [QuotaUnit] {
-        units.removeValue(forKey: stream)?.keys.map(\.self) ?? []
+    fileprivate init(_ demands: [QuotaDemand], in cluster: ClusterNode) {
+        self.cluster = cluster
+        units = Mutex(demands.map(\.unit))
     }
+
+    /// The request does not begin to use further units. May be called again.
+    func end() {
+        let units = units.withLock { units in
+            defer { units = [] }
+            return units
+        }
+        if !units.isEmpty { cluster.changeClaims { $0.endReservation(units) } }
+    }
+
+    // A request that is not performed after all, for instance because a queue is full, does not call `end`.
+    deinit { end() }
 }
 
-/// Limits of callers on all members together. The log decides about each stream, so that they are not exceeded; a stream
-/// counts as long as its member has it, open or prepared.
+/// Limits on all members together. The log decides about each unit, so that they are not exceeded; a unit counts as long
+/// as a member has it.
 extension ClusterNode {
-    /// Opens a stream, unless its caller has reached the limit of open and prepared streams.
-    func open(_ head: HTTPStreamHead, _ stream: AdmittedStream, for call: Call) {
-        guard let (identity, limit) = call.streamLimit else { return call.open(head, stream) }
-        claim(.stream(stream.id, of: identity), limit: limit) { outcome in
-            if outcome == .accepted { return call.open(head, stream) }
-            stream.onEnd(.neverOpened)
-            call.complete {
-                .response(
-                    outcome == .refused
-                        ? try StreamOpener.overLimit(limit, "for these credentials", call)
-                        : try StreamOpener.closing("behind", .notInTouch, call)
-                )
+    /// The decision of the log about units of quotas.
+    enum QuotaDecision: Sendable {
+        /// They are within the limits.
+        case accepted
+        /// They are not.
+        case refused(QuotaExcess)
+        /// It is not known in time.
+        case unknown
+    }
+
+    /// Performs a request once the log has accepted the units that it may begin to use. They remain accepted until
+    /// `perform`, or an action that it has started, ends the reservation.
+    func perform(
+        _ call: Call,
+        reserving demands: [QuotaDemand],
+        _ perform: @escaping @Sendable (QuotaReservation) throws -> OperationResult
+    ) throws -> OperationResult {
+        let (missing, number) = claims.withLock { $0.reserve(demands) }
+        let reservation = QuotaReservation(demands, in: self)
+        guard !missing.isEmpty else { return try perform(reservation) }
+        claim(missing, number, reservation) { [self] decision in
+            // A job of its own, because a handler takes too long for the node's task.
+            addJob {
+                call.complete {
+                    switch decision {
+                    case .accepted: return try perform(reservation)
+                    case .refused(let excess): throw Problem(excess)
+                    case .unknown: return .response(try StreamOpener.closing("behind", .notInTouch, call))
+                    }
+                }
+            }
+        }
+        return .deferred
+    }
+
+    /// Writes a claim, and calls back with the decision of the log. Unless it is accepted, the reservation ends.
+    private func claim(
+        _ demands: [QuotaDemand],
+        _ number: UInt64,
+        _ reservation: QuotaReservation,
+        _ done: @escaping @Sendable (QuotaDecision) -> Void
+    ) {
+        // In a new epoch, the other members declare the units that they have before new ones are decided.
+        whenComplete { [self] isComplete in
+            guard isComplete else {
+                reservation.end()
+                return done(.unknown)
+            }
+            decide(.quota(number), by: .quota(.claim(demands, number: number))) { [self] outcome in
+                let isAccepted: Bool? =
+                    switch outcome {
+                    case .accepted: true
+                    case .refused: false
+                    default: nil
+                    }
+                claims.withLock { $0.decided(demands, isAccepted: isAccepted) }
+                if isAccepted != true { reservation.end() }
+                switch isAccepted {
+                case true?: done(.accepted)
+                case false?: done(.refused(excess(of: demands)))
+                case nil: done(.unknown)
+                }
             }
         }
     }
 
-    /// Claims a unit, and calls back with the decision of the log; nil if it is not known in time.
-    func claim(_ unit: QuotaUnit, limit: Int, _ done: @escaping @Sendable (RecordOutcome?) -> Void) {
-        let isAccepted = claims.withLock { claims in
-            if claims.isAccepted(unit) { return true }
-            claims.set(unit, isAccepted: false)
-            return false
-        }
-        if isAccepted { return done(.accepted) }
-        let now = clock()
-        // In a new epoch, the other members claim the units that they have before new ones are decided.
-        guard state.withLock({ $0.machine.isComplete(at: now) }) else { return done(settle(unit, nil)) }
-        decide(.quota(unit), by: .quota(.claim(unit, limit: limit))) { [self] outcome in
-            done(settle(unit, outcome))
+    /// The limit because of which the log has refused units.
+    private func excess(of demands: [QuotaDemand]) -> QuotaExcess {
+        if let excess = state.withLock({ $0.machine.ledger?.excess(of: demands) }) { return excess }
+        // Other units were freed after the decision.
+        let limits = demands[0].limits
+        return QuotaExcess(
+            unit: demands[0].unit,
+            limit: limits.count ?? limits.size ?? 0,
+            isSize: limits.count == nil
+        )
+    }
+
+    /// Changes the units of this member, and writes what the other members have to know.
+    func changeClaims(_ change: (inout QuotaClaims) -> [QuotaRecord]) {
+        // Inside the lock, so that records about a unit are in the order of its changes.
+        claims.withLock { claims in
+            for record in change(&claims) { write(.quota(record)) }
         }
     }
 
-    private func settle(_ unit: QuotaUnit, _ outcome: RecordOutcome?) -> RecordOutcome? {
-        claims.withLock { claims in
-            if outcome == .accepted, claims.accept(unit) { return .accepted }
-            claims.remove(unit)
-            // The log may have accepted the unit, or may do so later.
-            if outcome != .refused { write(.quota(.release(unit))) }
-            return outcome == .refused ? .refused : nil
+    /// Declares all units again, after this member has joined under another number.
+    func declareClaims() { changeClaims { $0.declarations() } }
+
+    // MARK: - Streams
+
+    /// Opens a stream, unless its caller has reached the limit of open and prepared streams.
+    func open(_ head: HTTPStreamHead, _ stream: AdmittedStream, for call: Call) {
+        guard let (identity, limit) = call.streamLimit else { return call.open(head, stream) }
+        claim(stream: stream.id, of: identity, limit: limit) { decision in
+            if case .accepted = decision { return call.open(head, stream) }
+            stream.onEnd(.neverOpened)
+            call.complete {
+                guard case .refused = decision else {
+                    return .response(try StreamOpener.closing("behind", .notInTouch, call))
+                }
+                return .response(try StreamOpener.overLimit(limit, "for these credentials", call))
+            }
+        }
+    }
+
+    /// Claims a stream of this member, and calls back with the decision of the log. The stream counts until
+    /// `releaseClaims`.
+    func claim(
+        stream id: String,
+        of identity: String,
+        limit: Int,
+        _ done: @escaping @Sendable (QuotaDecision) -> Void
+    ) {
+        let demand = QuotaDemand(.stream(id, of: identity), limits: QuotaLimits(count: limit))
+        let (missing, number) = claims.withLock { $0.reserve([demand]) }
+        let reservation = QuotaReservation([demand], in: self)
+        guard !missing.isEmpty else {
+            reservation.end()
+            return done(.accepted)
+        }
+        claim(missing, number, reservation) { [self] decision in
+            guard case .accepted = decision else { return done(decision) }
+            let isUsed = claims.withLock { $0.useUnlessEnded(demand.unit) }
+            reservation.end()
+            done(isUsed ? .accepted : .unknown)
         }
     }
 
     /// This member has taken over a prepared stream, which counts for its owner if it did before.
     func takeOver(_ unit: QuotaUnit) {
         let isInUse = state.withLock { $0.machine.ledger?.isInUse(unit, by: $0.machine.member) ?? false }
-        if isInUse { claims.withLock { $0.set(unit, isAccepted: true) } }
+        if isInUse { changeClaims { $0.inherit(unit) } }
     }
 
     /// This member no longer has a stream.
-    func releaseClaims(of stream: String) {
-        // Inside the lock, so that no claim of `claimAgain` follows.
-        claims.withLock { claims in
-            for unit in claims.removeAll(of: stream) { write(.quota(.release(unit))) }
+    func releaseClaims(of stream: String) { changeClaims { $0.endUses(of: stream) } }
+
+    /// This member cannot create a resource that it has inherited: frees what the log has moved to this member with it.
+    func disown(_ units: [QuotaUnit]) { changeClaims { $0.disown(units) } }
+
+    // MARK: - Subscriptions
+
+    /// A caller uses a subscription with a number of items on this member; nil: the caller no longer uses it.
+    func subscription(_ id: String, of identity: String, uses items: Int?) {
+        let unit = QuotaUnit.subscription(id, of: identity)
+        changeClaims { claims in items.map { claims.use(unit, size: $0) } ?? claims.endUse(unit) }
+    }
+}
+
+extension Services {
+    /// Performs a request that may join shared subscriptions, once they are within the quotas of a caller on all members.
+    func reserving(
+        _ selectors: [SourceSelector],
+        of owner: Caller,
+        for call: Call,
+        _ perform: @escaping @Sendable (QuotaReservation?) throws -> OperationResult
+    ) throws -> OperationResult {
+        guard let cluster else { return try perform(nil) }
+        var known: Set<String> = []
+        let demands = selectors.compactMap { selector -> QuotaDemand? in
+            guard case .join(let upstream, let properties) = selector else { return nil }
+            let id = cluster.ids.id(of: SharedTopicKey(upstream: upstream, properties: properties))
+            return known.insert(id).inserted ? owner.demand(id, properties) : nil
         }
+        return try demands.isEmpty ? perform(nil) : cluster.perform(call, reserving: demands, perform)
     }
 
-    /// Claims all units again, after this member has joined under another number.
-    func claimAgain() {
-        claims.withLock { claims in
-            for unit in claims.accepted { write(.quota(.claim(unit, limit: nil))) }
+    /// Performs a request that creates or changes a subscription, once it is within the quotas of a caller on all
+    /// members.
+    func reserving(
+        _ id: ResourceID?,
+        _ properties: SubscriptionProperties,
+        of owner: Caller,
+        for call: Call,
+        _ perform: @escaping @Sendable () throws -> OperationResult
+    ) throws -> OperationResult {
+        guard let cluster, let demand = id.flatMap({ owner.demand($0.rawValue, properties) }) else {
+            return try perform()
         }
+        return try cluster.perform(call, reserving: [demand]) { reservation in
+            defer { reservation.end() }
+            return try perform()
+        }
+    }
+}
+
+extension Caller {
+    /// The demand of a subscription; nil if the caller has no quotas.
+    fileprivate func demand(_ id: String, _ properties: SubscriptionProperties) -> QuotaDemand? {
+        let limits = QuotaLimits(count: rights.maxSubscriptions, size: rights.maxItems)
+        guard let identity, !limits.isUnlimited else { return nil }
+        return QuotaDemand(
+            .subscription(id, of: identity),
+            size: SubscriptionUsage.items(of: properties),
+            limits: limits
+        )
+    }
+}
+
+extension Problem {
+    /// A quota of the whole cluster is used up.
+    fileprivate init(_ excess: QuotaExcess) {
+        self = SubscriptionUsage.overQuota(excess.isSize ? "items" : "subscriptions", excess.limit)
     }
 }
 

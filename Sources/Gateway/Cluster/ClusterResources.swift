@@ -34,10 +34,10 @@ struct ClusterResources: Sendable {
         guard let made, services.streamResources.entry(made) != nil, let (identity, limit) = call.streamLimit else {
             return confirm(response, making: made, call, operation, generation)
         }
-        cluster.claim(.stream(made, of: identity), limit: limit) { outcome in
-            if outcome == .accepted { return confirm(response, making: made, call, operation, generation) }
+        cluster.claim(stream: made, of: identity, limit: limit) { decision in
+            if case .accepted = decision { return confirm(response, making: made, call, operation, generation) }
             discard(made)
-            let problem = outcome == .refused ? StreamsResource.overLimit(limit) : .notInTouch
+            let problem = if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInTouch }
             call.respond(ProblemDetails.response(to: call, for: problem))
         }
     }
@@ -284,6 +284,7 @@ extension ClusterNode {
         } catch {
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
             if client != nil { take(.clientRemoved(id)) } else { take(.subscriptionRemoved(id)) }
+            if let owner = specification.owner { disown([.subscription(id, of: owner)]) }
         }
     }
 

@@ -161,8 +161,15 @@ struct ClusterStreams: Sendable {
             } catch {
                 cluster.logger.warning("a stream of another member cannot be made", metadata: ["error": "\(error)"])
                 cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
+                if let owner = specification.owner { cluster.disown(units(of: id, specification, owner)) }
             }
         }
+    }
+
+    /// What a prepared stream counts as.
+    private func units(of id: String, _ specification: ResourceSpecification, _ owner: String) -> [QuotaUnit] {
+        let topics = (try? StreamDefinition(specification.content))?.shared.keys.map(\.self) ?? []
+        return [.stream(id, of: owner)] + topics.map { .subscription($0, of: owner) }
     }
 
     /// Releases a stream that another member owns. An open one continues until its client closes it.

@@ -10,6 +10,7 @@ extension HTTPHost {
         cluster.streams.withLock { $0 = ClusterStreams(cluster: cluster, services: services) }
         let server: ClusterNode.RequestServer = { [weak self] in self?.serve($0, $1, $2) }
         cluster.server.withLock { $0 = server }
+        services.access.owners.usage.observe { [weak cluster] in cluster?.subscription($0, of: $1, uses: $2) }
     }
 
     /// Handles requests, and responds once all of them have a response.

@@ -172,7 +172,7 @@ extension ClusterLedger {
         }
         bequeath(inheritance, &effects)
         for id in inheritance {
-            if let heir = specified[id]?.owner { moveQuota(ofStream: id, from: gone, to: heir) }
+            if let heir = specified[id]?.owner { moveQuotas(of: id, from: gone, to: heir) }
         }
         quotas.releaseAll(of: gone)
     }

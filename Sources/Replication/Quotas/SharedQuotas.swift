@@ -1,164 +1,182 @@
-/// Something that counts against a quota of the whole cluster.
-package struct QuotaUnit: Sendable, Hashable {
-    /// The quota, for instance the streams of a caller.
-    package let quota: String
-    /// What counts, for instance the id of a stream. It counts once, also if several members have it.
-    package let id: String
-
-    /// A unit of a quota.
-    package init(quota: String, id: String) {
-        self.quota = quota
-        self.id = id
-    }
-
-    /// An open or prepared stream of a caller.
-    package static func stream(_ id: String, of identity: String) -> QuotaUnit {
-        QuotaUnit(quota: "streams \(identity)", id: id)
-    }
-}
-
-/// A record about a unit of a quota.
-package enum QuotaRecord: Sendable, Equatable {
-    /// The writer has the unit from now on. Refused if as many other units as the limit are in use. Nil: never refused,
-    /// for a unit that the writer has already.
-    case claim(QuotaUnit, limit: Int?)
-    /// The writer no longer has the unit.
-    case release(QuotaUnit)
-}
-
 /// The units of quotas that are in use, and the members that have them.
 struct SharedQuotas: Sendable, Equatable {
-    /// The members that have a unit, by quota and id.
-    private(set) var members: [String: [String: Set<UInt64>]]
+    /// A unit in use.
+    struct Use: Sendable, Equatable {
+        /// The members that have it, at least one, in ascending order.
+        var members: [UInt64]
+        var size: Int
+    }
 
-    /// The units in use.
-    init(_ members: [String: [String: Set<UInt64>]] = [:]) { self.members = members }
+    /// The units of one quota by id, and the sum of their sizes.
+    struct Quota: Sendable, Equatable {
+        private(set) var uses: [String: Use] = [:]
+        private(set) var size = 0
 
-    /// The number of units of a quota that are in use.
-    func count(of quota: String) -> Int { members[quota]?.count ?? 0 }
+        mutating func set(_ id: String, _ use: Use?) {
+            size += (use?.size ?? 0) - (uses[id]?.size ?? 0)
+            uses[id] = use
+        }
+    }
 
-    /// Adds a unit of a member; false if the quota is used up.
-    mutating func claim(_ unit: QuotaUnit, limit: Int?, by member: UInt64) -> Bool {
-        let isNew = members[unit.quota]?[unit.id] == nil
-        if isNew, let limit, count(of: unit.quota) >= limit { return false }
-        members[unit.quota, default: [:]][unit.id, default: []].insert(member)
+    private(set) var quotas: [String: Quota] = [:]
+
+    /// The units of a quota that are in use, and the sum of their sizes.
+    func used(of quota: String) -> (count: Int, size: Int) {
+        quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0)
+    }
+
+    /// Whether a member has a unit.
+    func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool { use(unit)?.members.contains(member) ?? false }
+
+    private func use(_ unit: QuotaUnit) -> Use? { quotas[unit.quota]?.uses[unit.id] }
+
+    /// The first limit that these units would exceed together; nil: they fit.
+    func excess(of demands: [QuotaDemand]) -> QuotaExcess? {
+        var added: [String: (count: Int, size: Int)] = [:]
+        for demand in demands {
+            let quota = demand.unit.quota
+            let present = use(demand.unit)
+            let used = used(of: quota)
+            var more = added[quota] ?? (0, 0)
+            if present == nil {
+                more.count += 1
+                if let limit = demand.limits.count, used.count + more.count > limit {
+                    return QuotaExcess(unit: demand.unit, limit: limit, isSize: false)
+                }
+            }
+            if demand.size > present?.size ?? 0 {
+                more.size += demand.size - (present?.size ?? 0)
+                if let limit = demand.limits.size, used.size + more.size > limit {
+                    return QuotaExcess(unit: demand.unit, limit: limit, isSize: true)
+                }
+            }
+            added[quota] = more
+        }
+        return nil
+    }
+
+    /// Adds units of a member, all or none; false if they exceed a limit.
+    mutating func claim(_ demands: [QuotaDemand], by member: UInt64) -> Bool {
+        guard excess(of: demands) == nil else { return false }
+        for demand in demands { add(demand.unit, size: max(demand.size, use(demand.unit)?.size ?? 0), by: member) }
         return true
+    }
+
+    /// Adds a unit of a member, or changes its size, whatever the limits.
+    mutating func add(_ unit: QuotaUnit, size: Int, by member: UInt64) {
+        var members = use(unit)?.members ?? []
+        if !members.contains(member) { members = (members + [member]).sorted() }
+        quotas[unit.quota, default: Quota()].set(unit.id, Use(members: members, size: size))
     }
 
     /// Removes a unit of a member.
     mutating func release(_ unit: QuotaUnit, by member: UInt64) {
-        guard members[unit.quota]?[unit.id]?.remove(member) != nil else { return }
-        if members[unit.quota]?[unit.id]?.isEmpty ?? false { members[unit.quota]?[unit.id] = nil }
-        if members[unit.quota]?.isEmpty ?? false { members[unit.quota] = nil }
+        guard var use = use(unit), let index = use.members.firstIndex(of: member) else { return }
+        use.members.remove(at: index)
+        quotas[unit.quota]?.set(unit.id, use.members.isEmpty ? nil : use)
+        if quotas[unit.quota]?.uses.isEmpty ?? false { quotas[unit.quota] = nil }
     }
 
-    /// Whether a member has a unit.
-    func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool {
-        members[unit.quota]?[unit.id]?.contains(member) ?? false
+    /// Another member also has a unit from now on, if the first one has it.
+    mutating func share(_ unit: QuotaUnit, of member: UInt64, with other: UInt64) {
+        guard let use = use(unit), use.members.contains(member) else { return }
+        add(unit, size: use.size, by: other)
     }
 
     /// Another member takes over a unit, if the former one has it.
     mutating func move(_ unit: QuotaUnit, from former: UInt64, to member: UInt64) {
-        guard members[unit.quota]?[unit.id]?.remove(former) != nil else { return }
-        members[unit.quota]?[unit.id]?.insert(member)
+        share(unit, of: former, with: member)
+        if former != member { release(unit, by: former) }
     }
 
     /// Removes all units of a removed member.
     mutating func releaseAll(of member: UInt64) {
-        for (quota, units) in members {
-            for id in units.keys { release(QuotaUnit(quota: quota, id: id), by: member) }
+        for (name, quota) in quotas {
+            for (id, use) in quota.uses where use.members.contains(member) {
+                release(QuotaUnit(quota: name, id: id), by: member)
+            }
         }
+    }
+}
+
+/// A limit that a demand would exceed.
+package struct QuotaExcess: Sendable, Equatable {
+    /// The unit that does not fit.
+    package let unit: QuotaUnit
+    /// The limit.
+    package let limit: Int
+    /// Whether the sizes exceed the limit, and not the number of units.
+    package let isSize: Bool
+
+    /// An excess.
+    package init(unit: QuotaUnit, limit: Int, isSize: Bool) {
+        self.unit = unit
+        self.limit = limit
+        self.isSize = isSize
     }
 }
 
 extension ClusterLedger {
-    /// The number of units of a quota that are in use.
-    package func used(of quota: String) -> Int { quotas.count(of: quota) }
+    /// The units of a quota that are in use, and the sum of their sizes.
+    package func used(of quota: String) -> (count: Int, size: Int) { quotas.used(of: quota) }
 
     /// Whether a member has a unit of a quota.
     package func isInUse(_ unit: QuotaUnit, by member: UInt64) -> Bool { quotas.contains(unit, of: member) }
 
-    /// A member takes over a prepared stream, which counts for its owner if it did before.
-    mutating func moveQuota(ofStream id: String, from former: UInt64, to member: UInt64) {
-        guard let stream = specified[id], stream.isOpen != nil, let identity = stream.specification.owner else {
-            return
+    /// The first limit that these units would exceed together; nil: they fit.
+    package func excess(of demands: [QuotaDemand]) -> QuotaExcess? { quotas.excess(of: demands) }
+
+    /// A member takes over a resource: what counted for the caller that created it continues to count.
+    mutating func moveQuotas(of id: String, from former: UInt64, to member: UInt64) {
+        guard let resource = specified[id], let identity = resource.specification.owner else { return }
+        guard resource.isOpen != nil else {
+            return quotas.move(.subscription(id, of: identity), from: former, to: member)
         }
         quotas.move(.stream(id, of: identity), from: former, to: member)
+        guard let definition = try? StreamDefinition(resource.specification.content) else { return }
+        // Other streams of the former owner may have joined the same subscriptions.
+        for topic in definition.shared.keys {
+            quotas.share(.subscription(topic, of: identity), of: former, with: member)
+        }
     }
 
     mutating func apply(_ record: QuotaRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
-        case .claim(let unit, let limit):
-            let isAccepted = quotas.claim(unit, limit: limit, by: member)
-            // No request waits for a unit that its member has already.
-            if limit != nil { effects.append(.decided(.quota(unit), by: member, isAccepted ? .accepted : .refused)) }
-        case .release(let unit):
-            quotas.release(unit, by: member)
+        case .claim(let demands, let number):
+            let isAccepted = quotas.claim(demands, by: member)
+            effects.append(.decided(.quota(number), by: member, isAccepted ? .accepted : .refused))
+        case .declare(let unit, let size): quotas.add(unit, size: size, by: member)
+        case .release(let unit): quotas.release(unit, by: member)
         }
     }
-}
-
-/// One byte for each case of a `QuotaRecord`.
-private enum QuotaTag {
-    static let claim: UInt8 = 1
-    static let release: UInt8 = 2
 }
 
 extension ByteWriter {
-    mutating func quota(_ record: QuotaRecord) {
-        switch record {
-        case .claim(let unit, let limit):
-            byte(QuotaTag.claim)
-            self.unit(unit)
-            optional(limit) { $0.signed($1) }
-        case .release(let unit):
-            byte(QuotaTag.release)
-            self.unit(unit)
-        }
-    }
-
     mutating func quotas(_ quotas: SharedQuotas) {
-        list(quotas.members.sorted { $0.key < $1.key }) { writer, quota in
+        list(quotas.quotas.sorted { $0.key < $1.key }) { writer, quota in
             writer.string(quota.key)
-            writer.list(quota.value.sorted { $0.key < $1.key }) { writer, unit in
-                writer.string(unit.key)
-                writer.list(unit.value.sorted()) { $0.fixed64($1) }
+            writer.list(quota.value.uses.sorted { $0.key < $1.key }) { writer, use in
+                writer.string(use.key)
+                writer.size(use.value.size)
+                writer.list(use.value.members) { $0.fixed64($1) }
             }
         }
-    }
-
-    private mutating func unit(_ unit: QuotaUnit) {
-        string(unit.quota)
-        string(unit.id)
     }
 }
 
 extension ByteReader {
-    mutating func quota() throws(CodingError) -> QuotaRecord {
-        switch try byte() {
-        case QuotaTag.claim:
-            let unit = try unit()
-            return .claim(unit, limit: try optional { reader throws(CodingError) in try reader.signed() })
-        case QuotaTag.release: return .release(try unit())
-        default: throw .malformed
-        }
-    }
-
     mutating func quotas() throws(CodingError) -> SharedQuotas {
-        var members: [String: [String: Set<UInt64>]] = [:]
+        var quotas = SharedQuotas()
         for _ in 0..<(try varint()) {
             let quota = try string()
             for _ in 0..<(try varint()) {
-                let id = try string()
-                let holders = try list { reader throws(CodingError) in try reader.fixed64() }
-                guard !holders.isEmpty else { throw .malformed }
-                members[quota, default: [:]][id] = Set(holders)
+                let unit = QuotaUnit(quota: quota, id: try string())
+                let size = try size()
+                let members = try list { reader throws(CodingError) in try reader.fixed64() }
+                guard !members.isEmpty else { throw .malformed }
+                for member in members { quotas.add(unit, size: size, by: member) }
             }
         }
-        return SharedQuotas(members)
-    }
-
-    private mutating func unit() throws(CodingError) -> QuotaUnit {
-        QuotaUnit(quota: try string(), id: try string())
+        return quotas
     }
 }

@@ -6,8 +6,8 @@ package enum RecordSubject: Sendable, Hashable {
     case stream(String)
     /// A request with an `Idempotency-Key`.
     case request(RecordKey)
-    /// The claim of a unit of a quota.
-    case quota(QuotaUnit)
+    /// The claim of units of quotas, by its number.
+    case quota(UInt64)
 }
 
 /// The decision of the log, which is the same on every member.

@@ -54,7 +54,7 @@ extension ClusterLedger {
         specified[id]?.owner = member
         specified[id]?.isOpen = true
         if let owner = stream.owner, owner != member {
-            moveQuota(ofStream: id, from: owner, to: member)
+            moveQuotas(of: id, from: owner, to: member)
             effects.append(.streamLost(id, by: owner))
         }
         effects.append(.decided(.stream(id), by: member, .accepted))

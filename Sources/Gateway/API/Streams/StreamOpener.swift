@@ -28,13 +28,12 @@ struct StreamOpener: Sendable {
         }
     }
 
-    /// Finds or joins the sources that a caller names: all or none. They count towards the quotas of `owner`.
-    func acquire(_ selectors: [SourceSelector], for call: Call, owner: Caller) throws -> AcquiredSources {
+    /// Checks the rights of a caller on the sources that a request names.
+    func check(_ selectors: [SourceSelector], _ call: Call) throws {
         for selector in selectors { try check(selector, call) }
-        return try acquire(selectors, for: owner)
     }
 
-    /// Finds or joins sources without checks: all or none.
+    /// Finds or joins sources without checks: all or none. They count towards the quotas of `owner`.
     func acquire(_ selectors: [SourceSelector], for owner: Caller) throws -> AcquiredSources {
         var acquired = AcquiredSources()
         do {
@@ -58,12 +57,23 @@ struct StreamOpener: Sendable {
 
     /// Opens a stream that was not prepared.
     func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> OperationResult {
-        if call.isHead {
-            for selector in selectors { try check(selector, call) }
-            return .stream(StreamRegistry.head(for: request), Self.headOnly)
+        if !call.isHead, let refusal = try refusal(call) { return .response(refusal) }
+        try check(selectors, call)
+        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+        return try services.reserving(selectors, of: call.caller, for: call) { reservation in
+            defer { reservation?.end() }
+            return try openChecked(request, selectors, call)
         }
+    }
+
+    private func openChecked(
+        _ request: StreamRequest,
+        _ selectors: [SourceSelector],
+        _ call: Call
+    ) throws -> OperationResult {
+        // Others may have opened streams while the request waited for the cluster.
         if let refusal = try refusal(call) { return .response(refusal) }
-        let acquired = try acquire(selectors, for: call, owner: call.caller)
+        let acquired = try acquire(selectors, for: call.caller)
         let id = services.makeStreamID()
         var request = request
         request.sources = acquired.sources

@@ -73,8 +73,13 @@ struct StreamsResource: Sendable {
             throw Problem(.unavailable, detail: "The maximum number of streams is open or prepared.")
         }
         try checkPrepared(call)
-        return try services.perform(call, isLarge: selectors.count > Self.largeCount) { [request] in
-            try prepare(request, selectors, call)
+        let isLarge = selectors.count > Self.largeCount
+        try opener.check(selectors, call)
+        return try services.reserving(selectors, of: call.caller, for: call) { [request] reservation in
+            try services.perform(call, isLarge: isLarge) {
+                defer { reservation?.end() }
+                return try prepare(request, selectors, call)
+            }
         }
     }
 
@@ -83,7 +88,7 @@ struct StreamsResource: Sendable {
 
     private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
         var request = request
-        let acquired = try opener.acquire(selectors, for: call, owner: call.caller)
+        let acquired = try opener.acquire(selectors, for: call.caller)
         request.sources = acquired.sources
         request.opened = acquired.opened
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
@@ -107,10 +112,16 @@ struct StreamsResource: Sendable {
         let remove = SourceReader.list("remove", of: reader, mayJoin: false) ?? []
         try reader.refusals.finish()
         try view(id).tag.check(ifMatch: call.header("If-Match"))
-        return try services.perform(call, isLarge: add.count + remove.count > Self.largeCount) {
-            try change(id, add: add, remove: remove, call)
-            let view = try view(id)
-            return response(view).tagged(view.tag, ifNoneMatch: nil)
+        try opener.check(add, call)
+        var owner = call.caller
+        owner.identity = services.streamResources.entry(id)?.owner
+        return try services.reserving(add, of: owner, for: call) { [owner] reservation in
+            try services.perform(call, isLarge: add.count + remove.count > Self.largeCount) {
+                defer { reservation?.end() }
+                try change(id, add: add, remove: remove, of: owner)
+                let view = try view(id)
+                return response(view).tagged(view.tag, ifNoneMatch: nil)
+            }
         }
     }
 
@@ -140,17 +151,19 @@ struct StreamsResource: Sendable {
         return Problem(.unavailable, detail: detail)
     }
 
-    private func change(_ id: String, add: [SourceSelector], remove: [SourceSelector], _ call: Call) throws {
+    private func change(
+        _ id: String,
+        add: [SourceSelector],
+        remove: [SourceSelector],
+        of owner: Caller
+    ) throws {
         let topics = Set(
             remove.compactMap { selector in
                 if case .existing(let source) = selector { source.topic } else { nil }
             }
         )
-        let entry = services.streamResources.entry(id)
-        var owner = call.caller
-        owner.identity = entry?.owner
-        let acquired = try opener.acquire(add, for: call, owner: owner)
-        let isOpen = entry?.isOpen ?? false
+        let acquired = try opener.acquire(add, for: owner)
+        let isOpen = services.streamResources.entry(id)?.isOpen ?? false
         do {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = present.filter { topics.contains($0.topic) }

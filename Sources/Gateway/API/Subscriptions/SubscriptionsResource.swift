@@ -24,7 +24,21 @@ struct SubscriptionsResource: Sendable {
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
         try services.permissions(call).check(properties)
-        let resource = try services.pool.createResource(home: home, properties: properties)
+        // In a cluster, the log has to know the subscription before it exists.
+        let id = services.cluster.map { _ in ResourceID(RandomID.make(prefix: "s")) }
+        return try services.reserving(id, properties, of: call.caller, for: call) {
+            try create(id, home, properties, isActive: isActive, call)
+        }
+    }
+
+    private func create(
+        _ id: ResourceID?,
+        _ home: SubscriptionHome,
+        _ properties: SubscriptionProperties,
+        isActive: Bool,
+        _ call: Call
+    ) throws -> OperationResult {
+        let resource = try services.pool.createResource(home: home, properties: properties, as: id)
         do {
             try services.access.owners.note(resource, madeBy: call.caller)
             guard isActive else { return .response(created(resource)) }
@@ -48,12 +62,10 @@ struct SubscriptionsResource: Sendable {
     private func change(
         _ resource: SubscriptionResource,
         to properties: SubscriptionProperties,
-        _ call: Call
+        of owner: Caller
     ) throws {
         let owners = services.access.owners
         let (id, present) = (resource.id, resource.properties)
-        var owner = call.caller
-        owner.identity = owners.owner(of: id)
         try owners.usage.change(id.rawValue, to: properties, for: owner)
         do {
             try services.pool.change(resource, to: properties)
@@ -81,13 +93,19 @@ struct SubscriptionsResource: Sendable {
         try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
         let properties = try patch.applied(to: resource.properties)
         try services.permissions(call).check(properties)
-        try change(resource, to: properties, call)
-        return .response(
-            services.subscriptionResponse(resource).tagged(
-                SubscriptionView.tag(of: resource, in: services.pool),
-                ifNoneMatch: nil
+        var owner = call.caller
+        owner.identity = services.access.owners.owner(of: resource.id)
+        return try services.reserving(resource.id, properties, of: owner, for: call) { [owner] in
+            // The subscription may have changed while the request waited for the cluster.
+            try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
+            try change(resource, to: properties, of: owner)
+            return .response(
+                services.subscriptionResponse(resource).tagged(
+                    SubscriptionView.tag(of: resource, in: services.pool),
+                    ifNoneMatch: nil
+                )
             )
-        )
+        }
     }
 
     /// `DELETE /v1/subscriptions/{id}`.

@@ -12,16 +12,32 @@ final class SubscriptionUsage: Sendable {
         var items = 0
     }
 
+    /// Called when a caller uses a subscription, with the number of its items and whenever that changes, and with nil when
+    /// the caller no longer uses it. The changes of a subscription are reported in order.
+    typealias Observer = @Sendable (_ id: String, _ identity: String, _ items: Int?) -> Void
+
     let usages = Mutex<[String: Usage]>([:])
+    /// The cluster, if there is one.
+    private let observer = Mutex<Observer?>(nil)
 
     /// No usage.
     init() {}
+
+    /// Sets the observer of all further changes.
+    func observe(_ observer: @escaping Observer) { self.observer.withLock { $0 = observer } }
+
+    private func report(_ id: String, _ identity: String, _ items: Int?) {
+        observer.withLock { $0 }?(id, identity, items)
+    }
+
+    /// The number of items of a subscription; a group counts as one.
+    static func items(of properties: SubscriptionProperties) -> Int { properties.items.names?.count ?? 1 }
 
     /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, if that would exceed a
     /// quota.
     func add(_ id: String, _ properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
-        let (rights, items) = (caller.rights, properties.items.names?.count ?? 1)
+        let (rights, items) = (caller.rights, Self.items(of: properties))
         try usages.withLock { usages throws(Problem) in
             var usage = usages[identity, default: Usage()]
             if let present = usage.held[id] {
@@ -33,6 +49,7 @@ final class SubscriptionUsage: Sendable {
                 if let limit = rights.maxItems, items > limit - usage.items { throw Self.overQuota("items", limit) }
                 usage.held[id] = (1, items)
                 usage.items += items
+                report(id, identity, items)
             }
             usages[identity] = usage
         }
@@ -41,7 +58,7 @@ final class SubscriptionUsage: Sendable {
     /// Changes the number of items of a subscription that a caller has made. Throws 429 if that would exceed the quota.
     func change(_ id: String, to properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
-        let items = properties.items.names?.count ?? 1
+        let items = Self.items(of: properties)
         try usages.withLock { usages throws(Problem) in
             guard var usage = usages[identity], let present = usage.held[id] else { return }
             if let limit = caller.rights.maxItems, items > present.items, items - present.items > limit - usage.items {
@@ -50,6 +67,7 @@ final class SubscriptionUsage: Sendable {
             usage.held[id] = (present.count, items)
             usage.items += items - present.items
             usages[identity] = usage
+            report(id, identity, items)
         }
     }
 
@@ -63,12 +81,14 @@ final class SubscriptionUsage: Sendable {
                 return
             }
             usages[identity]?.held[id] = nil
+            report(id, identity, nil)
             usages[identity]?.items -= present.items
             if usages[identity]?.held.isEmpty ?? false { usages[identity] = nil }
         }
     }
 
-    private static func overQuota(_ what: String, _ limit: Int) -> Problem {
+    /// A quota is used up.
+    static func overQuota(_ what: String, _ limit: Int) -> Problem {
         Problem(.overQuota, detail: "The quota of \(limit) \(what) for these credentials is used up.")
     }
 }

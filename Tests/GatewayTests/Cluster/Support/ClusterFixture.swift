@@ -7,6 +7,7 @@ import SessionPool
 import StreamIO
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import Gateway
 
@@ -38,6 +39,12 @@ struct ClusterFixture {
             try await test(fixture)
             group.cancelAll()
         }
+    }
+
+    /// Waits until all members have applied what all of them have written.
+    func settle() async {
+        for member in members { #expect(await member.confirm()) }
+        for member in members { await member.catchUp() }
     }
 
     private mutating func add(_ index: Int, _ access: AccessConfiguration) async throws {

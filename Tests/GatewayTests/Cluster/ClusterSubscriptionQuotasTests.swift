@@ -1,0 +1,140 @@
+import MicroHTTPD
+import Replication
+import Testing
+
+@testable import Gateway
+
+@Suite(.timeLimit(.minutes(2))) struct ClusterSubscriptionQuotasTests {
+    private static let quota = QuotaUnit.subscription("", of: "key:alice").quota
+
+    /// Alice may use this number of subscriptions and items.
+    private static func access(_ subscriptions: Int?, items: Int? = nil) -> AccessConfiguration {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.maxSubscriptions = subscriptions
+        access.keys[1].rights.maxItems = items
+        return access
+    }
+
+    private static func stream(_ items: String) -> String {
+        "/v1/stream?upstream=demo&mode=MERGE&items=\(items)&fields=f"
+    }
+
+    private static func body(_ items: String...) -> String {
+        let items = items.map { "\"\($0)\"" }.joined(separator: ",")
+        return #"{"upstream":"demo","mode":"MERGE","items":[\#(items)],"fields":["f"],"active":false}"#
+    }
+
+    private static func used(_ member: ClusterMember) -> [Int] {
+        let used = member.node.state.withLock { $0.machine.ledger?.used(of: quota) }
+        return [used?.count ?? -1, used?.size ?? -1]
+    }
+
+    @Test func theSubscriptionsOfAllMembersCountTogether() async throws {
+        try await ClusterFixture.run(3, access: Self.access(4)) { fixture in
+            let requests = (0..<12).map { number in
+                let (member, items) = (fixture.members[number % 3], "item\(number % 3 + 1)")
+                return number < 6
+                    ? member.start("POST", "/v1/subscriptions", as: AccessFixture.alice, Self.body(items))
+                    : member.start("GET", Self.stream("item\(number % 3 + 1)"), as: AccessFixture.alice)
+            }
+            var paths: [String] = []
+            for (number, request) in requests.enumerated() {
+                let outcome = await request.outcome
+                #expect(outcome.isStream || outcome.status == 201 || outcome.code == "over-quota")
+                if number < 6, outcome.status == 201 {
+                    paths.append("/v1/subscriptions/\(outcome.json["id"]?.string ?? "")")
+                }
+            }
+            await fixture.settle()
+            #expect(Self.used(fixture.members[0])[0] == 4)
+            let made = fixture.members.reduce(0) { $0 + $1.services.pool.resources().count { !$0.isImplicit } }
+            #expect(made == paths.count)
+            for path in paths {
+                #expect(await fixture.members[1].perform("DELETE", path, as: AccessFixture.alice).status == 204)
+            }
+            for request in requests { request.stream?.onEnd(.neverOpened) }
+            await fixture.settle()
+            #expect(Self.used(fixture.members[2]) == [0, 0])
+            for member in fixture.members { #expect(member.node.claims.withLock { $0.count } == 0) }
+        }
+    }
+
+    @Test func theItemsOfAllMembersCountTogether() async throws {
+        try await ClusterFixture.run(access: Self.access(nil, items: 3)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/\(await first.makeSubscription(as: AccessFixture.alice))"
+            let two = Self.body("item2", "item3")
+            let made = await second.perform("POST", "/v1/subscriptions", as: AccessFixture.alice, two)
+            #expect(made.status == 201)
+            let refused = await first.perform("POST", "/v1/subscriptions", as: AccessFixture.alice, Self.body("own"))
+            #expect(refused.status == 429 && refused.code == "over-quota" && refused.text.contains("3 items"))
+            let more = #"{"items":["item1","item2"]}"#
+            #expect(await second.perform("PATCH", path, as: AccessFixture.alice, more).status == 429)
+            let other = "/v1/subscriptions/\(made.json["id"]?.string ?? "")"
+            let fewer = #"{"items":["item2"]}"#
+            #expect(await first.perform("PATCH", other, as: AccessFixture.alice, fewer).status == 200)
+            #expect(await second.perform("PATCH", path, as: AccessFixture.alice, more).status == 200)
+            await fixture.settle()
+            #expect(Self.used(first) == [2, 3])
+        }
+    }
+
+    @Test func aSubscriptionThatStreamsOfSeveralMembersShareCountsOnce() async throws {
+        try await ClusterFixture.run(access: Self.access(1, items: 2)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            var streams: [PendingOutcome] = []
+            for member in [first, second, first] {
+                let request = member.start("GET", Self.stream("item1,item2"), as: AccessFixture.alice)
+                #expect(await request.outcome.isStream)
+                streams.append(request)
+            }
+            #expect(Self.used(first) == [1, 2])
+            #expect(await second.perform("GET", Self.stream("item3"), as: AccessFixture.alice).status == 429)
+            for stream in streams.prefix(2) { stream.stream?.onEnd(.neverOpened) }
+            await fixture.settle()
+            #expect(await second.perform("GET", Self.stream("item3"), as: AccessFixture.alice).status == 429)
+            streams[2].stream?.onEnd(.neverOpened)
+            await fixture.settle()
+            #expect(await second.perform("GET", Self.stream("item3"), as: AccessFixture.alice).isStream)
+        }
+    }
+
+    @Test func aPreparedStreamKeepsItsSubscriptionsOnWhicheverMemberItIs() async throws {
+        try await ClusterFixture.run(access: Self.access(1)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let prepared = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["f"]}"#
+            let made = await first.perform("POST", "/v1/streams", as: AccessFixture.alice, prepared)
+            let path = "/v1/streams/\(made.json["id"]?.string ?? "")"
+            let add = #"{"add":[{"upstream":"demo","mode":"MERGE","items":["item2"],"fields":["f"]}]}"#
+            #expect(await second.perform("PATCH", path, as: AccessFixture.alice, add).status == 429)
+            let opened = second.start("GET", path + "/events", as: AccessFixture.alice)
+            #expect(await opened.outcome.isStream)
+            await fixture.settle()
+            #expect(Self.used(first) == [1, 1])
+            #expect(await first.perform("GET", Self.stream("item2"), as: AccessFixture.alice).status == 429)
+            opened.stream?.onEnd(.neverOpened)
+            #expect(await first.perform("DELETE", path, as: AccessFixture.alice).status == 204)
+            await fixture.settle()
+            #expect(Self.used(first) == [0, 0])
+        }
+    }
+
+    @Test func aRemovedMemberLeavesItsResourcesAndFreesTheRest() async throws {
+        try await ClusterFixture.run(access: Self.access(2)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let id = await first.makeSubscription(as: AccessFixture.alice)
+            #expect(await first.perform("GET", Self.stream("item2"), as: AccessFixture.alice).isStream)
+            #expect(await second.perform("GET", Self.stream("item3"), as: AccessFixture.alice).status == 429)
+            try await ConfirmationTests.replace(first, by: second, fixture.engine)
+            await fixture.settle()
+            // The replaced member has returned, with its stream.
+            #expect(Self.used(second) == [2, 2])
+            #expect(second.services.has(id) && !first.services.has(id))
+            #expect(await second.perform("GET", Self.stream("item3"), as: AccessFixture.alice).status == 429)
+            let path = "/v1/subscriptions/\(id)"
+            #expect(await first.perform("DELETE", path, as: AccessFixture.alice).status == 204)
+            await fixture.settle()
+            #expect(Self.used(second) == [1, 1])
+        }
+    }
+}
