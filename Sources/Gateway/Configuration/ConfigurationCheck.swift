@@ -33,8 +33,8 @@ enum AccessCheck {
         var hashes: Set<String> = []
         for key in access.keys {
             let place = "auth.keys.\(key.name)"
-            if !isName(key.name) {
-                mistakes.append((place, "must have a name of 1 to 64 letters, digits, dashes and underscores"))
+            if !SettingValue.isName(key.name) {
+                mistakes.append((place, "must have a name of \(SettingValue.nameRule)"))
             }
             guard let hash = key.hash else {
                 mistakes.append((place + ".hash", "is required"))
@@ -54,14 +54,6 @@ enum AccessCheck {
         } catch {
             return [("auth.jwt.\(error.member)", error.rule)]
         }
-    }
-
-    private static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
     }
 }
 

@@ -48,6 +48,22 @@ struct SettingGroup<Part>: Sendable {
         }
     }
 
+    /// A whole number that may be missing; `default` describes its absence.
+    func integer(
+        _ key: String,
+        _ path: Path<Int?>,
+        _ range: ClosedRange<Int>,
+        default absence: String,
+        _ meaning: String
+    ) -> Setting {
+        setting(key, .integer(range, unit: nil), meaning) {
+            $0[keyPath: path].map { "\($0)" } ?? absence
+        } apply: { part, text throws(SettingError) in
+            let number: Int = try SettingValue.integer(text, range)
+            part[keyPath: path] = number
+        }
+    }
+
     func seconds(
         _ key: String,
         _ path: Path<Duration>,
@@ -111,6 +127,17 @@ struct SettingGroup<Part>: Sendable {
             $0[keyPath: path] == nil ? "none" : "set"
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = text
+        }
+    }
+}
+
+extension SettingGroup {
+    /// The group with the same keys whose values are in a part of this part.
+    func narrowed<Inner>(to path: Path<Inner>) -> SettingGroup<Inner> {
+        SettingGroup<Inner>(prefix: prefix, effect: effect) { [part] in
+            part($0)[keyPath: path]
+        } change: { [change] all, name, inner throws(SettingError) in
+            try change(&all, name) { part throws(SettingError) in try inner(&part[keyPath: path]) }
         }
     }
 }

@@ -52,6 +52,18 @@ enum SettingValue {
         }
     }
 
+    /// The rule for the names of a cluster and of API keys.
+    static let nameRule = "1 to 64 letters, digits, dashes and underscores"
+
+    /// Whether a text meets `nameRule`.
+    static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            }
+    }
+
     /// A number as text; a whole number is written without a fraction.
     static func text(_ number: Double) -> String {
         Int(exactly: number).map { "\($0)" } ?? "\(number)"

@@ -87,7 +87,7 @@ extension Settings {
             guard let hash = KeyHash(text) else { throw SettingError(rule: "must be sha256: and 64 hex digits") }
             key.hash = hash
         }
-        return [hash] + rights(key, \.rights, absence: "no limit of its own") { "API key: \($0)." }
+        return [hash] + rights(key.narrowed(to: \.rights), absence: "no limit of its own") { "API key: \($0)." }
     }()
 
     private static let webTokens: [Setting] = {
@@ -125,7 +125,7 @@ extension Settings {
             ),
         ]
         return verification
-            + rights(token, \.rights, absence: "no limit") { "Tokens without such a claim: \($0)." }
+            + rights(token.narrowed(to: \.rights), absence: "no limit") { "Tokens without such a claim: \($0)." }
     }()
 
     private static let claims: [Setting] = {
@@ -150,6 +150,7 @@ extension Settings {
 
     private static let limits: [Setting] = {
         let limits = SettingGroup("limits.", \.access.limits)
+        let burst = 1...10_000_000
         return [
             limits.setting("rate", .number("requests a second"), "The request rate of one address; 0: no limit.") {
                 SettingValue.text($0.rate)
@@ -158,13 +159,13 @@ extension Settings {
             },
             limits.setting(
                 "burst",
-                .integer(1...10_000_000, unit: nil),
+                .integer(burst, unit: nil),
                 "The most requests of one address that are accepted at once."
             ) {
                 SettingValue.text($0.burst)
             } apply: { limits, text throws(SettingError) in
-                let burst: Int = try SettingValue.integer(text, 1...10_000_000)
-                limits.burst = Double(burst)
+                let number: Int = try SettingValue.integer(text, burst)
+                limits.burst = Double(number)
             },
             limits.flag("loopback", \.countsLoopback, "Whether the rate limit also counts loopback addresses."),
         ]
@@ -175,59 +176,55 @@ extension Settings {
 
 extension Settings {
     /// The settings of the rights of keys and of tokens.
-    private static func rights<Part>(
-        _ group: SettingGroup<Part>,
-        _ path: SettingGroup<Part>.Path<Rights>,
+    private static func rights(
+        _ rights: SettingGroup<Rights>,
         absence: String,
         meaning: (String) -> String
     ) -> [Setting] {
-        [
-            group.setting("operations", .list(of: words), meaning("the permitted operations")) {
-                let operations = $0[keyPath: path].operations
-                return SettingValue.text(Right.allCases.filter(operations.contains).map(\.rawValue))
-            } apply: { part, text throws(SettingError) in
+        let quota = 0...100_000_000
+        return [
+            rights.setting("operations", .list(of: words), meaning("the permitted operations")) { rights in
+                SettingValue.text(Right.allCases.filter(rights.operations.contains).map(\.rawValue))
+            } apply: { rights, text throws(SettingError) in
                 var operations: Set<Right> = []
                 for word in SettingValue.list(text) { operations.insert(try SettingValue.choice(word)) }
-                part[keyPath: path].operations = operations
+                rights.operations = operations
             },
-            group.setting("upstreams", .list(of: "patterns with *"), meaning("the permitted upstreams")) {
-                SettingValue.text($0[keyPath: path].upstreams.map(\.description))
-            } apply: { part, text throws(SettingError) in
-                part[keyPath: path].upstreams = patterns(text)
-            },
-            group.setting("items", .list(of: "patterns with *"), meaning("the permitted items")) {
-                SettingValue.text($0[keyPath: path].items.map(\.description))
-            } apply: { part, text throws(SettingError) in
-                part[keyPath: path].items = patterns(text)
-            },
-            group.setting("streams", .integer(0...1_000_000, unit: nil), meaning("the most open streams")) {
-                $0[keyPath: path].streams.map { "\($0)" } ?? absence
-            } apply: { part, text throws(SettingError) in
-                let streams: Int = try SettingValue.integer(text, 0...1_000_000)
-                part[keyPath: path].streams = streams
-            },
-            quota(group, "maxSubscriptions", path, \.maxSubscriptions, meaning("the most subscriptions in use")),
-            quota(group, "maxItems", path, \.maxItems, meaning("the most items of these subscriptions")),
-            group.setting("rate", .number("requests a second"), meaning("the request rate")) {
-                $0[keyPath: path].rate.map { SettingValue.text($0) } ?? absence
-            } apply: { part, text throws(SettingError) in
-                part[keyPath: path].rate = try rate(text)
+            patterns(rights, "upstreams", \.upstreams, meaning("the permitted upstreams")),
+            patterns(rights, "items", \.items, meaning("the permitted items")),
+            rights.integer("streams", \.streams, 0...1_000_000, default: absence, meaning("the most open streams")),
+            rights.integer(
+                "maxSubscriptions",
+                \.maxSubscriptions,
+                quota,
+                default: "none",
+                meaning("the most subscriptions in use")
+            ),
+            rights.integer(
+                "maxItems",
+                \.maxItems,
+                quota,
+                default: "none",
+                meaning("the most items of these subscriptions")
+            ),
+            rights.setting("rate", .number("requests a second"), meaning("the request rate")) {
+                $0.rate.map { SettingValue.text($0) } ?? absence
+            } apply: { rights, text throws(SettingError) in
+                rights.rate = try rate(text)
             },
         ]
     }
 
-    private static func quota<Part>(
-        _ group: SettingGroup<Part>,
+    private static func patterns(
+        _ rights: SettingGroup<Rights>,
         _ key: String,
-        _ path: SettingGroup<Part>.Path<Rights>,
-        _ quota: any WritableKeyPath<Rights, Int?> & Sendable,
+        _ path: SettingGroup<Rights>.Path<[WildcardPattern]>,
         _ meaning: String
     ) -> Setting {
-        group.setting(key, .integer(0...100_000_000, unit: nil), meaning) {
-            $0[keyPath: path][keyPath: quota].map { "\($0)" } ?? "none"
-        } apply: { part, text throws(SettingError) in
-            let number: Int = try SettingValue.integer(text, 0...100_000_000)
-            part[keyPath: path][keyPath: quota] = number
+        rights.setting(key, .list(of: "patterns with *"), meaning) {
+            SettingValue.text($0[keyPath: path].map(\.description))
+        } apply: { rights, text throws(SettingError) in
+            rights[keyPath: path] = SettingValue.list(text).filter { !$0.isEmpty }.map { WildcardPattern($0) }
         }
     }
 
@@ -246,13 +243,12 @@ extension Settings {
         return modes
     }
 
-    private static func patterns(_ text: String) -> [WildcardPattern] {
-        SettingValue.list(text).filter { !$0.isEmpty }.map { WildcardPattern($0) }
-    }
-
     private static func rate(_ text: String) throws(SettingError) -> Double {
         guard let rate = Double(text), RateConfiguration.range.contains(rate) else {
-            throw SettingError(rule: "must be a number of requests a second, 0.001 to 1000000")
+            let (least, most) = (RateConfiguration.range.lowerBound, RateConfiguration.range.upperBound)
+            throw SettingError(
+                rule: "must be a number of requests a second, \(SettingValue.text(least)) to \(SettingValue.text(most))"
+            )
         }
         return rate
     }

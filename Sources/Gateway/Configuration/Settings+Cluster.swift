@@ -24,8 +24,8 @@ extension Settings {
             engine.setting("name", .text("letters, digits, - and _"), "The name of the cluster on its engine.") {
                 $0.name
             } apply: { engine, text throws(SettingError) in
-                guard isClusterName(text) else {
-                    throw SettingError(rule: "must have 1 to 64 letters, digits, dashes and underscores")
+                guard SettingValue.isName(text) else {
+                    throw SettingError(rule: "must have \(SettingValue.nameRule)")
                 }
                 engine.name = text
             },
@@ -78,12 +78,4 @@ extension Settings {
             ),
         ]
     }()
-
-    private static func isClusterName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
-    }
 }
