@@ -9,6 +9,14 @@ package enum ChunkFraming {
     /// The most bytes that framing adds to a payload: 16 digits of its length and two line ends.
     package static let overhead = 16 + 4
 
+    /// A chunk with a payload, which must not be empty.
+    package static func chunk(of payload: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: payload.count + overhead) { memory, count in
+            guard let start = memory.baseAddress else { return }
+            count = write(payload, to: UnsafeMutableRawPointer(start)).chunk.count
+        }
+    }
+
     /// Writes a chunk around a payload, which must not be empty: an empty chunk would end the body.
     ///
     /// - Parameters:

@@ -24,5 +24,6 @@ internal import Testing
         let written = write(payload)
         #expect(written.payload == payload)
         #expect(written.chunk == Array("\(String(count, radix: 16))\r\n".utf8) + payload + [0x0D, 0x0A])
+        #expect(ChunkFraming.chunk(of: payload) == written.chunk)
     }
 }

@@ -158,3 +158,17 @@ enum ControlEvent: Sendable, Equatable {
     /// A keep-alive for idle connections.
     case heartbeat
 }
+
+/// A `closing` event as the whole content of a stream that cannot be opened.
+package enum ClosingEvent {
+    /// The bytes of the event.
+    ///
+    /// - Parameters:
+    ///   - reason: Why the stream is closed.
+    ///   - retryMilliseconds: The time that the client waits before it reconnects.
+    package static func bytes(reason: String, retryMilliseconds: Int, as format: EventFormat) -> [UInt8] {
+        var encoder = EventEncoder(epoch: "")
+        encoder.encode(.closing(reason: reason, retryMilliseconds: retryMilliseconds), as: format)
+        return encoder.json.bytes
+    }
+}

@@ -145,13 +145,7 @@ private final class WaitingStream: StreamContent {
     }
 
     private static func closing(_ format: EventFormat, _ framing: StreamFraming) -> [UInt8] {
-        let retry = Int.random(in: 500...2_000)
-        let text =
-            switch format {
-            case .serverSentEvents: "retry: \(retry)\n\nevent: closing\ndata: {\"reason\":\"behind\"}\n\n"
-            case .ndjson: "{\"event\":\"closing\",\"data\":{\"reason\":\"behind\"}}\n"
-            }
-        guard framing == .chunked else { return Array(text.utf8) }
-        return Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
+        let event = ClosingEvent.bytes(reason: "behind", retryMilliseconds: .random(in: 500...2_000), as: format)
+        return framing == .chunked ? ChunkFraming.chunk(of: event) : event
     }
 }

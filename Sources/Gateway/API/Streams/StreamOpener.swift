@@ -190,9 +190,9 @@ struct StreamOpener: Sendable {
     /// gets a stream with one `closing` event; other clients get the problem.
     static func closing(_ reason: String, _ problem: Problem, _ call: Call) throws(Problem) -> Response {
         guard AcceptHeader(call.header("Accept")).names("text/event-stream") else { throw problem }
-        let retry = Int.random(in: 5_000...15_000)
-        let body = "retry: \(retry)\n\nevent: closing\ndata: {\"reason\":\"\(reason)\"}\n\n"
-        return Response(status: 200, mediaType: "text/event-stream; charset=utf-8", body: Array(body.utf8))
+        let format = EventFormat.serverSentEvents
+        let body = ClosingEvent.bytes(reason: reason, retryMilliseconds: .random(in: 5_000...15_000), as: format)
+        return Response(status: 200, mediaType: format.contentType, body: body)
             .with("Cache-Control", "no-store, no-transform")
     }
 
