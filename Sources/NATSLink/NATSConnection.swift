@@ -121,7 +121,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     }
 
     /// The library closed the connection, by request or because it broke.
-    fileprivate func closed() {
+    func closed() {
         let requests = state.withLock { state in
             state.isClosed = true
             return state.requests.removeAll()
@@ -214,7 +214,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     // MARK: - Arriving
 
-    fileprivate func replied(_ message: OpaquePointer) {
+    func replied(_ message: OpaquePointer) {
         let token = String(cString: natsMsg_GetSubject(message)).split(separator: ".").last.flatMap { UInt64($0) }
         guard let token else { return }
         let reply = NATSReply(
@@ -232,19 +232,19 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         }
     }
 
-    fileprivate func frameArrived(_ message: OpaquePointer) {
+    func frameArrived(_ message: OpaquePointer) {
         guard let position = Self.header("Nats-Sequence", of: message).flatMap({ UInt64($0) }) else { return }
         receive(.frame(StoredFrame(position: position, bytes: Self.bytes(of: message))))
     }
 
-    fileprivate func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
+    func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
 
-    fileprivate func questionArrived(_ message: OpaquePointer) {
+    func questionArrived(_ message: OpaquePointer) {
         guard let address = natsMsg_GetReply(message) else { return }
         receive(.question(Self.bytes(of: message), replyTo: String(cString: address)))
     }
 
-    fileprivate func callArrived(_ message: OpaquePointer) {
+    func callArrived(_ message: OpaquePointer) {
         receive(.call(Self.bytes(of: message), replyTo: natsMsg_GetReply(message).map { String(cString: $0) }))
     }
 
@@ -259,74 +259,4 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         guard natsMsgHeader_Get(message, name, &value) == NATS_OK, let value else { return nil }
         return String(cString: value)
     }
-}
-
-// MARK: - Callbacks
-
-// Free functions, called on the library's threads. Each turns the context into its connection and calls one method; the
-// message belongs to the callback, which destroys it.
-
-private func connection(_ context: UnsafeMutableRawPointer?) -> NATSConnection? {
-    context.map { Unmanaged<NATSConnection>.fromOpaque($0).takeUnretainedValue() }
-}
-
-private func natsFrameArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    message: OpaquePointer?,
-    context: UnsafeMutableRawPointer?
-) {
-    if let message { connection(context)?.frameArrived(message) }
-    natsMsg_Destroy(message)
-}
-
-private func natsReplied(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    message: OpaquePointer?,
-    context: UnsafeMutableRawPointer?
-) {
-    if let message { connection(context)?.replied(message) }
-    natsMsg_Destroy(message)
-}
-
-private func natsBroadcastArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    message: OpaquePointer?,
-    context: UnsafeMutableRawPointer?
-) {
-    if let message { connection(context)?.broadcastArrived(message) }
-    natsMsg_Destroy(message)
-}
-
-private func natsQuestionArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    message: OpaquePointer?,
-    context: UnsafeMutableRawPointer?
-) {
-    if let message { connection(context)?.questionArrived(message) }
-    natsMsg_Destroy(message)
-}
-
-private func natsCallArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    message: OpaquePointer?,
-    context: UnsafeMutableRawPointer?
-) {
-    if let message { connection(context)?.callArrived(message) }
-    natsMsg_Destroy(message)
-}
-
-/// The last message of a subscription was delivered: releases the reference of `subscribe`.
-private func natsCompleted(context: UnsafeMutableRawPointer?) {
-    if let context { Unmanaged<NATSConnection>.fromOpaque(context).release() }
-}
-
-/// The connection is closed: releases the reference of `open`.
-private func natsClosed(_: OpaquePointer?, context: UnsafeMutableRawPointer?) {
-    guard let context else { return }
-    Unmanaged<NATSConnection>.fromOpaque(context).takeRetainedValue().closed()
 }
