@@ -44,6 +44,17 @@ import Testing
         for (name, members) in described() { #expect(written[name] == members, "members of \(name)") }
     }
 
+    /// An `EventSource` delivers only the events that a script listens for by their names. The scripts use no legacy events.
+    @Test(arguments: ["gateway.js", "Dashboard/Stream/stream.js"])
+    func scriptsListenForEveryEvent(file: String) throws {
+        let text = try RepositoryFiles.text("Sources/Gateway/Resources/\(file)")
+        let list = try #require(text.firstMatch(of: /ames = \[([^\]]*)\]/)?.output.1)
+        let names = list.matches(of: /"([a-z-]+)"/).map { String($0.output.1) }
+        let legacy = Self.legacyEvents().map { "\(HubEvent.legacy($0).name)" }
+        #expect(Set(names) == Set(Self.events().compactMap { $0["event"]?.string }).subtracting(legacy))
+        #expect(names.count == Set(names).count)
+    }
+
     // MARK: - What is described
 
     /// The members that the contract gives to each event.
@@ -75,8 +86,8 @@ import Testing
         clientEvents().map { written($0, client) } + subscriptionEvents() + controlEvents() + conflated()
     }
 
-    private static func clientEvents() -> [HubEvent] {
-        let legacy: [LegacyStreamEvent] = [
+    private static func legacyEvents() -> [LegacyStreamEvent] {
+        [
             .connectionEstablished, .sessionStarted(polling: false), .bytesReceived(1), .activityWarning(true),
             .connectionClosed, .connectionEnded(cause: 48), .connectionFailure(reason: "r"),
             .serverFailure(code: 1, message: "m"), .dataError(reason: "r"),
@@ -84,6 +95,9 @@ import Testing
             .deviceTokenChange(deviceID: nil, code: 45, message: "m"), .badgeReset(code: nil, message: nil),
             .badgeReset(code: 45, message: "m"),
         ]
+    }
+
+    private static func clientEvents() -> [HubEvent] {
         let outcomes: [MessageOutcome] = [
             .processed(response: ""), .denied(code: 1, message: "m"), .discarded, .failed,
             .aborted(sentOnNetwork: true),
@@ -91,7 +105,7 @@ import Testing
         return [
             .status(.connecting), .serverError(code: 1, message: "m"), .property(name: "user", value: .null),
             .property(name: "password", value: nil),
-        ] + legacy.map { .legacy($0) } + outcomes.map { .message(id: "m1", $0) }
+        ] + legacyEvents().map { .legacy($0) } + outcomes.map { .message(id: "m1", $0) }
     }
 
     private static func subscriptionEvents() -> [JSONValue] {

@@ -59,6 +59,24 @@ import Testing
         #expect(rows.map(String.init) == expected)
     }
 
+    @Test func theDashboardHasTheUnitOfEachOption() throws {
+        let text = try RepositoryFiles.text("Sources/Gateway/Resources/Dashboard/Views/options.js")
+        let units = try #require(text.firstMatch(of: /units = \{([^}]*)\}/)?.output.1)
+        let written = units.matches(of: /([A-Za-z]+): "([^"]+)"/).map { (String($0.output.1), String($0.output.2)) }
+        let expected = ConnectionOption.all.compactMap { option -> (String, String)? in
+            switch option.storage {
+            case .seconds, .connectTimeout: (option.name, "s")
+            case .bytes: (option.name, "bytes")
+            case .bandwidth: (option.name, "kbit/s")
+            case .flag, .transport, .headers: nil
+            }
+        }
+        #expect(Dictionary(uniqueKeysWithValues: written) == Dictionary(uniqueKeysWithValues: expected))
+        let transports = try #require(text.firstMatch(of: /transports = \[([^\]]*)\]/)?.output.1)
+        let words = transports.matches(of: /"([A-Z-]+)"/).map { String($0.output.1) }
+        #expect(words == ForcedTransport.allCases.map(\.rawValue))
+    }
+
     @Test func eachOptionHasASettingForUpstreams() {
         let keys = Set(Settings.all.map(\.key))
         for option in ConnectionOption.all { #expect(keys.contains("upstreams.*.options.\(option.name)")) }

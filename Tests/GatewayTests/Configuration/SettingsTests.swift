@@ -30,6 +30,34 @@ import Testing
         }
     }
 
+    @Test func aReloadKeepsTheSettingsOfTheNextStart() {
+        let older = GatewayConfiguration()
+        var count = 0
+        for setting in Settings.all where !setting.isSecret && !setting.key.contains("*") {
+            let changed = Self.otherValues(of: setting).lazy.compactMap { value -> GatewayConfiguration? in
+                var newer = older
+                guard (try? setting.apply(&newer, "", value)) != nil else { return nil }
+                return setting.text(newer) == setting.text(older) ? nil : newer
+            }
+            guard let newer = changed.first else { continue }
+            let kept = newer.keepingRestartSettings(of: older)
+            #expect(setting.text(kept) == setting.text(setting.effect == .restart ? older : newer), "\(setting.key)")
+            count += 1
+        }
+        #expect(count > 60)
+    }
+
+    /// Values, some of which a setting accepts.
+    private static func otherValues(of setting: Setting) -> [String] {
+        switch setting.type {
+        case .integer(let range, _): ["\(range.lowerBound)", "\(range.upperBound)"]
+        case .seconds, .number: ["7", "0.5"]
+        case .flag: ["true", "false"]
+        case .choice(let words): words
+        case .list, .text: ["example", "example:1", "10.0.0.0/8", "https://example.com", "nats://example", "read"]
+        }
+    }
+
     @Test func keysAreDifferentAndDescribed() {
         #expect(Set(Settings.all.map(\.key)).count == Settings.all.count)
         #expect(Settings.all.allSatisfy { !$0.meaning.isEmpty && $0.meaning.hasSuffix(".") })
