@@ -41,13 +41,13 @@ func natsBroadcastArrived(
 }
 
 /// A request to all members.
-func natsQuestionArrived(
+func natsGroupRequestArrived(
     _: OpaquePointer?,
     _: OpaquePointer?,
     message: OpaquePointer?,
     context: UnsafeMutableRawPointer?
 ) {
-    if let message { connection(context)?.questionArrived(message) }
+    if let message { connection(context)?.groupRequestArrived(message) }
     natsMsg_Destroy(message)
 }
 

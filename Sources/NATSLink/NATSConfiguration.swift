@@ -31,7 +31,7 @@ package struct NATSConfiguration: Sendable, Equatable {
     var appends: String { "\(name).in.frames" }
     var frames: String { "\(name).out.frames" }
     var broadcasts: String { "\(name).beat" }
-    var questions: String { "\(name).ask" }
+    var groupRequests: String { "\(name).ask" }
     func calls(of process: UInt64) -> String { "\(name).call.\(String(process, radix: 16))" }
 
     /// The stream's configuration as JetStream's API takes it. Stored frames are republished to plain subscriptions:

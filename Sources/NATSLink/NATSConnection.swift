@@ -59,7 +59,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
             try subscribe("\(inbox).*", natsReplied)
             try subscribe(configuration.frames, natsFrameArrived)
             try subscribe(configuration.broadcasts, natsBroadcastArrived)
-            try subscribe(configuration.questions, natsQuestionArrived)
+            try subscribe(configuration.groupRequests, natsGroupRequestArrived)
             try subscribe(configuration.calls(of: process), natsCallArrived)
             try check(natsConnection_FlushTimeout(handle, 2000), "flush")
         } catch {
@@ -163,8 +163,8 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         return frames.sorted { $0.position < $1.position }
     }
 
-    package func askMembers(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
-        try await request(configuration.questions, [bytes], collecting: .pieces, within: time)[0].bytes
+    package func requestFromGroup(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
+        try await request(configuration.groupRequests, [bytes], collecting: .pieces, within: time)[0].bytes
     }
 
     package func call(
@@ -239,9 +239,9 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
 
-    func questionArrived(_ message: OpaquePointer) {
+    func groupRequestArrived(_ message: OpaquePointer) {
         guard let address = natsMsg_GetReply(message) else { return }
-        receive(.question(Self.bytes(of: message), replyTo: String(cString: address)))
+        receive(.groupRequest(Self.bytes(of: message), replyTo: String(cString: address)))
     }
 
     func callArrived(_ message: OpaquePointer) {

@@ -61,7 +61,7 @@ struct ClusterLedgerTests {
                 for topic in next.topics.values {
                     let isOwned = topic.owner.map { next.members[$0] != nil } ?? next.members.isEmpty
                     if !isOwned { Issue.record("a subscription without a living owner") }
-                    if !topic.wanters.isSubset(of: next.members.keys) { Issue.record("a wanter that is gone") }
+                    if !topic.wantedBy.isSubset(of: next.members.keys) { Issue.record("a wanter that is gone") }
                 }
                 let snapshot = ClusterSnapshot(created: "g", ledger: next, tables: [:])
                 let copy = try? ClusterSnapshot(snapshot.bytes)

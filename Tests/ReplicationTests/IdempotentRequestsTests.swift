@@ -7,7 +7,7 @@ struct RepeatableRequestsTests {
     private static let body = RecordKey(high: 1, low: 1)
 
     private static func begin(
-        _ requests: inout RepeatableRequests,
+        _ requests: inout IdempotentRequests,
         _ number: UInt64,
         body: RecordKey = body,
         expired: UInt64 = 0,
@@ -18,7 +18,7 @@ struct RepeatableRequestsTests {
 
     @Test
     func requestIsPerformedOnce() {
-        var requests = RepeatableRequests()
+        var requests = IdempotentRequests()
         #expect(Self.begin(&requests, 1) == .accepted)
         #expect(Self.begin(&requests, 1, by: 2) == .pending)
         #expect(Self.begin(&requests, 1, body: Self.key(9), by: 2) == .refused)
@@ -36,7 +36,7 @@ struct RepeatableRequestsTests {
 
     @Test
     func requestIsRepeatedWhenItsMemberGivesUpOrIsGone() {
-        var requests = RepeatableRequests()
+        var requests = IdempotentRequests()
         _ = Self.begin(&requests, 1)
         requests.abandon(Self.key(1), by: 2)
         #expect(Self.begin(&requests, 1, by: 2) == .pending)
@@ -50,19 +50,19 @@ struct RepeatableRequestsTests {
 
     @Test
     func numberAndBytesAreBounded() {
-        var requests = RepeatableRequests()
-        for number in 0..<UInt64(RepeatableRequests.limit + 1) { _ = Self.begin(&requests, number) }
-        #expect(requests.entries.count <= RepeatableRequests.limit)
+        var requests = IdempotentRequests()
+        for number in 0..<UInt64(IdempotentRequests.limit + 1) { _ = Self.begin(&requests, number) }
+        #expect(requests.entries.count <= IdempotentRequests.limit)
         #expect(requests.entries[Self.key(0)] == nil)
-        #expect(requests.entries[Self.key(UInt64(RepeatableRequests.limit))] != nil)
-        requests = RepeatableRequests()
-        let answer = [UInt8](repeating: 0, count: RepeatableRequests.byteLimit / 8)
+        #expect(requests.entries[Self.key(UInt64(IdempotentRequests.limit))] != nil)
+        requests = IdempotentRequests()
+        let answer = [UInt8](repeating: 0, count: IdempotentRequests.byteLimit / 8)
         for number in 0..<10 as Range<UInt64> {
             _ = Self.begin(&requests, number)
             requests.answer(Self.key(number), answer, by: 1)
         }
         let bytes = requests.entries.values.reduce(0) { $0 + ($1.answer?.count ?? 0) }
-        #expect(bytes <= RepeatableRequests.byteLimit && requests.entries[Self.key(9)] != nil)
+        #expect(bytes <= IdempotentRequests.byteLimit && requests.entries[Self.key(9)] != nil)
     }
 
     @Test(arguments: [

@@ -11,7 +11,7 @@ final class SimulatedCluster {
     private enum Step {
         case frame(StoredFrame)
         case heartbeat(Heartbeat)
-        case looked(LogGeneration)
+        case logInspected(LogGeneration)
         case fetched([StoredFrame]?)
         case state(ClusterSnapshot)
     }
@@ -172,7 +172,7 @@ final class SimulatedCluster {
             switch entry.step {
             case .frame(let frame): perform(node.machine.arrived(frame, at: now), node)
             case .heartbeat(let heartbeat): perform(node.machine.heard(heartbeat, at: now), node)
-            case .looked(let generation): perform(node.machine.looked(generation, at: now), node)
+            case .logInspected(let generation): perform(node.machine.logInspected(generation, at: now), node)
             case .fetched(let frames?): perform(node.machine.fetched(frames, at: now), node)
             case .fetched(nil): perform(node.machine.fetchFailed(at: now), node)
             case .state(let snapshot): perform(node.machine.stateArrived(snapshot, at: now), node)
@@ -211,11 +211,11 @@ final class SimulatedCluster {
                     first: UInt64(forgotten) + 1,
                     last: UInt64(log.count)
                 )
-                schedule(.looked(generation), for: node)
+                schedule(.logInspected(generation), for: node)
             case .broadcast(let heartbeat):
                 guard let copy = Heartbeat(heartbeat.bytes) else { return problems.append("heartbeat not readable") }
                 for other in nodes where other.isConnected && !node.isHeld { schedule(.heartbeat(copy), for: other) }
-            case .askForState: answer(node)
+            case .requestState: answer(node)
             case .apply(let changes, let position):
                 let found = node.hub.apply(changes, at: position)
                 problems += found.map { "\(now.nanoseconds / 1_000_000): node \(node.number): \($0)" }

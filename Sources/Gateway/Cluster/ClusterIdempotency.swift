@@ -21,10 +21,10 @@ struct ClusterIdempotency: Sendable {
     }
 
     private func run(_ call: Call, _ key: IdempotencyStore.Key, _ handler: Operation.Handler) async {
-        let seal = cluster.requestSeal
+        let cipher = cluster.requestCipher
         // Neither an identity nor a path has a line break, and the key comes last.
-        let name = seal.name(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
-        let body = seal.name(of: call.body)
+        let name = cipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
+        let body = cipher.digest(of: call.body)
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
             guard let generation = cluster.generation else { return call.complete { throw Problem.notInTouch } }
@@ -46,7 +46,8 @@ struct ClusterIdempotency: Sendable {
     }
 
     private func replayed(_ bytes: [UInt8]) throws -> Response {
-        guard let opened = cluster.seal.open(bytes), let response = try ForwardedResponse.decoded(opened).first else {
+        guard let opened = cluster.cipher.decrypt(bytes), let response = try ForwardedResponse.decoded(opened).first
+        else {
             throw Problem(.internal)
         }
         return Response(response).with("Idempotency-Replayed", "true")
@@ -72,9 +73,9 @@ struct ClusterIdempotency: Sendable {
 }
 
 extension ClusterNode {
-    /// The record of a response to a request with an `Idempotency-Key`, sealed: it may hold a ticket.
+    /// The record of a response to a request with an `Idempotency-Key`, encrypted: it may hold a ticket.
     func answer(_ response: Response, to name: RecordKey) -> ClusterRecord {
-        .request(.answer(name, seal.close(ForwardedResponse.encoded([response.forwarded]))))
+        .request(.answer(name, cipher.encrypt(ForwardedResponse.encoded([response.forwarded]))))
     }
 
     /// The position of the record with which the request of this name began if it has expired, else 0.

@@ -1,105 +1,5 @@
-internal import Crypto
-internal import Foundation
 internal import Replication
 internal import StreamIO
-
-/// The requests of this member that wait for the log, as callbacks: see the decision record *WaitingByCallbacks*.
-struct ClusterWaiters: Sendable {
-    /// A request whose change was not read back from the log yet.
-    struct Confirmation: Sendable {
-        let generation: Int
-        let records: UInt64
-        let done: @Sendable (Bool) -> Void
-    }
-
-    /// A request that waits until the log is applied up to a position.
-    struct Catching: Sendable {
-        let position: UInt64
-        /// Whether it also waits until members have reported their resources after the beginning of an epoch.
-        let isComplete: Bool
-        let deadline: Moment
-        let done: @Sendable (Bool) -> Void
-    }
-
-    /// A request that waits for a decision of the log.
-    struct Undecided: Sendable {
-        let deadline: Moment
-        /// Called with the decision; nil if it is not known in time.
-        let done: @Sendable (RecordOutcome?) -> Void
-    }
-
-    private var undecided: [RecordSubject: [Undecided]] = [:]
-    private var confirmations: [Confirmation] = []
-    private var catching: [Catching] = []
-    /// Whether the member has stopped: no request waits any more.
-    private var hasEnded = false
-
-    /// Adds a request that waits for its confirmation; false if the member has stopped.
-    mutating func add(_ request: Confirmation) -> Bool {
-        if !hasEnded { confirmations.append(request) }
-        return !hasEnded
-    }
-
-    /// Adds a request that waits for a position; false if the member has stopped.
-    mutating func add(_ request: Catching) -> Bool {
-        if !hasEnded { catching.append(request) }
-        return !hasEnded
-    }
-
-    /// Adds a request that waits for a decision; false if the member has stopped.
-    mutating func add(_ request: Undecided, on subject: RecordSubject) -> Bool {
-        if !hasEnded { undecided[subject, default: []].append(request) }
-        return !hasEnded
-    }
-
-    /// Removes and returns the oldest request that waits for a decision on a subject.
-    mutating func removeFirst(on subject: RecordSubject) -> Undecided? {
-        guard var requests = undecided.removeValue(forKey: subject) else { return nil }
-        let first = requests.removeFirst()
-        if !requests.isEmpty { undecided[subject] = requests }
-        return first
-    }
-
-    /// Removes and returns the callbacks of all requests that wait for a decision.
-    mutating func removeUndecided() -> [@Sendable () -> Void] {
-        defer { undecided = [:] }
-        return undecided.values.joined().map { request in { request.done(nil) } }
-    }
-
-    /// The member has stopped: removes and returns all callbacks.
-    mutating func end() -> [@Sendable () -> Void] {
-        hasEnded = true
-        defer { (confirmations, catching) = ([], []) }
-        return confirmations.map { entry in { entry.done(false) } } + catching.map { entry in { entry.done(false) } }
-            + removeUndecided()
-    }
-
-    /// Removes and returns the callbacks for records that were read back, or that were discarded with their generation.
-    mutating func settled(generation: Int, records: UInt64) -> [@Sendable () -> Void] {
-        let due = confirmations.filter { $0.generation != generation || $0.records <= records }
-        confirmations.removeAll { $0.generation != generation || $0.records <= records }
-        return due.map { entry in { entry.done(entry.generation == generation) } }
-    }
-
-    /// Removes and returns the callbacks of the requests whose deadline for a decision has passed.
-    mutating func late(at now: Moment) -> [@Sendable () -> Void] {
-        let late = undecided.values.joined().filter { $0.deadline <= now }
-        guard !late.isEmpty else { return [] }
-        undecided = undecided.mapValues { $0.filter { $0.deadline > now } }.filter { !$0.value.isEmpty }
-        return late.map { request in { request.done(nil) } }
-    }
-
-    /// Removes and returns the callbacks for a position that was reached, and those whose deadline has passed.
-    mutating func reached(_ position: UInt64, isComplete: Bool, at now: Moment) -> [@Sendable () -> Void] {
-        func hasReached(_ entry: Catching) -> Bool { entry.position <= position && (isComplete || !entry.isComplete) }
-        let due = catching.filter { hasReached($0) || $0.deadline <= now }
-        catching.removeAll { hasReached($0) || $0.deadline <= now }
-        return due.map { entry in
-            let hasReached = hasReached(entry)
-            return { entry.done(hasReached) }
-        }
-    }
-}
 
 /// Calls between members, and waiting for the log.
 extension ClusterNode {
@@ -222,15 +122,15 @@ extension ClusterNode {
         abandonment: CallAbandonment? = nil
     ) async throws -> [ForwardedResponse] {
         let number = UInt64.random(in: .min ... .max)
-        let bytes = seal.close(MemberCall.perform(requests, number: number).bytes)
+        let bytes = cipher.encrypt(MemberCall.perform(requests, number: number).bytes)
         guard bytes.count <= Self.callLimit else {
             throw EngineError.refused("the request is too large to be forwarded")
         }
         guard let connection = state.withLock({ $0.connection }) else { throw EngineError.notConnected("offline") }
-        let reply = try await connection.call(process, bytes, within: time) { [seal] in
-            abandonment?.add { connection.notify(process, seal.close(MemberCall.cancel(number).bytes)) }
+        let reply = try await connection.call(process, bytes, within: time) { [cipher] in
+            abandonment?.add { connection.notify(process, cipher.encrypt(MemberCall.cancel(number).bytes)) }
         }
-        guard let opened = seal.open(reply), let responses = try? ForwardedResponse.decoded(opened),
+        guard let opened = cipher.decrypt(reply), let responses = try? ForwardedResponse.decoded(opened),
             responses.count == requests.count
         else { throw EngineError.refused("a reply cannot be read") }
         return responses
@@ -238,14 +138,14 @@ extension ClusterNode {
 
     /// Handles a message of another member.
     func answer(_ bytes: [UInt8], replyTo address: String?) {
-        guard let connection = state.withLock({ $0.connection }), let opened = seal.open(bytes),
+        guard let connection = state.withLock({ $0.connection }), let opened = cipher.decrypt(bytes),
             let call = try? MemberCall(opened)
         else { return }
         switch call {
         case .perform(let requests, let number):
             guard let address else { return }
-            perform(requests, number) { [seal] in
-                connection.reply(seal.close(ForwardedResponse.encoded($0)), to: address)
+            perform(requests, number) { [cipher] in
+                connection.reply(cipher.encrypt(ForwardedResponse.encoded($0)), to: address)
             }
         case .cancel(let number):
             // Calls that were answered have no entry.
@@ -274,43 +174,7 @@ extension ClusterNode {
     }
 }
 
-/// Encrypts messages between members, and tickets, with a key from the cluster's secret, because they carry credentials
-/// and rights.
-struct ClusterSeal: Sendable {
-    private let key: SymmetricKey
-
-    /// A key for one purpose: it cannot open what is sealed for another purpose.
-    init(secret: String, purpose: String) {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Array(purpose.utf8),
-            using: SymmetricKey(data: Array(secret.utf8))
-        )
-        key = SymmetricKey(data: Array(code))
-    }
-
-    /// A name that only holders of the secret can derive from bytes.
-    func name(of bytes: [UInt8]) -> RecordKey {
-        let code = Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
-        let numbers = [code[0..<8], code[8..<16]].map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
-        return RecordKey(high: numbers[0], low: numbers[1])
-    }
-
-    /// The encrypted bytes.
-    func close(_ bytes: [UInt8]) -> [UInt8] {
-        // Sealing fails for a nonce or key of another size only.
-        guard let box = try? AES.GCM.seal(bytes, using: key).combined else { return [] }
-        return Array(box)
-    }
-
-    /// The decrypted bytes; nil if they were encrypted with another key, or changed.
-    func open(_ bytes: [UInt8]) -> [UInt8]? {
-        guard let box = try? AES.GCM.SealedBox(combined: bytes), let opened = try? AES.GCM.open(box, using: key)
-        else { return nil }
-        return Array(opened)
-    }
-}
-
 extension Problem {
-    /// The log cannot decide, because this member has no contact to the cluster.
-    static let notInTouch = Problem(.unavailable, detail: "The gateway is not in touch with its cluster.")
+    /// This member is not connected to the cluster, so that the log cannot decide about a request.
+    static let notInTouch = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
 }

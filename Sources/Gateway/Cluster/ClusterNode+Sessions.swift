@@ -12,7 +12,7 @@ extension ClusterNode {
     func offer(_ session: OfferedSession?, of client: String) {
         let offered = session.map { session in
             OfferedUpstreamSession(
-                content: sessionSeal.close(Array("\(session.id) \(session.address)".utf8)),
+                content: sessionCipher.encrypt(Array("\(session.id) \(session.address)".utf8)),
                 processed: UInt64(clamping: session.processed)
             )
         }
@@ -40,7 +40,7 @@ extension ClusterNode {
         do {
             guard let offer = opened(inherited.session) else { throw PoolError.lifecycle(rule: "another secret") }
             let group = inherited.topics.first.map { self.group(of: $0.id, $0.key) } ?? 0
-            try worker.withLock { worker throws(PoolError) in try worker.adopt(inherited, offer, group: group) }
+            try applier.withLock { applier throws(PoolError) in try applier.adopt(inherited, offer, group: group) }
         } catch {
             logger.warning("cannot adopt a session of a removed member", metadata: ["error": "\(error)"])
             for topic in inherited.topics {
@@ -54,7 +54,7 @@ extension ClusterNode {
     }
 
     private func opened(_ session: OfferedUpstreamSession) -> OfferedSession? {
-        guard let content = sessionSeal.open(session.content) else { return nil }
+        guard let content = sessionCipher.decrypt(session.content) else { return nil }
         let words = String(decoding: content, as: UTF8.self).split(separator: " ", maxSplits: 1)
         guard words.count == 2 else { return nil }
         return OfferedSession(
@@ -66,10 +66,10 @@ extension ClusterNode {
 
     /// Releases all upstream subscriptions. The sessions that other members can continue are left to them.
     func dropAll() {
-        for client in worker.withLock({ $0.pool })?.transferableClients ?? [] {
+        for client in applier.withLock({ $0.pool })?.transferableClients ?? [] {
             outbox.withLock { $0.surrender(client.rawValue) }
         }
-        worker.withLock { $0.dropAll() }
+        applier.withLock { $0.dropAll() }
     }
 
     /// The group of a shared subscription, whose sessions pass to one member.

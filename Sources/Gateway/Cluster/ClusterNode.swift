@@ -24,7 +24,7 @@ package final class ClusterNode: ChangeSink {
     enum Input: Sendable {
         case connected(any EngineConnection, Int, isOver: StopSignal)
         case engine(EngineInput, Int)
-        case looked(LogGeneration, Int)
+        case logInspected(LogGeneration, Int)
         case fetched([StoredFrame]?, Int)
         case state([UInt8])
         case left
@@ -63,16 +63,17 @@ package final class ClusterNode: ChangeSink {
     let resources = Mutex<ClusterResources?>(nil)
     /// The prepared streams of this member.
     let streams = Mutex<ClusterStreams?>(nil)
-    let seal: ClusterSeal
-    /// The seal with which the keys and bodies of repeatable requests are named.
-    let requestSeal: ClusterSeal
-    /// The seal of the upstream sessions that other members can continue.
-    let sessionSeal: ClusterSeal
+    /// The cipher of messages between members and of specifications.
+    let cipher: ClusterCipher
+    /// The cipher that makes the digests of idempotency keys and of bodies.
+    let requestCipher: ClusterCipher
+    /// The cipher of the upstream sessions that other members can continue.
+    let sessionCipher: ClusterCipher
     private let inputs = Mutex<[Input]>([])
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
     private let hasLeft = StopSignal()
-    let worker: Mutex<ClusterWorker>
+    let applier: Mutex<ClusterApplier>
 
     init(
         configuration: ClusterConfiguration,
@@ -88,16 +89,16 @@ package final class ClusterNode: ChangeSink {
         self.logger = logger
         self.clock = clock
         ids = SharedTopicIDs(secret: configuration.secret ?? "")
-        seal = ClusterSeal(secret: configuration.secret ?? "", purpose: "calls")
-        requestSeal = ClusterSeal(secret: configuration.secret ?? "", purpose: "requests")
-        sessionSeal = ClusterSeal(secret: configuration.secret ?? "", purpose: "sessions")
+        cipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "calls")
+        requestCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "requests")
+        sessionCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "sessions")
         state = Mutex(State(machine: machine))
         outbox = Mutex(Outbox(limit: configuration.outboxBytes))
-        worker = Mutex(ClusterWorker(hub: hub))
+        applier = Mutex(ClusterApplier(hub: hub))
     }
 
     /// Sets the pool of this process; called once, before `run`.
-    func attach(_ pool: SessionPool) { worker.withLock { $0.pool = pool } }
+    func attach(_ pool: SessionPool) { applier.withLock { $0.pool = pool } }
 
     // MARK: - Reports of the pool
 
@@ -231,8 +232,8 @@ package final class ClusterNode: ChangeSink {
         case .engine(let input, let number):
             guard state.withLock({ $0.number == number }) else { return [] }
             return handle(input, at: now)
-        case .looked(let generation, let number):
-            return state.withLock { $0.number == number ? $0.machine.looked(generation, at: now) : [] }
+        case .logInspected(let generation, let number):
+            return state.withLock { $0.number == number ? $0.machine.logInspected(generation, at: now) : [] }
         case .fetched(let frames, let number):
             return state.withLock { state in
                 guard state.number == number else { return [] }
@@ -253,10 +254,10 @@ package final class ClusterNode: ChangeSink {
         case .broadcast(let bytes):
             guard let heartbeat = Heartbeat(bytes) else { return [] }
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
-        case .question(_, let address):
+        case .groupRequest(_, let address):
             let (answer, connection) = state.withLock { ($0.machine.state(at: now), $0.connection) }
             guard let (created, ledger) = answer else { return [] }
-            let tables = worker.withLock { $0.tables(of: ledger) }
+            let tables = applier.withLock { $0.tables(of: ledger) }
             let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)
             connection?.reply(snapshot.bytes, to: address)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
@@ -286,16 +287,16 @@ package final class ClusterNode: ChangeSink {
                 disconnected()
             case .inspectLog: inspect()
             case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(heartbeat.bytes)
-            case .askForState: ask()
-            case .apply(let changes, let position): worker.withLock { $0.apply(changes, at: position) }
+            case .requestState: requestState()
+            case .apply(let changes, let position): applier.withLock { $0.apply(changes, at: position) }
             case .restart(let epoch, let position, let kept, let snapshot):
                 logger.notice("entered an epoch of the cluster", metadata: ["position": "\(position)"])
-                worker.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
+                applier.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
             case .inherit(let id, let specification): inherit(id, specification)
             case .surrender(let id): surrender(id)
             case .openOutbox:
                 outbox.withLock { $0.open() }
-                worker.withLock { $0.pool }?.reportAgain()
+                applier.withLock { $0.pool }?.reportAgain()
                 outbox.withLock { $0.specifyAgain() }
                 streams.withLock { $0 }?.declareAgain()
                 declareClaims()
@@ -307,11 +308,11 @@ package final class ClusterNode: ChangeSink {
             case .surrenderStream(let id): streams.withLock { $0 }?.surrender(id)
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
             case .reactivate(let id):
-                if let error = worker.withLock({ $0.reactivate(id) }) { failed(id, error) }
+                if let error = applier.withLock({ $0.reactivate(id) }) { failed(id, error) }
             case .adopt(let session): adopt(session)
             case .drop(let id):
                 outbox.withLock { $0.end(id) }
-                worker.withLock { $0.drop(id) }
+                applier.withLock { $0.drop(id) }
             case .dropAll: dropAll()
             case .reportOtherConfiguration(let info):
                 logger.warning(
@@ -326,13 +327,13 @@ package final class ClusterNode: ChangeSink {
     func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
         outbox.withLock { $0.begin(id, tenure: tenure) }
         let group = self.group(of: id, key)
-        if let error = worker.withLock({ $0.carry(id, key, group: group) }) { failed(id, error) }
+        if let error = applier.withLock({ $0.carry(id, key, group: group) }) { failed(id, error) }
     }
 
     /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
     private func failed(_ id: String, _ error: PoolError) {
         logger.warning("cannot open a shared subscription", metadata: ["error": "\(error)"])
-        let failure = SubscriptionEvent.failed(code: ClusterWorker.failureCode, message: "\(error)")
+        let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: "\(error)")
         take(.event(.subscription(failure), .subscription(id)))
     }
 
@@ -348,7 +349,7 @@ package final class ClusterNode: ChangeSink {
         guard let (connection, number) = current else { return }
         jobs.continuation.yield { [weak self] in
             if let generation = try? await connection.inspectLog() {
-                self?.offer(.looked(generation, number))
+                self?.offer(.logInspected(generation, number))
             } else {
                 // Without a result the state of the log is unknown: a new connection reads it again.
                 connection.close()
@@ -356,10 +357,10 @@ package final class ClusterNode: ChangeSink {
         }
     }
 
-    private func ask() {
+    private func requestState() {
         guard let (connection, _) = current else { return }
         jobs.continuation.yield { [weak self] in
-            guard let bytes = try? await connection.askMembers([], within: .milliseconds(450)) else { return }
+            guard let bytes = try? await connection.requestFromGroup([], within: .milliseconds(450)) else { return }
             self?.offer(.state(bytes))
         }
     }

@@ -252,14 +252,15 @@ extension ClusterNode {
     ///
     /// - Parameter answer: A record that goes into the same frame.
     func specify(_ id: String, _ specification: ResourceSpecification, with answer: ClusterRecord?) {
-        var sealed = specification
-        sealed.content = seal.close(specification.content)
-        if outbox.withLock({ $0.specify(id, sealed, with: answer) }) { wake() }
+        var encrypted = specification
+        encrypted.content = cipher.encrypt(specification.content)
+        if outbox.withLock({ $0.specify(id, encrypted, with: answer) }) { wake() }
     }
 
     /// The content of the specification of a resource of this member.
     func content(of id: String) -> JSONObject? {
-        guard let sealed = outbox.withLock({ $0.specification(of: id) }), let content = seal.open(sealed.content)
+        guard let encrypted = outbox.withLock({ $0.specification(of: id) }),
+            let content = cipher.decrypt(encrypted.content)
         else { return nil }
         return (try? JSONValue(parsing: content))?.object
     }
@@ -271,7 +272,9 @@ extension ClusterNode {
             (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
         }
         do {
-            guard let content = seal.open(specification.content) else { throw EngineError.refused("another secret") }
+            guard let content = cipher.decrypt(specification.content) else {
+                throw EngineError.refused("another secret")
+            }
             var opened = specification
             opened.content = content
             let resource = InheritedResource(

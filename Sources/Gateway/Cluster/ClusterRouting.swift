@@ -51,9 +51,7 @@ struct ClusterRouting: Sendable {
     }
 
     private func checkServing() throws(Problem) {
-        guard cluster.isServing else {
-            throw Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
-        }
+        guard cluster.isServing else { throw Problem.notInTouch }
     }
 
     // MARK: - Forwarding

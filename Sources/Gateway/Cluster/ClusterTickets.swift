@@ -2,11 +2,11 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// The tickets of a cluster. Any member issues them, sealed with a key from the cluster's secret, and any member
+/// The tickets of a cluster. Any member issues them, encrypted with a key from the cluster's secret, and any member
 /// accepts them; the log decides which request used one first.
 struct ClusterTickets: Sendable {
-    /// The seal of tickets.
-    let seal: ClusterSeal
+    /// The cipher of tickets.
+    let cipher: ClusterCipher
     /// The present epoch and position of the log; nil without contact to the cluster.
     let place: @Sendable () -> (epoch: UInt64, position: UInt64)?
     /// Whether a ticket was used, as far as this member has read the log.
@@ -22,28 +22,28 @@ struct ClusterTickets: Sendable {
         guard let (epoch, position) = place() else {
             throw Problem.notInTouch
         }
-        var sealed = ForwardedRequest.Caller(caller)
+        var holder = ForwardedRequest.Caller(caller)
         // The rights of a key are not in the ticket, because they may be long: `open` reads them from the
         // configuration.
         if !(caller.identity.map(TokenVerifier.isIdentity) ?? false) {
-            sealed = ForwardedRequest.Caller(identity: caller.identity)
+            holder = ForwardedRequest.Caller(identity: caller.identity)
         }
         let ticket = ClusterTicket(
             use: TicketUse(key: .random(), epoch: epoch, issuedAt: position),
             expiresAt: now + lifetime / .seconds(1),
-            caller: sealed,
+            caller: holder,
             rightsExpireAt: caller.expiry,
             credential: policy.digest(of: caller.identity)
         )
-        let text = TicketStore.prefix + Base64URL.encode(seal.close(ticket.bytes))
+        let text = TicketStore.prefix + Base64URL.encode(cipher.encrypt(ticket.bytes))
         return TicketStore.Ticket(text: text, lifetime: lifetime)
     }
 
     /// The holder of a ticket; nil if it was not issued by this cluster, is expired, or its credential has changed.
     func open(_ text: String, _ policy: AccessPolicy, now: Double) -> (Caller, TicketUse)? {
         guard text.hasPrefix(TicketStore.prefix),
-            let sealed = Base64URL.decode(text.utf8.dropFirst(TicketStore.prefix.utf8.count)),
-            let bytes = seal.open(sealed), let ticket = try? ClusterTicket(bytes),
+            let encrypted = Base64URL.decode(text.utf8.dropFirst(TicketStore.prefix.utf8.count)),
+            let bytes = cipher.decrypt(encrypted), let ticket = try? ClusterTicket(bytes),
             ticket.expiresAt > now, ticket.credential == policy.digest(of: ticket.caller.identity)
         else { return nil }
         var caller = Caller(ticket.caller)
@@ -60,7 +60,7 @@ extension ClusterNode {
     /// The tickets of the cluster.
     var tickets: ClusterTickets {
         ClusterTickets(
-            seal: ClusterSeal(secret: configuration.secret ?? "", purpose: "tickets"),
+            cipher: ClusterCipher(secret: configuration.secret ?? "", purpose: "tickets"),
             place: { [self] in
                 isServing ? state.withLock { $0.machine.ledger.map { ($0.epoch, $0.position) } } : nil
             },

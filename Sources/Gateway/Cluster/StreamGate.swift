@@ -60,7 +60,7 @@ extension ClusterNode {
     /// Whether an epoch is the present one or an earlier one of this member.
     private func isKnown(_ name: String) -> Bool {
         if name == hub.epoch { return true }
-        guard let epoch = ClusterWorker.epoch(of: name) else { return false }
+        guard let epoch = ClusterApplier.epoch(of: name) else { return false }
         return state.withLock { $0.machine.isPast(epoch) }
     }
 

@@ -151,7 +151,7 @@ extension ForwardedResponse {
         guard try reader.byte() == ClusterFrame.version else { throw .malformed }
         let responses = try reader.list { reader throws(CodingError) in
             var response = ForwardedResponse(status: try reader.signed())
-            response.problem = try reader.optional { reader throws(CodingError) in try reader.string() }
+            response.problem = try reader.optionalString()
             response.headers = try reader.headers()
             response.body = Array(try reader.blob())
             guard (200...599).contains(response.status) else { throw CodingError.malformed }
@@ -183,14 +183,14 @@ extension ByteWriter {
 extension ByteReader {
     mutating func caller() throws(CodingError) -> ForwardedRequest.Caller {
         var caller = ForwardedRequest.Caller(
-            identity: try optional { reader throws(CodingError) in try reader.string() },
-            operations: try words(),
-            upstreams: try words(),
-            items: try words()
+            identity: try optionalString(),
+            operations: try strings(),
+            upstreams: try strings(),
+            items: try strings()
         )
-        caller.maxSubscriptions = try optional { reader throws(CodingError) in try reader.signed() }
-        caller.maxItems = try optional { reader throws(CodingError) in try reader.signed() }
-        caller.streams = try optional { reader throws(CodingError) in try reader.signed() }
+        caller.maxSubscriptions = try optionalSigned()
+        caller.maxItems = try optionalSigned()
+        caller.streams = try optionalSigned()
         caller.rate = try optional { reader throws(CodingError) in try reader.double() }
         return caller
     }
@@ -199,15 +199,11 @@ extension ByteReader {
         try list { reader throws(CodingError) in (try reader.string(), try reader.string()) }
     }
 
-    fileprivate mutating func words() throws(CodingError) -> [String] {
-        try list { reader throws(CodingError) in try reader.string() }
-    }
-
     fileprivate mutating func forwardedRequest() throws(CodingError) -> ForwardedRequest {
         var request = ForwardedRequest(
             method: try string(),
             path: try string(),
-            query: try optional { reader throws(CodingError) in try reader.string() },
+            query: try optionalString(),
             headers: try headers(),
             body: Array(try blob()),
             requestID: try string(),

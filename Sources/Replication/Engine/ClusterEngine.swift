@@ -15,7 +15,7 @@ package enum EngineInput: Sendable {
     /// Bytes that a member broadcast.
     case broadcast([UInt8])
     /// A request to all members; the reply goes to the address.
-    case question([UInt8], replyTo: String)
+    case groupRequest([UInt8], replyTo: String)
     /// A message to this process; the reply goes to the address. Nil: no reply is expected.
     case call([UInt8], replyTo: String?)
     /// The connection is closed.
@@ -33,7 +33,7 @@ package protocol EngineConnection: Sendable {
     /// Sends bytes to all members, this one included.
     func broadcast(_ bytes: [UInt8])
     /// Sends a request to all members; returns the first complete reply within the time.
-    func askMembers(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
+    func requestFromGroup(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8]
     /// Sends a request to the process of this number.
     ///
     /// - Parameter sent: Called once the request is sent: messages of `notify` arrive after it from then on.

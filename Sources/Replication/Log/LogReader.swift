@@ -33,7 +33,7 @@ package struct LogReader: Sendable {
     }
 
     /// The missing positions of the log, up to the first frame that was received.
-    package var hole: ClosedRange<UInt64>? {
+    package var gap: ClosedRange<UInt64>? {
         guard position < known, early[position + 1] == nil else { return nil }
         let last = early.keys.min().map { $0 - 1 } ?? known
         return position + 1...last

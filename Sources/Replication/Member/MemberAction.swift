@@ -8,12 +8,12 @@ package enum MemberAction: Sendable, Equatable {
     case fetch(ClosedRange<UInt64>)
     /// Close the connection and open another one: nothing has arrived over it for too long.
     case reconnect
-    /// Read the log's generation and extent; the result is passed to `looked`.
+    /// Read the log's generation and extent; the result is passed to `logInspected`.
     case inspectLog
     /// Send a heartbeat to all members.
     case broadcast(Heartbeat)
     /// Request the state of the other members; each reply is passed to `stateArrived`.
-    case askForState
+    case requestState
     /// Apply changes to the hub, up to a position.
     case apply([HubChange], at: UInt64)
     /// Empty the hub, except for the shared subscriptions with local readers, and continue at a position of an epoch,

@@ -2,27 +2,27 @@ package import StreamIO
 
 /// Loading the state of the cluster: from a member that has it, or empty at the beginning of an epoch.
 extension MemberMachine {
-    mutating func ask(at now: Moment) -> [MemberAction] {
+    mutating func requestState(at now: Moment) -> [MemberAction] {
         guard case .loading(var loading) = phase else { return [] }
-        // A request counts if the engine would deliver it, and the replies.
-        if monitor.isInTouch(at: now) { loading.asks += 1 }
-        loading.nextAsk = now + timings.ask
+        // Only requests count that the engine can deliver, with their replies.
+        if monitor.isReachable(at: now) { loading.requests += 1 }
+        loading.nextRequest = now + timings.requestInterval
         phase = .loading(loading)
-        return [.askForState]
+        return [.requestState]
     }
 
     mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
-        guard now >= loading.nextAsk else { return [] }
+        guard now >= loading.nextRequest else { return [] }
         if loading.beginning != nil { return beginEpoch(at: now) }
         let waits = monitor.hearsOthers(at: now) && now - loading.since < timings.loading
-        return loading.asks < timings.asks || waits ? ask(at: now) : beginEpoch(at: now)
+        return loading.requests < timings.requestCount || waits ? requestState(at: now) : beginEpoch(at: now)
     }
 
     mutating func beginEpoch(at now: Moment) -> [MemberAction] {
         guard case .loading(var loading) = phase else { return [] }
         let bytes = loading.beginning ?? epochFrame()
         loading.beginning = bytes
-        loading.nextAsk = now + timings.resend
+        loading.nextRequest = now + timings.resend
         phase = .loading(loading)
         return [.append(bytes)]
     }
@@ -33,7 +33,7 @@ extension MemberMachine {
         let frame = ClusterFrame(
             kind: .epoch,
             member: member,
-            epoch: fresh(),
+            epoch: randomNumber(),
             previous: reader.position,
             counter: 0,
             payload: writer.bytes[...]

@@ -35,14 +35,14 @@ extension MemberMachine {
 
     private mutating func apply(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
         counters.framesApplied += 1
-        if case .loading(let loading) = phase { return look(at: stored, loading, now) }
+        if case .loading(let loading) = phase { return beginAtEpoch(stored, loading, now) }
         guard let verdict = ledger?.apply(stored) else { return [] }
         switch verdict {
         case .taken(let effects):
-            landed(stored)
+            noteOwnFrame(stored)
             return perform(effects, at: stored.position, now)
         case .again:
-            landed(stored)
+            noteOwnFrame(stored)
             return [.apply([], at: stored.position)]
         case .stale:
             return [.apply([], at: stored.position)]
@@ -54,7 +54,7 @@ extension MemberMachine {
     }
 
     /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it.
-    private mutating func look(at stored: StoredFrame, _ loading: Loading, _ now: Moment) -> [MemberAction] {
+    private mutating func beginAtEpoch(_ stored: StoredFrame, _ loading: Loading, _ now: Moment) -> [MemberAction] {
         guard let frame = ClusterFrame(stored.bytes), frame.kind == .epoch, frame.previous >= loading.base
         else { return [] }
         ledger = ClusterLedger(beginning: frame, at: stored.position)
@@ -70,26 +70,26 @@ extension MemberMachine {
         counters.epochs += 1
         // In a new epoch, all members report what they have.
         formerResources = nil
-        let actions = dropOut()
+        let actions = resetMembership()
         join()
         return actions + [.restart(epoch: epoch, at: position, keeping: Set(holds.keys), loading: nil)]
     }
 
     /// A frame of this member was read from the log: the next one may be appended.
-    private mutating func landed(_ stored: StoredFrame) {
-        guard let flight, let frame = ClusterFrame(stored.bytes), frame.member == member,
-            frame.counter == flight.counter
+    private mutating func noteOwnFrame(_ stored: StoredFrame) {
+        guard let inFlight, let frame = ClusterFrame(stored.bytes), frame.member == member,
+            frame.counter == inFlight.counter
         else { return }
-        self.flight = nil
+        self.inFlight = nil
     }
 
     mutating func fetchIfBehind(at now: Moment, always: Bool = false) -> [MemberAction] {
-        guard phase != .offline, phase != .inspecting, !isFetching, let hole = reader.hole else { return [] }
+        guard phase != .offline, phase != .inspecting, !isFetching, let gap = reader.gap else { return [] }
         let since = behindSince ?? now
         behindSince = since
-        guard always || hole.upperBound < reader.known || now - since >= timings.patience else { return [] }
+        guard always || gap.upperBound < reader.known || now - since >= timings.fetchDelay else { return [] }
         isFetching = true
-        return [.fetch(hole.lowerBound...min(hole.upperBound, hole.lowerBound + Self.fetchLimit - 1))]
+        return [.fetch(gap.lowerBound...min(gap.upperBound, gap.lowerBound + Self.fetchLimit - 1))]
     }
 
     // MARK: - Effects
@@ -111,9 +111,9 @@ extension MemberMachine {
                 actions += assigned(id, now)
             case .adopted(let client): actions += adopted(client, now)
             case .wanted(let id, let wanter): actions += wanted(id, by: wanter)
-            case .unwanted(let id): noteVacancy(id, now)
+            case .unwanted(let id): noteUnwanted(id, now)
             case .retired(let id, _):
-                vacantSince[id] = nil
+                unwantedSince[id] = nil
                 retiring.remove(id)
                 if carried.remove(id) != nil { actions.append(.drop(id)) }
             case .inherited(let id):
@@ -148,9 +148,9 @@ extension MemberMachine {
         joinSeen[gone] = nil
         removing.remove(gone)
         configurations[gone] = nil
-        for id in carried { noteVacancy(id, now) }
+        for id in carried { noteUnwanted(id, now) }
         guard gone == member else { return [] }
-        let actions = dropOut()
+        let actions = resetMembership()
         if isLeaving { return actions + [.left] }
         join()
         return actions
@@ -160,7 +160,7 @@ extension MemberMachine {
         guard let topic = ledger?.topics[id] else { return [] }
         guard topic.owner == member else { return carried.remove(id) != nil ? [.drop(id)] : [] }
         carried.insert(id)
-        noteVacancy(id, now)
+        noteUnwanted(id, now)
         return [.carry(id, topic.key, tenure: topic.tenure)]
     }
 
@@ -176,7 +176,7 @@ extension MemberMachine {
         }
         for topic in topics {
             carried.insert(topic.id)
-            noteVacancy(topic.id, now)
+            noteUnwanted(topic.id, now)
         }
         counters.takeovers += UInt64(topics.count)
         counters.adoptions += 1
@@ -184,23 +184,25 @@ extension MemberMachine {
     }
 
     private mutating func wanted(_ id: String, by wanter: UInt64) -> [MemberAction] {
-        vacantSince[id] = nil
+        unwantedSince[id] = nil
         retiring.remove(id)
         if wanter == member, holds[id]?.stage == .wanting { holds[id]?.stage = .wanted }
         let isRefused = carried.contains(id) && ledger?.subscriptions[id]?.isActive == false
         return isRefused ? [.reactivate(id)] : []
     }
 
-    private mutating func noteVacancy(_ id: String, _ now: Moment) {
-        guard carried.contains(id), ledger?.topics[id]?.wanters.isEmpty == true, vacantSince[id] == nil else { return }
-        vacantSince[id] = now
+    private mutating func noteUnwanted(_ id: String, _ now: Moment) {
+        guard carried.contains(id), ledger?.topics[id]?.wantedBy.isEmpty == true, unwantedSince[id] == nil else {
+            return
+        }
+        unwantedSince[id] = now
     }
 
     // MARK: - Writing
 
     /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
-        guard isFollowing, flight == nil, let epoch = ledger?.epoch else { return nil }
+        guard isFollowing, inFlight == nil, let epoch = ledger?.epoch else { return nil }
         if outbox.hasOverflowed, isMember {
             // Dropped records cannot be recovered one by one: the member leaves and joins again.
             control = [.remove(member)]
@@ -220,15 +222,15 @@ extension MemberMachine {
             payload: payload
         )
         let bytes = frame.bytes
-        flight = Flight(counter: counter, bytes: bytes, sentAt: now)
+        inFlight = FrameInFlight(counter: counter, bytes: bytes, sentAt: now)
         return bytes
     }
 
     mutating func resend(at now: Moment) -> [MemberAction] {
-        guard var flight else { return [] }
-        flight.sentAt = now
-        self.flight = flight
+        guard var inFlight else { return [] }
+        inFlight.sentAt = now
+        self.inFlight = inFlight
         counters.framesRepeated += 1
-        return [.append(flight.bytes)]
+        return [.append(inFlight.bytes)]
     }
 }

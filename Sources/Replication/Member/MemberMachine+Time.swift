@@ -50,9 +50,9 @@ extension MemberMachine {
         ages.note(reader.position, at: now)
         declareHolds()
         removeSilent(at: now)
-        retireVacant(at: now)
+        retireUnwanted(at: now)
         releaseIdle(at: now)
-        if let flight, now - flight.sentAt >= timings.resend { actions += resend(at: now) }
+        if let inFlight, now - inFlight.sentAt >= timings.resend { actions += resend(at: now) }
         return actions + fetchIfBehind(at: now)
     }
 
@@ -65,10 +65,10 @@ extension MemberMachine {
     }
 
     /// The owner ends a shared subscription that no member has wanted for the linger time.
-    private mutating func retireVacant(at now: Moment) {
-        for (id, since) in vacantSince.sorted(by: { $0.key < $1.key }) where now - since >= timings.linger {
-            guard let topic = ledger?.topics[id], topic.wanters.isEmpty, carried.contains(id) else {
-                vacantSince[id] = nil
+    private mutating func retireUnwanted(at now: Moment) {
+        for (id, since) in unwantedSince.sorted(by: { $0.key < $1.key }) where now - since >= timings.linger {
+            guard let topic = ledger?.topics[id], topic.wantedBy.isEmpty, carried.contains(id) else {
+                unwantedSince[id] = nil
                 continue
             }
             if retiring.insert(id).inserted { control.append(.retire(id: id, tenure: topic.tenure)) }

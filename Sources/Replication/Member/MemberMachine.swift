@@ -3,8 +3,8 @@ package import StreamIO
 /// Decides what one gateway process does as a member of a cluster.
 ///
 /// ```text
-/// offline ──connected──▶ inspecting ──looked──▶ loading ──stateArrived, or an epoch begins──▶ following
-///                            └──────looked, and the log goes on where this member stopped────────▲
+/// offline ──connected──▶ inspecting ──logInspected──▶ loading ──stateArrived, or an epoch begins──▶ following
+///                            └────logInspected, and the log continues where this member stopped─────────▲
 /// ```
 ///
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
@@ -13,25 +13,30 @@ package struct MemberMachine: ~Copyable, Sendable {
     enum Phase: Equatable {
         /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
         case offline
-        /// Connected, and not known yet whether the log is still the same one. *Leaves to* `loading`, `following`.
+        /// Connected; it is not known yet whether the log is still the same. *Entered* by `connected`; *leaves to*
+        /// `loading`, `following`.
         case inspecting
-        /// Without state. *Entered* by `looked`; *leaves to* `following`.
+        /// Without state. *Entered* by `logInspected`; *leaves to* `following`.
         case loading(Loading)
-        /// Applies the log in order. *Leaves to* `inspecting`, `loading`.
+        /// Applies the log in order. *Entered* by `logInspected`, `stateArrived` and `arrived`; *leaves to*
+        /// `inspecting`, `loading`.
         case following
     }
 
     struct Loading: Equatable {
         let since: Moment
-        var asks = 0
-        var nextAsk: Moment
+        /// The requests for the state that were sent while the engine was reachable.
+        var requests = 0
+        /// When the next request is due, or the next repetition of `beginning`.
+        var nextRequest: Moment
         /// Epochs that began before this position are unknown.
         let base: UInt64
         /// The frame that begins an epoch, if this member appended one.
         var beginning: [UInt8]?
     }
 
-    struct Flight: Equatable {
+    /// A frame that was appended and not read from the log yet.
+    struct FrameInFlight: Equatable {
         let counter: UInt64
         let bytes: [UInt8]
         var sentAt: Moment
@@ -39,10 +44,11 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// A shared subscription with local readers.
     struct Hold: Equatable {
+        /// All holds return to `unknown` when the member is removed.
         enum Stage: Equatable {
-            /// Its `want` was not appended yet.
+            /// Its `want` was not appended yet. *Leaves to* `wanting`.
             case unknown
-            /// Its `want` was appended and not read back yet.
+            /// Its `want` was appended and not read back yet. *Leaves to* `wanted`.
             case wanting
             /// Its `want` was read from the log.
             case wanted
@@ -61,7 +67,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         let areStreams: [String: Bool]
     }
 
-    /// The maximum size of the records of one frame, in bytes.
+    /// The maximum number of records of one frame, and their maximum size in bytes.
     static let frameRecords = 256
     static let frameBytes = 64 << 10
     /// The maximum number of frames that one request fetches.
@@ -86,13 +92,13 @@ package struct MemberMachine: ~Copyable, Sendable {
     var counter: UInt64 = 0
     package internal(set) var isMember = false
     var isLeaving = false
-    var flight: Flight?
+    var inFlight: FrameInFlight?
     var control: [ClusterRecord] = []
     var holds: [String: Hold] = [:]
     /// Those of them without a record in the log.
     var newHolds: [String] = []
     var carried: Set<String> = []
-    var vacantSince: [String: Moment] = [:]
+    var unwantedSince: [String: Moment] = [:]
     var retiring: Set<String> = []
     var removing: Set<UInt64> = []
     var monitor: HeartbeatMonitor
@@ -104,7 +110,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The time at which this member read the beginning of the epoch; nil if it loaded a state of the epoch.
     var epochSeenAt: Moment?
     /// Which requests with an `Idempotency-Key` have expired.
-    var ages = PositionAges(lifetime: RepeatableRequests.lifetime)
+    var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
     var isFetching = false
     var formerResources: FormerResources?
     /// The digests of the members' configurations, from their heartbeats.
@@ -136,9 +142,10 @@ package struct MemberMachine: ~Copyable, Sendable {
         monitor = HeartbeatMonitor(timings: timings)
     }
 
-    mutating func fresh() -> UInt64 {
+    /// A new random number, never 0.
+    mutating func randomNumber() -> UInt64 {
         defer { seed &+= 1 }
-        // 0 means "no member".
+        // In a heartbeat, 0 means that the process is no member.
         return max(1, SplitMix64.mixed(seed))
     }
 
@@ -148,13 +155,13 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Whether streams may be opened on this member, and requests answered from its ledger: not before it has read what
     /// the log had when its connection was opened.
     package func isServing(at now: Moment) -> Bool {
-        isFollowing && position >= endAtConnection && monitor.isInTouch(at: now)
+        isFollowing && position >= endAtConnection && monitor.isReachable(at: now)
     }
 
-    /// Whether no other member can have adopted the sessions of this one: it does not leave, misses no frame that others
-    /// have had for a while, and its last heartbeat is too recent for them to suspect it.
+    /// Whether no other member can have adopted the sessions of this one: it is not leaving, has not been missing frames
+    /// for `fetchDelay`, and its last heartbeat is too recent for others to suspect it.
     package func ownsSessions(at now: Moment) -> Bool {
-        let isBehind = behindSince.map { now - $0 >= timings.patience } ?? false
+        let isBehind = behindSince.map { now - $0 >= timings.fetchDelay } ?? false
         return isServing(at: now) && isMember && !removing.contains(member) && !isBehind
     }
 
@@ -191,7 +198,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     }
 
     /// Whether a frame of this member was appended and not read from the log yet.
-    package var isWriting: Bool { flight != nil }
+    package var isWriting: Bool { inFlight != nil }
 
     var isFollowing: Bool { phase == .following && ledger != nil }
 
@@ -215,7 +222,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     }
 
     /// The generation and extent of the log were read.
-    package mutating func looked(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
+    package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
         guard phase != .offline else { return [] }
         firstKept = generation.first
         endAtConnection = generation.last
@@ -232,7 +239,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         phase = .following
         reader.reaches(generation.last)
         var actions = drain(at: now)
-        if flight != nil, phase == .following { actions += resend(at: now) }
+        if inFlight != nil, phase == .following { actions += resend(at: now) }
         return actions + fetchIfBehind(at: now, always: true)
     }
 
@@ -244,20 +251,20 @@ package struct MemberMachine: ~Copyable, Sendable {
         }
         ledger = nil
         reader = LogReader(position: base)
-        let actions = dropOut()
-        phase = .loading(Loading(since: now, nextAsk: now, base: base))
-        return actions + (beginning ? beginEpoch(at: now) : ask(at: now))
+        let actions = resetMembership()
+        phase = .loading(Loading(since: now, nextRequest: now, base: base))
+        return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }
 
     /// Stops being a member. The member joins again under another number.
-    mutating func dropOut() -> [MemberAction] {
-        member = fresh()
+    mutating func resetMembership() -> [MemberAction] {
+        member = randomNumber()
         counter = 0
         isMember = false
-        flight = nil
+        inFlight = nil
         control = []
         carried = []
-        vacantSince = [:]
+        unwantedSince = [:]
         retiring = []
         removing = []
         for id in holds.keys { holds[id]?.stage = .unknown }

@@ -9,16 +9,16 @@ extension ClusterLedger {
             // `apply(_:)` added the member when it found `join` at the start of the frame.
             effects.append(.joined(member))
             for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
-            bequeath(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
+            assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
         case .remove(let gone):
             remove(gone, &effects)
         case .want(let id, let key):
             want(id, key, by: member, &effects)
         case .unwant(let id):
-            guard topics[id]?.wanters.remove(member) != nil else { return }
+            guard topics[id]?.wantedBy.remove(member) != nil else { return }
             effects.append(.unwanted(id))
         case .retire(let id, let tenure):
-            guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wanters.isEmpty
+            guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
             else { return }
             forget(topic, id)
             effects += [.hub(.subscriptionRemoved(id)), .retired(id, owner: member)]
@@ -68,7 +68,7 @@ extension ClusterLedger {
     }
 
     /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first.
-    private mutating func bequeath(_ ids: [String], _ effects: inout [LedgerEffect]) {
+    private mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
         for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
             guard let specification = specified[id]?.specification else { continue }
             let able = members.filter { member in
@@ -105,7 +105,7 @@ extension ClusterLedger {
             ]
             assign(id, &effects)
         }
-        topics[id]?.wanters.insert(member)
+        topics[id]?.wantedBy.insert(member)
         effects.append(.wanted(id, by: member))
     }
 
@@ -150,7 +150,7 @@ extension ClusterLedger {
         requests.abandonAll(by: gone)
         let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
         let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
-        for id in topics.keys { topics[id]?.wanters.remove(gone) }
+        for id in topics.keys { topics[id]?.wantedBy.remove(gone) }
         for id in orphans { topics[id]?.owner = nil }
         ownedGroups = ownedGroups.filter { $0.value.owner != gone }
         var assignments: [LedgerEffect] = []
@@ -170,7 +170,7 @@ extension ClusterLedger {
             specified[id]?.owner = nil
             if specified[id]?.isOpen != nil { specified[id]?.isOpen = false }
         }
-        bequeath(inheritance, &effects)
+        assignResources(inheritance, &effects)
         for id in inheritance {
             if let heir = specified[id]?.owner { moveQuotas(of: id, from: gone, to: heir) }
         }

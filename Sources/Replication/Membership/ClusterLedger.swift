@@ -26,7 +26,7 @@ package struct ClusterLedger: Sendable, Equatable {
         /// The position at which the owner was assigned.
         package var tenure: UInt64
         /// The members that have readers.
-        package var wanters: Set<UInt64> = []
+        package var wantedBy: Set<UInt64> = []
     }
 
     /// The state of a subscription, as far as the ledger needs it for its decisions.
@@ -90,7 +90,7 @@ package struct ClusterLedger: Sendable, Equatable {
     /// The tickets that were used in this epoch.
     var ticketUses = TicketUses()
     /// The requests with an `Idempotency-Key`.
-    var requests = RepeatableRequests()
+    var requests = IdempotentRequests()
     /// The units of quotas that are in use.
     var quotas = SharedQuotas()
     /// Members that were removed, newest last: a late repetition of their first frame does not add them again.

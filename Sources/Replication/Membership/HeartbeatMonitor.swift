@@ -65,7 +65,7 @@ package struct HeartbeatMonitor: Sendable {
     /// The time of sending of the newest heartbeat of this member that was received back.
     private var echoSentAt: Moment?
     /// The time since which all own heartbeats have been received back in time; nil while they are not.
-    private var inTouchSince: Moment?
+    private var reachableSince: Moment?
     /// The time since which no heartbeat of this member has been received back.
     private var silentSince = Moment.zero
     private var lastTick = Moment.zero
@@ -80,7 +80,7 @@ package struct HeartbeatMonitor: Sendable {
         silentSince = now
         echoSentAt = max(echoSentAt ?? sentAt, sentAt)
         timePassed(at: now)
-        if inTouchSince == nil, isFresh(at: now) { inTouchSince = now }
+        if reachableSince == nil, isFresh(at: now) { reachableSince = now }
     }
 
     /// A connection is open.
@@ -89,34 +89,34 @@ package struct HeartbeatMonitor: Sendable {
     /// The connection is closed.
     mutating func disconnected() {
         echoSentAt = nil
-        inTouchSince = nil
+        reachableSince = nil
     }
 
     /// Time has passed.
     mutating func timePassed(at now: Moment) {
-        if !isFresh(at: now) { inTouchSince = nil }
+        if !isFresh(at: now) { reachableSince = nil }
         // The process was paused: messages have arrived that it has not handled.
-        if now - lastTick > timings.touch { silentSince = max(silentSince, now) }
+        if now - lastTick > timings.echoTimeout { silentSince = max(silentSince, now) }
         lastTick = now
     }
 
     /// Whether the connection has delivered nothing for too long.
     func isSilent(at now: Moment) -> Bool { now - silentSince >= timings.silence }
 
-    private func isFresh(at now: Moment) -> Bool { echoSentAt.map { now - $0 < timings.touch } ?? false }
+    private func isFresh(at now: Moment) -> Bool { echoSentAt.map { now - $0 < timings.echoTimeout } ?? false }
 
-    /// Whether the engine delivers the messages of this member, and those sent to it.
-    func isInTouch(at now: Moment) -> Bool { inTouchSince != nil && isFresh(at: now) }
+    /// Whether the engine delivers the messages of this member to all members, itself included.
+    func isReachable(at now: Moment) -> Bool { reachableSince != nil && isFresh(at: now) }
 
     /// Members without heartbeats for too long. A member of lower rank waits longer, so that usually only one of them
     /// acts.
     func suspects(among members: some Collection<(key: UInt64, value: Moment)>, me: UInt64, at now: Moment) -> [UInt64]
     {
-        guard isInTouch(at: now), let inTouchSince else { return [] }
+        guard isReachable(at: now), let reachableSince else { return [] }
         let ids = members.map(\.key)
         return members.compactMap { member, seenAt in
             guard member != me else { return nil }
-            let since = max(heard[member] ?? seenAt, seenAt, inTouchSince)
+            let since = max(heard[member] ?? seenAt, seenAt, reachableSince)
             let others = ids.filter { $0 != member }
             let rank = Rendezvous.ranking(of: others, for: member).firstIndex(of: me) ?? 0
             return now - since > timings.suspect + timings.rankDelay * rank ? member : nil
@@ -134,8 +134,8 @@ package struct HeartbeatMonitor: Sendable {
 package struct ClusterTimings: Sendable, Equatable {
     /// The time between heartbeats.
     package var heartbeat = Duration.milliseconds(500)
-    /// The maximum age of the newest heartbeat received back while the engine counts as reachable.
-    package var touch = Duration.seconds(1)
+    /// The maximum age of the newest heartbeat that was received back, for the engine to count as reachable.
+    package var echoTimeout = Duration.seconds(1)
     /// The time without a heartbeat of its own after which a member opens another connection.
     package var silence = Duration.seconds(4)
     /// The time without heartbeats after which a member is removed.
@@ -145,10 +145,10 @@ package struct ClusterTimings: Sendable, Equatable {
     /// The time after which a frame that is not in the log is sent again.
     package var resend = Duration.seconds(1)
     /// The time after which a missing position is fetched.
-    package var patience = Duration.milliseconds(50)
+    package var fetchDelay = Duration.milliseconds(50)
     /// How long a joining member waits for a reply, and how many requests it sends before it begins an epoch.
-    package var ask = Duration.milliseconds(500)
-    package var asks = 3
+    package var requestInterval = Duration.milliseconds(500)
+    package var requestCount = 3
     /// How long a joining member continues to send requests while it receives heartbeats.
     package var loading = Duration.seconds(10)
     /// How long a member wants a shared subscription after its last local reader, and how long the owner keeps it after

@@ -127,6 +127,26 @@ struct ByteReader: Sendable {
         try bool() ? try read(&self) : nil
     }
 
+    mutating func optionalString() throws(CodingError) -> String? {
+        try optional { reader throws(CodingError) in try reader.string() }
+    }
+
+    mutating func optionalSigned() throws(CodingError) -> Int? {
+        try optional { reader throws(CodingError) in try reader.signed() }
+    }
+
+    mutating func optionalFixed64() throws(CodingError) -> UInt64? {
+        try optional { reader throws(CodingError) in try reader.fixed64() }
+    }
+
+    mutating func strings() throws(CodingError) -> [String] {
+        try list { reader throws(CodingError) in try reader.string() }
+    }
+
+    mutating func fixed64s() throws(CodingError) -> [UInt64] {
+        try list { reader throws(CodingError) in try reader.fixed64() }
+    }
+
     mutating func list<Value>(
         _ read: (inout ByteReader) throws(CodingError) -> Value
     ) throws(CodingError) -> [Value] {

@@ -278,7 +278,7 @@ extension ByteReader {
         var info = MemberInfo(
             name: try string(),
             version: try string(),
-            upstreams: try list { reader throws(CodingError) in try reader.string() }
+            upstreams: try strings()
         )
         info.process = try fixed64()
         return info
@@ -291,8 +291,8 @@ extension ByteReader {
     mutating func specification() throws(CodingError) -> ResourceSpecification {
         ResourceSpecification(
             group: try string(),
-            upstream: try optional { reader throws(CodingError) in try reader.string() },
-            owner: try optional { reader throws(CodingError) in try reader.string() },
+            upstream: try optionalString(),
+            owner: try optionalString(),
             content: Array(try blob())
         )
     }

@@ -56,13 +56,7 @@ extension ByteWriter {
         for value in [ledger.epoch, ledger.epochPosition, ledger.position] { fixed64(value) }
         list(ledger.earlierEpochs) { $0.fixed64($1) }
         list(ledger.removed) { $0.fixed64($1) }
-        list(ledger.members.sorted { $0.key < $1.key }) { writer, member in
-            writer.fixed64(member.key)
-            writer.info(member.value.info)
-            writer.varint(member.value.joinedAt)
-            writer.varint(member.value.counter)
-            writer.blob(member.value.partial)
-        }
+        list(ledger.members.sorted { $0.key < $1.key }) { $0.member($1.key, $1.value) }
         list(ledger.clients.sorted { $0.key < $1.key }) { writer, client in
             writer.string(client.key)
             writer.fixed64(client.value.owner)
@@ -79,7 +73,7 @@ extension ByteWriter {
             writer.string(topic.value.key.upstream)
             writer.optional(topic.value.owner) { $0.fixed64($1) }
             writer.varint(topic.value.tenure)
-            writer.list(topic.value.wanters.sorted()) { $0.fixed64($1) }
+            writer.list(topic.value.wantedBy.sorted()) { $0.fixed64($1) }
         }
         requests(ledger.requests)
         quotas(ledger.quotas)
@@ -88,23 +82,33 @@ extension ByteWriter {
             writer.key(use.key)
             writer.varint(use.position)
         }
-        list(ledger.specified.sorted { $0.key < $1.key }) { writer, resource in
-            writer.string(resource.key)
-            writer.specification(resource.value.specification)
-            writer.optional(resource.value.owner) { $0.fixed64($1) }
-            writer.optional(resource.value.isOpen) { $0.bool($1) }
-        }
+        list(ledger.specified.sorted { $0.key < $1.key }) { $0.specified($1.key, $1.value) }
     }
 
-    private mutating func subscription(_ id: String, _ view: ClusterLedger.SubscriptionEntry) {
+    private mutating func member(_ id: UInt64, _ member: ClusterLedger.Member) {
+        fixed64(id)
+        info(member.info)
+        varint(member.joinedAt)
+        varint(member.counter)
+        blob(member.partial)
+    }
+
+    private mutating func specified(_ id: String, _ resource: ClusterLedger.SpecifiedResource) {
         string(id)
-        properties(view.properties)
-        optional(view.owner) { $0.fixed64($1) }
-        varint(view.madeAt)
-        bool(view.isActive)
-        optional(view.carrier) { $0.string($1) }
-        optional(view.number) { $0.varint($1) }
-        optional(view.isSubscribed ? view.layout : nil) { writer, layout in
+        specification(resource.specification)
+        optional(resource.owner) { $0.fixed64($1) }
+        optional(resource.isOpen) { $0.bool($1) }
+    }
+
+    private mutating func subscription(_ id: String, _ entry: ClusterLedger.SubscriptionEntry) {
+        string(id)
+        properties(entry.properties)
+        optional(entry.owner) { $0.fixed64($1) }
+        varint(entry.madeAt)
+        bool(entry.isActive)
+        optional(entry.carrier) { $0.string($1) }
+        optional(entry.number) { $0.varint($1) }
+        optional(entry.isSubscribed ? entry.layout : nil) { writer, layout in
             writer.signed(layout.fieldCount)
             writer.optional(layout.keyPosition) { $0.signed($1) }
             writer.optional(layout.commandPosition) { $0.signed($1) }
@@ -118,28 +122,17 @@ extension ByteReader {
         let (epoch, epochPosition, position) = (try fixed64(), try fixed64(), try fixed64())
         var ledger = ClusterLedger(epoch: epoch, position: position, groups: Int(clamping: max(1, groups)))
         ledger.epochPosition = epochPosition
-        ledger.earlierEpochs = try list { reader throws(CodingError) in try reader.fixed64() }
-        ledger.removed = try list { reader throws(CodingError) in try reader.fixed64() }
-        for _ in 0..<(try varint()) {
-            let id = try fixed64()
-            var member = ClusterLedger.Member(info: try info(), joinedAt: try varint(), counter: try varint())
-            member.partial = Array(try blob())
-            ledger.members[id] = member
-        }
+        ledger.earlierEpochs = try fixed64s()
+        ledger.removed = try fixed64s()
+        for _ in 0..<(try varint()) { ledger.members[try fixed64()] = try member() }
         for _ in 0..<(try varint()) {
             let id = try string()
             let owner = try fixed64()
             guard let status = ClientStatus(rawValue: try string()) else { throw .malformed }
             ledger.clients[id] = ClusterLedger.ClientEntry(owner: owner, status: status, madeAt: try varint())
         }
-        for _ in 0..<(try varint()) {
-            let id = try string()
-            ledger.sessions[id] = try session()
-        }
-        for _ in 0..<(try varint()) {
-            let id = try string()
-            ledger.subscriptions[id] = try subscription()
-        }
+        for _ in 0..<(try varint()) { ledger.sessions[try string()] = try session() }
+        for _ in 0..<(try varint()) { ledger.subscriptions[try string()] = try subscription() }
         for _ in 0..<(try varint()) { try topic(into: &ledger) }
         ledger.requests = try requests()
         ledger.quotas = try quotas()
@@ -148,36 +141,43 @@ extension ByteReader {
             TicketUses.Use(key: try reader.recordKey(), position: try reader.varint())
         }
         ledger.ticketUses = TicketUses(uses, forgottenThrough: forgottenThrough)
-        for _ in 0..<(try varint()) {
-            let id = try string()
-            ledger.specified[id] = ClusterLedger.SpecifiedResource(
-                specification: try specification(),
-                owner: try optional { reader throws(CodingError) in try reader.fixed64() },
-                isOpen: try optional { reader throws(CodingError) in try reader.bool() }
-            )
-        }
+        for _ in 0..<(try varint()) { ledger.specified[try string()] = try specified() }
         return ledger
     }
 
+    private mutating func member() throws(CodingError) -> ClusterLedger.Member {
+        var member = ClusterLedger.Member(info: try info(), joinedAt: try varint(), counter: try varint())
+        member.partial = Array(try blob())
+        return member
+    }
+
+    private mutating func specified() throws(CodingError) -> ClusterLedger.SpecifiedResource {
+        ClusterLedger.SpecifiedResource(
+            specification: try specification(),
+            owner: try optionalFixed64(),
+            isOpen: try optional { reader throws(CodingError) in try reader.bool() }
+        )
+    }
+
     private mutating func subscription() throws(CodingError) -> ClusterLedger.SubscriptionEntry {
-        var view = ClusterLedger.SubscriptionEntry(
+        var entry = ClusterLedger.SubscriptionEntry(
             properties: try properties(),
-            owner: try optional { reader throws(CodingError) in try reader.fixed64() },
+            owner: try optionalFixed64(),
             madeAt: try varint()
         )
-        view.isActive = try bool()
-        view.carrier = try optional { reader throws(CodingError) in try reader.string() }
-        view.number = try optional { reader throws(CodingError) in try reader.varint() }
-        view.isSubscribed = try bool()
-        guard view.isSubscribed else { return view }
+        entry.isActive = try bool()
+        entry.carrier = try optionalString()
+        entry.number = try optional { reader throws(CodingError) in try reader.varint() }
+        entry.isSubscribed = try bool()
+        guard entry.isSubscribed else { return entry }
         let fieldCount = try signed()
-        view.layout = ClusterLedger.SubscriptionEntry.layout(
-            view.properties,
+        entry.layout = ClusterLedger.SubscriptionEntry.layout(
+            entry.properties,
             fieldCount: fieldCount,
-            keyPosition: try optional { reader throws(CodingError) in try reader.signed() },
-            commandPosition: try optional { reader throws(CodingError) in try reader.signed() }
+            keyPosition: try optionalSigned(),
+            commandPosition: try optionalSigned()
         )
-        return view
+        return entry
     }
 
     private mutating func topic(into ledger: inout ClusterLedger) throws(CodingError) {
@@ -186,10 +186,10 @@ extension ByteReader {
         guard let properties = ledger.subscriptions[id]?.properties else { throw .malformed }
         var topic = ClusterLedger.SharedTopic(
             key: SharedTopicKey(upstream: upstream, properties: properties),
-            owner: try optional { reader throws(CodingError) in try reader.fixed64() },
+            owner: try optionalFixed64(),
             tenure: try varint()
         )
-        topic.wanters = Set(try list { reader throws(CodingError) in try reader.fixed64() })
+        topic.wantedBy = Set(try fixed64s())
         ledger.restore(topic, id)
     }
 }

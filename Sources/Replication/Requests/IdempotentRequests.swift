@@ -12,7 +12,7 @@ package enum RequestRecord: Sendable, Equatable {
 }
 
 /// The requests with an `Idempotency-Key` that members perform or have performed, the newest of them.
-struct RepeatableRequests: Sendable, Equatable {
+struct IdempotentRequests: Sendable, Equatable {
     /// The most requests, and the most bytes of responses, that are kept.
     static let limit = 10_000
     static let byteLimit = 16 << 20
@@ -132,7 +132,7 @@ extension ByteWriter {
         }
     }
 
-    mutating func requests(_ requests: RepeatableRequests) {
+    mutating func requests(_ requests: IdempotentRequests) {
         list(requests.entries.sorted { $0.key < $1.key }) { writer, request in
             writer.key(request.key)
             writer.fixed64(request.value.member)
@@ -153,11 +153,11 @@ extension ByteReader {
         }
     }
 
-    mutating func requests() throws(CodingError) -> RepeatableRequests {
-        var entries: [RecordKey: RepeatableRequests.Entry] = [:]
+    mutating func requests() throws(CodingError) -> IdempotentRequests {
+        var entries: [RecordKey: IdempotentRequests.Entry] = [:]
         for _ in 0..<(try varint()) {
             let key = try recordKey()
-            var entry = RepeatableRequests.Entry(
+            var entry = IdempotentRequests.Entry(
                 member: try fixed64(),
                 body: try recordKey(),
                 position: try varint()
@@ -165,6 +165,6 @@ extension ByteReader {
             entry.answer = try optional { reader throws(CodingError) in Array(try reader.blob()) }
             entries[key] = entry
         }
-        return RepeatableRequests(entries)
+        return IdempotentRequests(entries)
     }
 }

@@ -1,4 +1,4 @@
-/// The content of a ticket that every member accepts, before it is sealed.
+/// The content of a ticket that every member accepts, before it is encrypted.
 package struct ClusterTicket: Sendable, Equatable {
     /// How the log refers to it.
     package var use: TicketUse
@@ -26,7 +26,7 @@ package struct ClusterTicket: Sendable, Equatable {
         self.credential = credential
     }
 
-    /// The bytes that are sealed.
+    /// The bytes that are encrypted.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.byte(ClusterFrame.version)

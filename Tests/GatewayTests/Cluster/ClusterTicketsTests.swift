@@ -12,7 +12,7 @@ import Testing
         place: (epoch: UInt64, position: UInt64)? = (7, 9),
         isUsed: @escaping @Sendable (TicketUse) -> Bool = { _ in false }
     ) -> ClusterTickets {
-        ClusterTickets(seal: ClusterSeal(secret: secret, purpose: "tickets"), place: { place }, isUsed: isUsed)
+        ClusterTickets(cipher: ClusterCipher(secret: secret, purpose: "tickets"), place: { place }, isUsed: isUsed)
     }
 
     private static func policy(_ access: AccessConfiguration = AccessFixture.keys()) -> AccessPolicy {

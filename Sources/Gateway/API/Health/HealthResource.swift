@@ -15,7 +15,7 @@ struct HealthResource: Sendable {
     func ready(_ call: Call) throws -> OperationResult {
         if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         if let cluster = services.cluster, !cluster.isServing {
-            throw Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
+            throw Problem.notInTouch
         }
         let missing = unconnected
         guard missing.isEmpty else {
@@ -57,7 +57,7 @@ struct HealthResource: Sendable {
         json.member("connected", cluster.isConnected)
         json.member("serving", cluster.isServing && cluster.member != nil)
         json.member("member", cluster.member.map(Self.name))
-        json.member("epoch", cluster.epoch.map(ClusterWorker.name))
+        json.member("epoch", cluster.epoch.map(ClusterApplier.name))
         json.member("position", cluster.position)
         json.member("lag", cluster.lag.roundedSeconds)
         json.member("outboxBytes", figures.outboxBytes)

@@ -49,12 +49,12 @@ struct ClusterFixture {
 
     private mutating func add(_ index: Int, _ access: AccessConfiguration) async throws {
         var timings = ClusterTimings()
-        timings.touch = .seconds(1_000_000)
+        timings.echoTimeout = .seconds(1_000_000)
         // While no time passes no member is suspected, and all have reported what they have.
         timings.suspect = .zero
-        timings.ask = .zero
+        timings.requestInterval = .zero
         // The first member finds no other one; the others ask until they have the state.
-        timings.asks = index == 0 ? 1 : .max
+        timings.requestCount = index == 0 ? 1 : .max
         timings.loading = .zero
         members.append(try await ClusterMember(index, engine, time, timings, access))
     }

@@ -159,8 +159,8 @@ struct MemoryConnection: EngineConnection {
 
     func broadcast(_ bytes: [UInt8]) { engine.broadcast(bytes) }
 
-    func askMembers(_ bytes: [UInt8], within _: Duration) async throws -> [UInt8] {
-        try await engine.request({ $0 != process }, isCall: false) { .question(bytes, replyTo: $0) }
+    func requestFromGroup(_ bytes: [UInt8], within _: Duration) async throws -> [UInt8] {
+        try await engine.request({ $0 != process }, isCall: false) { .groupRequest(bytes, replyTo: $0) }
     }
 
     func call(

@@ -4,7 +4,7 @@ internal import SessionCore
 internal import SessionPool
 
 /// Applies changes to the hub and the pool of a member. Used only by the task of `ClusterNode`.
-struct ClusterWorker: Sendable {
+struct ClusterApplier: Sendable {
     /// Lightstreamer's code for an internal error; the message has the reason.
     static let failureCode = 68
 
