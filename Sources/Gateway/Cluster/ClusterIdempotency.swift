@@ -27,14 +27,14 @@ struct ClusterIdempotency: Sendable {
         let body = cipher.digest(of: call.body)
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
-            guard let generation = cluster.generation else { return call.complete { throw Problem.notInTouch } }
+            guard let generation = cluster.generation else { return call.complete { throw Problem.notConnectedToCluster } }
             let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
             switch await cluster.decision(on: .request(name), by: .request(record)) {
             case .accepted: return first(call, name, generation, handler)
             case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
             case .refused: return call.complete { throw IdempotencyStore.otherRequest }
             case .unknown, nil:
-                return call.complete { throw Problem.notInTouch }
+                return call.complete { throw Problem.notConnectedToCluster }
             case .pending:
                 while cluster.isPending(name), cluster.clock() < deadline {
                     try? await Task.sleep(for: Self.retryInterval)

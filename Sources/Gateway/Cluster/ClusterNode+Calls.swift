@@ -4,7 +4,7 @@ internal import StreamIO
 /// Calls between members, and waiting for the log.
 extension ClusterNode {
     /// How long a request waits for a new owner of its resource, or for the log.
-    static let patience = Duration.seconds(2)
+    static let logTimeout = Duration.seconds(2)
     /// NATS limits a message to 1 MiB.
     private static let callLimit = 1_000_000
 
@@ -30,18 +30,18 @@ extension ClusterNode {
     }
 
     /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
-    /// after the beginning of an epoch; false after `patience`.
+    /// after the beginning of an epoch; false after `logTimeout`.
     func caughtUp() async -> Bool { await catchUp(isComplete: true) }
 
-    /// Waits until the log is applied up to its end at the time of the call; false after `patience`.
+    /// Waits until the log is applied up to its end at the time of the call; false after `logTimeout`.
     func appliesEnd() async -> Bool { await catchUp(isComplete: false) }
 
     private func catchUp(isComplete: Bool) async -> Bool {
         guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
         else { return false }
-        let deadline = clock() + Self.patience
+        let deadline = clock() + Self.logTimeout
         return await withCheckedContinuation { continuation in
-            let request = ClusterWaiters.Catching(position: last, isComplete: isComplete, deadline: deadline) {
+            let request = ClusterWaiters.CatchUp(position: last, isComplete: isComplete, deadline: deadline) {
                 continuation.resume(returning: $0)
             }
             guard waiters.withLock({ $0.add(request) }) else { return continuation.resume(returning: false) }
@@ -50,11 +50,11 @@ extension ClusterNode {
     }
 
     /// Calls back with true once members have reported their resources after the beginning of an epoch; with false after
-    /// `patience`.
+    /// `logTimeout`.
     func whenComplete(_ done: @escaping @Sendable (Bool) -> Void) {
         let now = clock()
         if state.withLock({ $0.machine.isComplete(at: now) }) { return done(true) }
-        let request = ClusterWaiters.Catching(position: 0, isComplete: true, deadline: now + Self.patience, done: done)
+        let request = ClusterWaiters.CatchUp(position: 0, isComplete: true, deadline: now + Self.logTimeout, done: done)
         if !waiters.withLock({ $0.add(request) }) { done(false) }
     }
 
@@ -81,7 +81,7 @@ extension ClusterNode {
         by record: ClusterRecord,
         _ done: @escaping @Sendable (RecordOutcome?) -> Void
     ) {
-        let request = ClusterWaiters.Undecided(deadline: clock() + Self.patience, done: done)
+        let request = ClusterWaiters.Undecided(deadline: clock() + Self.logTimeout, done: done)
         let isWritten = waiters.withLock { waiters in
             outbox.withLock { $0.append(request: record) } && waiters.add(request, on: subject)
         }
@@ -176,5 +176,5 @@ extension ClusterNode {
 
 extension Problem {
     /// This member is not connected to the cluster, so that the log cannot decide about a request.
-    static let notInTouch = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
+    static let notConnectedToCluster = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
 }

@@ -58,7 +58,7 @@ extension ClusterNode {
                     switch decision {
                     case .accepted: return try perform(reservation)
                     case .refused(let excess): throw Problem(excess)
-                    case .unknown: return .response(try StreamOpener.closing("behind", .notInTouch, call))
+                    case .unknown: return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
                     }
                 }
             }
@@ -130,7 +130,7 @@ extension ClusterNode {
             stream.onEnd(.neverOpened)
             call.complete {
                 guard case .refused = decision else {
-                    return .response(try StreamOpener.closing("behind", .notInTouch, call))
+                    return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
                 }
                 return .response(try StreamOpener.overLimit(limit, "for these credentials", call))
             }

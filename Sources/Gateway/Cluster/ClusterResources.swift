@@ -18,7 +18,7 @@ struct ClusterResources: Sendable {
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         // If this member is removed meanwhile, another one may perform the request as well.
         guard let generation = cluster.generation, call.generation ?? generation == generation else {
-            throw Problem.notInTouch
+            throw Problem.notConnectedToCluster
         }
         var noted = call
         noted.respond = { response in confirm(response, call, operation, generation) }
@@ -37,7 +37,7 @@ struct ClusterResources: Sendable {
         cluster.claim(stream: made, of: identity, limit: limit) { decision in
             if case .accepted = decision { return confirm(response, making: made, call, operation, generation) }
             discard(made)
-            let problem = if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInTouch }
+            let problem = if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notConnectedToCluster }
             call.respond(ProblemDetails.response(to: call, for: problem))
         }
     }

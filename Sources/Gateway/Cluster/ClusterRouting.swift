@@ -51,7 +51,7 @@ struct ClusterRouting: Sendable {
     }
 
     private func checkServing() throws(Problem) {
-        guard cluster.isServing else { throw Problem.notInTouch }
+        guard cluster.isServing else { throw Problem.notConnectedToCluster }
     }
 
     // MARK: - Forwarding
@@ -59,7 +59,7 @@ struct ClusterRouting: Sendable {
     /// Finds the owner of a resource, which may change in the meantime, and passes on its response. Ends without a
     /// response when the client leaves.
     private func route(_ id: String, _ call: Call, _ operation: Operation, _ abandonment: CallAbandonment) async {
-        let deadline = cluster.clock() + ClusterNode.patience
+        let deadline = cluster.clock() + ClusterNode.logTimeout
         var isCaughtUp = false
         while !services.has(id) {
             switch cluster.holder(of: id) {
@@ -155,7 +155,7 @@ struct ClusterRouting: Sendable {
         _ call: Call,
         _ operation: Operation
     ) async throws -> Response {
-        let deadline = cluster.clock() + ClusterNode.patience
+        let deadline = cluster.clock() + ClusterNode.logTimeout
         let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
         // The list includes resources that other members created just now.
         guard await cluster.caughtUp() else { throw refusal }

@@ -20,7 +20,7 @@ struct ClusterTickets: Sendable {
         now: Double
     ) throws(Problem) -> TicketStore.Ticket {
         guard let (epoch, position) = place() else {
-            throw Problem.notInTouch
+            throw Problem.notConnectedToCluster
         }
         var holder = ForwardedRequest.Caller(caller)
         // The rights of a key are not in the ticket, because they may be long: `open` reads them from the
@@ -78,7 +78,7 @@ extension ClusterNode {
             // A job of its own, because a handler takes too long for the node's task.
             addJob {
                 call.complete {
-                    guard let outcome else { throw Problem.notInTouch }
+                    guard let outcome else { throw Problem.notConnectedToCluster }
                     guard outcome == .accepted else { throw Challenge.uselessTicket() }
                     return try perform()
                 }

@@ -11,7 +11,7 @@ struct ClusterWaiters: Sendable {
     }
 
     /// A request that waits until the log is applied up to a position.
-    struct Catching: Sendable {
+    struct CatchUp: Sendable {
         let position: UInt64
         /// Whether it also waits until members have reported their resources after the beginning of an epoch.
         let isComplete: Bool
@@ -28,7 +28,7 @@ struct ClusterWaiters: Sendable {
 
     private var undecided: [RecordSubject: [Undecided]] = [:]
     private var confirmations: [Confirmation] = []
-    private var catching: [Catching] = []
+    private var catching: [CatchUp] = []
     /// Whether the member has stopped: no request waits any more.
     private var hasEnded = false
 
@@ -39,7 +39,7 @@ struct ClusterWaiters: Sendable {
     }
 
     /// Adds a request that waits for a position; false if the member has stopped.
-    mutating func add(_ request: Catching) -> Bool {
+    mutating func add(_ request: CatchUp) -> Bool {
         if !hasEnded { catching.append(request) }
         return !hasEnded
     }
@@ -89,7 +89,7 @@ struct ClusterWaiters: Sendable {
 
     /// Removes and returns the callbacks for a position that was reached, and those whose deadline has passed.
     mutating func reached(_ position: UInt64, isComplete: Bool, at now: Moment) -> [@Sendable () -> Void] {
-        func hasReached(_ entry: Catching) -> Bool { entry.position <= position && (isComplete || !entry.isComplete) }
+        func hasReached(_ entry: CatchUp) -> Bool { entry.position <= position && (isComplete || !entry.isComplete) }
         let due = catching.filter { hasReached($0) || $0.deadline <= now }
         catching.removeAll { hasReached($0) || $0.deadline <= now }
         return due.map { entry in

@@ -15,7 +15,7 @@ struct HealthResource: Sendable {
     func ready(_ call: Call) throws -> OperationResult {
         if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
         if let cluster = services.cluster, !cluster.isServing {
-            throw Problem.notInTouch
+            throw Problem.notConnectedToCluster
         }
         let missing = unconnected
         guard missing.isEmpty else {
