@@ -123,8 +123,8 @@ extension ByteReader {
             try unit(),
             size: try size(),
             limits: QuotaLimits(
-                count: try optional { reader throws(CodingError) in try reader.signed() },
-                size: try optional { reader throws(CodingError) in try reader.signed() }
+                count: try optionalSigned(),
+                size: try optionalSigned()
             )
         )
     }

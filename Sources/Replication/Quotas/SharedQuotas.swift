@@ -172,7 +172,7 @@ extension ByteReader {
             for _ in 0..<(try varint()) {
                 let unit = QuotaUnit(quota: quota, id: try string())
                 let size = try size()
-                let members = try list { reader throws(CodingError) in try reader.fixed64() }
+                let members = try fixed64s()
                 guard !members.isEmpty else { throw .malformed }
                 for member in members { quotas.add(unit, size: size, by: member) }
             }
