@@ -27,7 +27,9 @@ struct ClusterIdempotency: Sendable {
         let body = cipher.digest(of: call.body)
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
-            guard let generation = cluster.generation else { return call.complete { throw Problem.notConnectedToCluster } }
+            guard let generation = cluster.generation else {
+                return call.complete { throw Problem.notConnectedToCluster }
+            }
             let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
             switch await cluster.decision(on: .request(name), by: .request(record)) {
             case .accepted: return first(call, name, generation, handler)

@@ -37,7 +37,8 @@ struct ClusterResources: Sendable {
         cluster.claim(stream: made, of: identity, limit: limit) { decision in
             if case .accepted = decision { return confirm(response, making: made, call, operation, generation) }
             discard(made)
-            let problem = if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notConnectedToCluster }
+            let problem =
+                if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notConnectedToCluster }
             call.respond(ProblemDetails.response(to: call, for: problem))
         }
     }
