@@ -68,7 +68,7 @@ extension ClusterLedger {
     }
 
     /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first.
-    private mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
+    mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
         for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
             guard let specification = specified[id]?.specification else { continue }
             let able = members.filter { member in
@@ -111,7 +111,7 @@ extension ClusterLedger {
 
     /// Assigns a shared subscription to the owner of its group. If the group has none, the owner is the member that
     /// ranks first among those that have the upstream.
-    private mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
+    mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
         guard let topic = topics[id] else { return }
         let group = group(of: id, topic.key)
         let able = members.filter { $0.value.info.upstreams.contains(topic.key.upstream) }.keys
@@ -142,80 +142,6 @@ extension ClusterLedger {
         FNV1a(of: key.upstream).value &+ FNV1a(of: id).value % UInt64(groups)
     }
 
-    // MARK: - Members
-
-    private mutating func remove(_ gone: UInt64, _ effects: inout [LedgerEffect]) {
-        guard members.removeValue(forKey: gone) != nil else { return }
-        removed = (removed + [gone]).suffix(Self.remembered)
-        requests.abandonAll(by: gone)
-        let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
-        let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
-        for id in topics.keys { topics[id]?.wantedBy.remove(gone) }
-        for id in orphans { topics[id]?.owner = nil }
-        ownedGroups = ownedGroups.filter { $0.value.owner != gone }
-        var assignments: [LedgerEffect] = []
-        for id in orphans { assign(id, &assignments) }
-        let adopted = adoptSessions(of: gone, carrying: orphans)
-        for change in changes(byRemovalOf: gone, orphans: orphans, adopted: adopted) {
-            note(change, by: gone)
-            effects.append(.hub(change))
-        }
-        effects.append(.removed(gone))
-        effects += adopted.keys.sorted().map { .adopted(client: $0) }
-        let kept = Set(adopted.values.joined())
-        effects += assignments.filter { effect in
-            if case .assigned(let id) = effect { !kept.contains(id) } else { true }
-        }
-        for id in inheritance {
-            specified[id]?.owner = nil
-            if specified[id]?.isOpen != nil { specified[id]?.isOpen = false }
-        }
-        assignResources(inheritance, &effects)
-        for id in inheritance {
-            if let heir = specified[id]?.owner { moveQuotas(of: id, from: gone, to: heir) }
-        }
-        quotas.releaseAll(of: gone)
-    }
-
-    /// Assigns each session of a removed member to the new owner of its subscriptions; returns these by client. A
-    /// subscription whose new owner is another member is opened again.
-    private mutating func adoptSessions(of gone: UInt64, carrying orphans: [String]) -> [String: [String]] {
-        var adopted: [String: [String]] = [:]
-        for id in orphans {
-            guard let entry = subscriptions[id], entry.isSubscribed, entry.number != nil, let client = entry.carrier,
-                sessions[client] != nil, let owner = topics[id]?.owner
-            else { continue }
-            if clients[client]?.owner == gone { clients[client]?.owner = owner }
-            if clients[client]?.owner == owner { adopted[client, default: []].append(id) }
-        }
-        return adopted
-    }
-
-    /// The changes of the hubs by the removal of a member, whose clients in `adopted` stay with these subscriptions.
-    private func changes(
-        byRemovalOf gone: UInt64,
-        orphans: [String],
-        adopted: [String: [String]]
-    ) -> [HubChange] {
-        var changes: [HubChange] = []
-        let lost = clients.filter { $0.value.owner == gone }.sorted { $0.key < $1.key }
-        for (id, client) in lost where client.status.isConnected {
-            changes.append(.event(.status(.disconnectedWillRetry), .client(id)))
-        }
-        let released = Set(orphans).subtracting(adopted.values.joined())
-        for (id, view) in subscriptions.sorted(by: { $0.key < $1.key })
-        where view.owner == gone || released.contains(id) {
-            let isOver = view.owner != nil && specified[id] == nil
-            if view.isSubscribed {
-                changes.append(.event(.subscription(.unsubscribed(isFinal: isOver)), .subscription(id)))
-            }
-            if view.carrier != nil { changes.append(.carried(subscription: id, by: nil)) }
-            if isOver { changes.append(.subscriptionRemoved(id)) }
-        }
-        for (id, _) in lost where specified[id] == nil { changes.append(.clientRemoved(id)) }
-        return changes
-    }
-
     // MARK: - Changes of the hubs
 
     private func isValid(_ change: HubChange, tenure: UInt64, by member: UInt64) -> Bool {
@@ -243,7 +169,7 @@ extension ClusterLedger {
         sessions[client]?.processed = max(session.processed, number)
     }
 
-    private mutating func note(_ change: HubChange, by member: UInt64) {
+    mutating func note(_ change: HubChange, by member: UInt64) {
         switch change {
         case .clientAdded(let id, let status):
             clients[id] = ClientEntry(owner: member, status: status, madeAt: position)
