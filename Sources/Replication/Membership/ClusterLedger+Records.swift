@@ -6,31 +6,19 @@ extension ClusterLedger {
     mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
         case .join:
-            // `apply(_:)` added the member when it found `join` at the start of the frame.
-            effects.append(.joined(member))
-            for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
-            assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
+            joined(member, &effects)
         case .remove(let gone):
             remove(gone, &effects)
         case .want(let id, let key):
             want(id, key, by: member, &effects)
         case .unwant(let id):
-            guard topics[id]?.wantedBy.remove(member) != nil else { return }
-            effects.append(.unwanted(id))
+            if topics[id]?.wantedBy.remove(member) != nil { effects.append(.unwanted(id)) }
         case .retire(let id, let tenure):
-            guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
-            else { return }
-            forget(topic, id)
-            effects += [.hub(.subscriptionRemoved(id)), .retired(id, owner: member)]
+            retire(id, tenure, by: member, &effects)
         case .change(let change, let tenure):
-            guard isValid(change, tenure: tenure, by: member) else { return }
-            note(change, by: member)
-            effects.append(.hub(change))
+            apply(change, tenure, by: member, &effects)
         case .numberedChange(let change, let tenure, let number):
-            guard isValid(change, tenure: tenure, by: member) else { return }
-            if case .event(_, .subscription(let id)) = change { processed(number, of: id) }
-            note(change, by: member)
-            effects.append(.hub(change))
+            apply(change, tenure, number, by: member, &effects)
         case .session(let client, let session):
             if clients[client]?.owner == member { sessions[client] = session }
         case .upstreamNumber(let id, let tenure, let number):
@@ -49,6 +37,13 @@ extension ClusterLedger {
         case .part:
             break
         }
+    }
+
+    /// A member has joined. `apply(_:)` has added it when it found `join` at the start of the frame.
+    private mutating func joined(_ member: UInt64, _ effects: inout [LedgerEffect]) {
+        effects.append(.joined(member))
+        for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
+        assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
     }
 
     // MARK: - Specified resources
@@ -129,6 +124,18 @@ extension ClusterLedger {
         ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
     }
 
+    private mutating func retire(
+        _ id: String,
+        _ tenure: UInt64,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
+        else { return }
+        forget(topic, id)
+        effects += [.hub(.subscriptionRemoved(id)), .retired(id, owner: member)]
+    }
+
     private mutating func forget(_ topic: SharedTopic, _ id: String) {
         topics[id] = nil
         subscriptions[id] = nil
@@ -143,6 +150,23 @@ extension ClusterLedger {
     }
 
     // MARK: - Changes of the hubs
+
+    /// Applies a change if its writer owns what it is about.
+    ///
+    /// - Parameter number: The number of the data notification that an event of a shared subscription comes from; nil: it
+    ///   has none.
+    private mutating func apply(
+        _ change: HubChange,
+        _ tenure: UInt64,
+        _ number: UInt64? = nil,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        guard isValid(change, tenure: tenure, by: member) else { return }
+        if let number, case .event(_, .subscription(let id)) = change { processed(number, of: id) }
+        note(change, by: member)
+        effects.append(.hub(change))
+    }
 
     private func isValid(_ change: HubChange, tenure: UInt64, by member: UInt64) -> Bool {
         switch change {
