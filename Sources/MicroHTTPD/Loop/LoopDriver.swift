@@ -19,10 +19,10 @@ final class LoopDriver {
     private(set) var isClosing = false
 
     // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges those from there; the listening
-    // socket, the eventfd and the servers those from the top downwards.
+    // socket, the eventfd of the mailbox and the servers those from the top downwards.
     private static let firstExchangeToken = UInt64(1) << 63
     private static let listenerToken = UInt64.max
-    private static let bellToken = listenerToken - 1
+    private static let mailboxToken = listenerToken - 1
 
     private let poller: Poller
     private let makeFeed: Daemon.FeedMaker
@@ -35,7 +35,7 @@ final class LoopDriver {
     private var exchangeCount: UInt64 = 0
     private var openExchanges = 0
     private var pace: CollectionPace
-    private var drains: [(until: Moment, told: @Sendable (Bool) -> Void)] = []
+    private var drains: [(until: Moment, completion: @Sendable (Bool) -> Void)] = []
 
     /// A driver that listens; it serves after the call of `run`.
     ///
@@ -67,7 +67,7 @@ final class LoopDriver {
             handler.connectionsRefused(reason: $0)
         }
         do throws(DaemonError) {
-            guard acceptor.begin(), poller.add(loop.mailbox.descriptor, token: Self.bellToken, .raised) else {
+            guard acceptor.begin(), poller.add(loop.mailbox.descriptor, token: Self.mailboxToken, .raised) else {
                 throw DaemonError.systemRefused(SystemText.last())
             }
             try addServer(certificate: configuration.certificate)
@@ -82,13 +82,13 @@ final class LoopDriver {
         scheduler.feed = makeFeed(loop)
         // With a flush interval events are collected into larger writes, which only the loop makes.
         if configuration.flushInterval == .zero { loop.turn.offer(scheduler) }
-        var patience: Int32 = 0
+        var waitTime: Int32 = 0
         while !isClosing {
-            poller.wait(milliseconds: patience != 0 && loop.mailbox.beginWait() ? patience : 0)
+            poller.wait(milliseconds: waitTime != 0 && loop.mailbox.beginWait() ? waitTime : 0)
             let isCalled = loop.mailbox.endWait()
             loop.turn.hold {
                 pass(isCalled: isCalled)
-                patience = self.patience()
+                waitTime = timeToWait()
             }
         }
         loop.turn.offer(nil)
@@ -115,7 +115,7 @@ final class LoopDriver {
     }
 
     /// The time for which the loop may sleep, in milliseconds.
-    private func patience() -> Int32 {
+    private func timeToWait() -> Int32 {
         if scheduler.hasQueue { return 0 }
         var milliseconds = servers.compactMap { $0.timeout(at: scheduler.now) }.min() ?? .max
         if milliseconds == 0 { return 0 }
@@ -134,11 +134,11 @@ final class LoopDriver {
     private func takeOccurrences(_ now: Moment) {
         for index in 0..<poller.count {
             let occurrence = poller[index]
-            if occurrence.token == Self.bellToken {
+            if occurrence.token == Self.mailboxToken {
                 continue
             } else if occurrence.token == Self.listenerToken {
                 if let server = servers.last { acceptor.accept(into: server, now: now) }
-            } else if occurrence.token > Self.bellToken - 1 - serverCount {
+            } else if occurrence.token > Self.mailboxToken - 1 - serverCount {
                 dueServers.insert(occurrence.token)
             } else if occurrence.token >= Self.firstExchangeToken {
                 abandon(occurrence.token - Self.firstExchangeToken)
@@ -173,7 +173,7 @@ final class LoopDriver {
         guard !drains.isEmpty else { return }
         let isQuiet = openExchanges == 0 && scheduler.count == 0
         drains.removeAll { drain in
-            if isQuiet || drain.until <= now { drain.told(isQuiet) }
+            if isQuiet || drain.until <= now { drain.completion(isQuiet) }
             return isQuiet || drain.until <= now
         }
     }
@@ -189,12 +189,12 @@ extension LoopDriver {
             } else {
                 answer.refuse()
             }
-        case .replaceCertificate(let certificate, let told):
-            told(replace(certificate))
+        case .replaceCertificate(let certificate, let completion):
+            completion(replace(certificate))
         case .stopAccepting:
             stopAccepting()
-        case .drain(let moment, let told):
-            drains.append((moment, told))
+        case .drain(let moment, let completion):
+            drains.append((moment, completion))
         case .close:
             isClosing = true
         }
@@ -204,7 +204,7 @@ extension LoopDriver {
         serverCount += 1
         let server = try HTTPServer(
             driver: self,
-            token: Self.bellToken - serverCount,
+            token: Self.mailboxToken - serverCount,
             certificate: certificate
         )
         guard poller.add(server.descriptor, token: server.token, .readable) else {
@@ -247,7 +247,7 @@ extension LoopDriver {
         servers.forEach { $0.run(at: scheduler.now, isDue: true) }
         servers.forEach(remove)
         servers = []
-        drains.forEach { $0.told(true) }
+        drains.forEach { $0.completion(true) }
         drains = []
         report(Moment.monotonic())
     }

@@ -101,8 +101,8 @@ extension LoopMessage {
     func refuse() {
         switch self {
         case .answer(_, let answer): answer.refuse()
-        case .drain(_, let told): told(true)
-        case .replaceCertificate(_, let told): told(.notRunning)
+        case .drain(_, let completion): completion(true)
+        case .replaceCertificate(_, let completion): completion(.notRunning)
         case .stopAccepting, .close: break
         }
     }
@@ -113,11 +113,11 @@ enum LoopMessage: Sendable {
     /// The answer to a waiting exchange.
     case answer(UInt64, LateAnswer)
     /// Serve new connections with this certificate, and report the error, if any.
-    case replaceCertificate(DaemonConfiguration.Certificate, told: @Sendable (DaemonError?) -> Void)
+    case replaceCertificate(DaemonConfiguration.Certificate, completion: @Sendable (DaemonError?) -> Void)
     /// Stop listening.
     case stopAccepting
     /// Report when no request and no stream is open, or at the deadline.
-    case drain(until: Moment, told: @Sendable (Bool) -> Void)
+    case drain(until: Moment, completion: @Sendable (Bool) -> Void)
     /// End all streams and servers, and the thread.
     case close
 }

@@ -107,14 +107,7 @@ struct ValuesResource: Sendable {
                 try response(ValuesView(resource, now: services.clock()), call, find)
             }
         }
-        let present: @Sendable () -> Response = {
-            do {
-                if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
-                return try response(ValuesView(resource, now: services.clock()), call, find).waited(wait)
-            } catch {
-                return ProblemDetails.response(to: call, for: error).waited(wait)
-            }
-        }
+        let present: @Sendable () -> Response = { polled(resource, call, wait, find) }
         let changed: @Sendable () -> Response? = {
             let response = present()
             return response.status == 304 ? nil : response
@@ -141,6 +134,21 @@ struct ValuesResource: Sendable {
             decide: { $0.version == known && !resource.isDeleted ? nil : changed() },
             timedOut: present
         )
+    }
+
+    /// The response of a long poll with the present values.
+    private func polled(
+        _ resource: SubscriptionResource,
+        _ call: Call,
+        _ wait: Int,
+        _ find: Selection
+    ) -> Response {
+        do {
+            if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
+            return try response(ValuesView(resource, now: services.clock()), call, find).waited(wait)
+        } catch {
+            return ProblemDetails.response(to: call, for: error).waited(wait)
+        }
     }
 
     private func response(_ view: ValuesView, _ call: Call, _ find: Selection) throws -> Response {
