@@ -100,11 +100,11 @@ struct RepeatableRequestsTests {
         let specification = ResourceSpecification(group: "s1", upstream: nil, content: [1])
         let answer = ClusterRecord.request(.answer(Self.key(1), [2]))
         _ = outbox.specify("s1", specification, with: answer)
-        let frame = outbox.cut(records: 1, bytes: 1)
+        let frame = outbox.takeRecords(atMost: 1, bytes: 1)
         let expected = ClusterRecord.specify(id: "s1", specification).encoded + answer.encoded
         #expect(Array(frame) == expected)
         _ = outbox.specify("s1", specification, with: answer)
-        let repeated = outbox.cut(records: 1, bytes: 1)
+        let repeated = outbox.takeRecords(atMost: 1, bytes: 1)
         let isEmpty = outbox.isEmpty
         #expect(Array(repeated) == answer.encoded && isEmpty)
     }

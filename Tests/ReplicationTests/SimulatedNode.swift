@@ -144,7 +144,7 @@ final class SimulatedNode {
         resources.insert(id)
         _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties))
         _ = outbox.specify(id, ResourceSpecification(group: id, upstream: "demo", content: Array(id.utf8)))
-        if outbox.isOpen { unconfirmed.append((id, outbox.generation, outbox.recordsTaken)) }
+        if outbox.isOpen { unconfirmed.append((id, outbox.generation, outbox.recordsAppended)) }
     }
 
     /// A request presents a ticket of the present epoch.
@@ -210,7 +210,7 @@ final class SimulatedNode {
 
     func confirm() {
         guard !machine.isWriting else { return }
-        let landed = unconfirmed.filter { $0.generation == outbox.generation && $0.records <= outbox.recordsCut }
+        let landed = unconfirmed.filter { $0.generation == outbox.generation && $0.records <= outbox.recordsFramed }
         confirmed.formUnion(landed.map(\.id))
         unconfirmed.removeAll { entry in landed.contains { $0.id == entry.id } }
     }

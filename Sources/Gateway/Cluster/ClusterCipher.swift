@@ -5,6 +5,9 @@ internal import Replication
 /// Encrypts messages between members, and tickets, with a key from the cluster's secret, because they carry credentials
 /// and rights.
 struct ClusterCipher: Sendable {
+    /// The reason for which bytes of another member cannot be decrypted.
+    static let mismatch = "it was encrypted with another cluster.secret"
+
     private let key: SymmetricKey
 
     /// A key for one purpose: it cannot decrypt what was encrypted for another purpose.

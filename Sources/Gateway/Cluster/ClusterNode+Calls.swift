@@ -23,7 +23,7 @@ extension ClusterNode {
     func confirm(_ generation: Int, _ done: @escaping @Sendable (Bool) -> Void) {
         let entry: ClusterWaiters.Confirmation? = outbox.withLock { outbox in
             guard outbox.isOpen, outbox.generation == generation else { return nil }
-            return ClusterWaiters.Confirmation(generation: generation, records: outbox.recordsTaken, done: done)
+            return ClusterWaiters.Confirmation(generation: generation, records: outbox.recordsAppended, done: done)
         }
         guard let entry, waiters.withLock({ $0.add(entry) }) else { return done(false) }
         wake()
@@ -65,9 +65,9 @@ extension ClusterNode {
             let position = state.machine.isServing(at: now) ? state.machine.position : 0
             return (state.machine.isWriting, position, state.machine.isComplete(at: now))
         }
-        let (generation, cut) = outbox.withLock { ($0.generation, $0.recordsCut) }
+        let (generation, framed) = outbox.withLock { ($0.generation, $0.recordsFramed) }
         let due = waiters.withLock { waiters in
-            let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : cut)
+            let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : framed)
             return confirmed + waiters.reached(position, isComplete: isComplete, at: now) + waiters.late(at: now)
         }
         for action in due { action() }

@@ -38,7 +38,7 @@ extension ClusterNode {
             outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
         }
         do {
-            guard let offer = opened(inherited.session) else { throw PoolError.lifecycle(rule: "another secret") }
+            guard let offer = opened(inherited.session) else { throw PoolError.lifecycle(rule: ClusterCipher.mismatch) }
             let group = inherited.topics.first.map { self.group(of: $0.id, $0.key) } ?? 0
             try applier.withLock { applier throws(PoolError) in try applier.adopt(inherited, offer, group: group) }
         } catch {

@@ -76,7 +76,7 @@ struct ClusterResources: Sendable {
         }
     }
 
-    // MARK: - Out
+    // MARK: - Specifications
 
     /// Writes, in one frame, the specification of the resource that a request has created or changed, and the response
     /// for repeated requests.
@@ -159,7 +159,7 @@ struct ClusterResources: Sendable {
         return merged
     }
 
-    // MARK: - In
+    // MARK: - Recreation
 
     /// Recreates a resource of a removed member.
     func inherit(_ resource: InheritedResource) throws {
@@ -274,7 +274,7 @@ extension ClusterNode {
         }
         do {
             guard let content = cipher.decrypt(specification.content) else {
-                throw EngineError.refused("another secret")
+                throw EngineError.refused(ClusterCipher.mismatch)
             }
             var opened = specification
             opened.content = content

@@ -159,7 +159,7 @@ struct ClusterStreams: Sendable {
                 // Another member may have opened the stream in the meantime.
                 if cluster.holder(of: id) != .own { remove(id) }
             } catch {
-                cluster.logger.warning("a stream of another member cannot be made", metadata: ["error": "\(error)"])
+                cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(error)"])
                 cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
                 if let owner = specification.owner { cluster.disown(units(of: id, specification, owner)) }
             }

@@ -69,7 +69,7 @@ extension Settings {
                 unit: "bytes",
                 "The most bytes that wait for the engine; with more, the subscriptions of the member begin anew."
             ),
-            member.seconds("suspect", \.suspect, "The silence after which a member is replaced."),
+            member.seconds("suspect", \.suspect, "The time without heartbeats after which a member is replaced."),
             member.integer(
                 "owners",
                 \.owners,

@@ -209,7 +209,7 @@ extension MemberMachine {
             removing.insert(member)
         }
         var payload = control.flatMap(\.encoded)[...]
-        if isMember, control.isEmpty { payload = outbox.cut(records: Self.frameRecords, bytes: Self.frameBytes) }
+        if isMember, control.isEmpty { payload = outbox.takeRecords(atMost: Self.frameRecords, bytes: Self.frameBytes) }
         guard !payload.isEmpty else { return nil }
         control = []
         counter += 1

@@ -109,7 +109,7 @@ package enum ClusterRecord: Sendable, Equatable {
     case request(RequestRecord)
     /// The use of a quota of the whole cluster.
     case quota(QuotaRecord)
-    /// A piece of a record that is too large for one frame; it is complete with the last one.
+    /// A part of a record that is too large for one frame; the record is complete with its last part.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
 

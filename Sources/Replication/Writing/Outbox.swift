@@ -10,9 +10,12 @@ package struct Outbox: Sendable {
     /// A record with more bytes is divided into parts.
     static let partSize = 256 << 10
 
+    /// The framed records that wait, after those that were taken and not removed yet.
     private var pending: [UInt8] = []
+    /// The ends of the records in `pending`.
     private var ends: [Int] = []
-    private var taken = 0
+    /// The bytes, and the records, at the beginning of `pending` that were taken.
+    private var takenBytes = 0
     private var takenRecords = 0
     private let limit: Int
     /// The tenures of the shared subscriptions that the member owns.
@@ -24,9 +27,9 @@ package struct Outbox: Sendable {
     private var specifications: [String: ResourceSpecification] = [:]
     /// Resources that another member owns, and on which the pool still reports.
     private var surrendered: Set<String> = []
-    /// The number of records that were appended, and of those that were put into frames.
-    package private(set) var recordsTaken: UInt64 = 0
-    package private(set) var recordsCut: UInt64 = 0
+    /// The number of records that were appended, and of those that were taken for frames or discarded.
+    package private(set) var recordsAppended: UInt64 = 0
+    package private(set) var recordsFramed: UInt64 = 0
     /// Counts how many times the waiting records were discarded.
     package private(set) var generation = 0
     /// Whether the member belongs to the cluster.
@@ -41,7 +44,7 @@ package struct Outbox: Sendable {
     package var isEmpty: Bool { takenRecords == ends.count }
 
     /// The number of bytes that wait.
-    package var count: Int { pending.count - taken }
+    package var count: Int { pending.count - takenBytes }
 
     // MARK: - Membership
 
@@ -57,7 +60,7 @@ package struct Outbox: Sendable {
     /// The member no longer belongs to the cluster: the waiting records are discarded, and it owns nothing.
     package mutating func close() {
         isOpen = false
-        void()
+        discardAll()
         tenures = [:]
     }
 
@@ -207,7 +210,7 @@ package struct Outbox: Sendable {
     private mutating func append(_ record: ClusterRecord) {
         let body = record.body
         guard count + body.count <= limit else {
-            void()
+            discardAll()
             hasOverflowed = true
             return
         }
@@ -232,43 +235,43 @@ package struct Outbox: Sendable {
     private mutating func append(framed bytes: [UInt8]) {
         pending += bytes
         ends.append(pending.count)
-        recordsTaken += 1
+        recordsAppended += 1
     }
 
-    private mutating func void() {
+    private mutating func discardAll() {
         drop()
         generation += 1
-        recordsCut = recordsTaken
+        recordsFramed = recordsAppended
     }
 
     private mutating func drop() {
         pending = []
         ends = []
-        taken = 0
+        takenBytes = 0
         takenRecords = 0
     }
 
     // MARK: - Frames
 
     /// Removes and returns the next records, up to these limits but at least one; empty if none waits.
-    mutating func cut(records: Int, bytes: Int) -> ArraySlice<UInt8> {
+    mutating func takeRecords(atMost count: Int, bytes: Int) -> ArraySlice<UInt8> {
         guard !isEmpty else { return [] }
         var next = takenRecords
-        while next < ends.count, next - takenRecords < records, next == takenRecords || ends[next] - taken <= bytes {
+        while next < ends.count, next - takenRecords < count, next == takenRecords || ends[next] - takenBytes <= bytes {
             next += 1
         }
-        let frame = pending[taken..<ends[next - 1]]
-        recordsCut += UInt64(next - takenRecords)
-        taken = ends[next - 1]
+        let frame = pending[takenBytes..<ends[next - 1]]
+        recordsFramed += UInt64(next - takenRecords)
+        takenBytes = ends[next - 1]
         takenRecords = next
         let copy = Array(frame)[...]
         if isEmpty {
             drop()
-        } else if taken > pending.count / 2 {
-            pending.removeFirst(taken)
+        } else if takenBytes > pending.count / 2 {
+            pending.removeFirst(takenBytes)
             ends.removeFirst(takenRecords)
-            for index in ends.indices { ends[index] -= taken }
-            taken = 0
+            for index in ends.indices { ends[index] -= takenBytes }
+            takenBytes = 0
             takenRecords = 0
         }
         return copy

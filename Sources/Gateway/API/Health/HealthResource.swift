@@ -13,7 +13,7 @@ struct HealthResource: Sendable {
 
     /// `GET /health/ready`.
     func ready(_ call: Call) throws -> OperationResult {
-        if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
+        if services.process.isStopping { throw Problem.stopping }
         if let cluster = services.cluster, !cluster.isServing {
             throw Problem.notConnectedToCluster
         }

@@ -175,7 +175,7 @@ struct StreamOpener: Sendable {
 
     /// The response if no stream can be opened.
     private func refusal(_ call: Call) throws(Problem) -> Response? {
-        if services.process.isStopping { throw Problem(.unavailable, detail: "The gateway is stopping.") }
+        if services.process.isStopping { throw .stopping }
         let limit = services.configuration.maxStreams
         return services.streams.count >= limit ? try Self.overLimit(limit, "of all callers", call) : nil
     }

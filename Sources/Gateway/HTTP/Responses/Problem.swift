@@ -56,6 +56,9 @@ struct Problem: Error, Sendable {
         self.entries = entries
     }
 
+    /// The gateway is stopping.
+    static let stopping = Problem(.unavailable, detail: "The gateway is stopping.")
+
     /// The problem for one or more errors in the input.
     init(refusing entries: [ProblemEntry]) {
         self.init(

@@ -131,7 +131,7 @@ extension ProblemDetails {
         case .lifecycle(let rule):
             Problem(.lifecycle, detail: sentence(rule))
         case .stopping:
-            Problem(.unavailable, detail: "The gateway is stopping.")
+            .stopping
         }
     }
 
