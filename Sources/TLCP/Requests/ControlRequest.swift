@@ -79,6 +79,8 @@ package enum ControlOperation: Sendable, Hashable {
         case DestroyRequest.operation: self = .destroy(try DestroyRequest(reading: parameters))
         case MPNRegisterRequest.operation: self = .mpnRegister(try MPNRegisterRequest(reading: parameters))
         case MPNResetBadgeRequest.operation: self = .mpnResetBadge(try MPNResetBadgeRequest(reading: parameters))
+        case let operation where MPNSubscriptionOperations.contains(operation):
+            throw RequestRejection(parameters.carrier, code: 40, message: "MPN Module disabled")
         default: throw RequestRejection(parameters.carrier, code: 67, message: "Unknown LS_op")
         }
     }

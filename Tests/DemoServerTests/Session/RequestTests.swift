@@ -179,7 +179,15 @@ struct RequestTests {
         bench.say("control\nLS_reqId=3&LS_op=reset_badge&PN_deviceId=other", on: link)
         #expect(bench.lines(link) == ["REQERR,3,45,Unknown device ID"])
         bench.say("control\nLS_reqId=4&LS_op=deactivate&PN_deviceId=\(parts[1])", on: link)
-        #expect(bench.lines(link) == ["REQERR,4,67,Unknown LS_op"])
+        #expect(bench.lines(link) == ["REQERR,4,40,MPN Module disabled"])
+    }
+
+    @Test(arguments: ["activate", "pn_reconf", "deactivate"])
+    func subscriptionsToMobilePushAreRefusedWithoutTheEndOfTheSession(operation: String) {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        bench.say("control\nLS_reqId=1&LS_op=\(operation)&PN_deviceId=device", on: link)
+        #expect(bench.lines(link) == ["REQERR,1,40,MPN Module disabled"])
     }
 
     @Test func arbitraryBytesNeverTrap() {
