@@ -31,7 +31,11 @@ struct KnownHosts: Middleware {
     /// The host of an authority, without its port, in lower case.
     static func name(of authority: String) -> String {
         let authority = authority.lowercased()
-        if authority.hasPrefix("[") { return String(authority.prefix { $0 != "]" }) + "]" }
+        if authority.utf8.first == UInt8(ascii: "[") {
+            let end = authority.utf8.firstIndex(of: UInt8(ascii: "]")).map { authority.utf8.index(after: $0) }
+            guard let end, [nil, UInt8(ascii: ":")].contains(authority.utf8[end...].first) else { return authority }
+            return String(authority[..<end])
+        }
         var name = authority.utf8.prefix { $0 != UInt8(ascii: ":") }
         if name.last == UInt8(ascii: ".") { name.removeLast() }
         return String(Substring(name))
