@@ -183,6 +183,12 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         (self.names, self.namePlaces, self.literals) = (names, namePlaces, literals)
     }
 
+    /// The text of the second segment; nil if it is a parameter, or there is none.
+    var secondLiteral: String? {
+        guard segments.count > 1, case .literal(let text) = segments[1] else { return nil }
+        return text
+    }
+
     /// The parameters of a path that the pattern covers; nil for any other path.
     func match(_ path: RequestPath) -> PathParameters? {
         guard path.segments.count == segments.count else { return nil }

@@ -23,21 +23,28 @@ struct Router: Sendable {
         }
     }
 
-    /// The paths by their number of segments, the more specific first.
-    private let entries: [Int: [Entry]]
+    /// The paths that a path may equal: those with its number of segments and its second segment, which names a resource.
+    private struct Key: Hashable {
+        let count: Int
+        /// The second segment; nil for paths whose second segment is a parameter, and for shorter ones.
+        let word: String?
+    }
+
+    /// The paths, the more specific first.
+    private let entries: [Key: [Entry]]
 
     /// A router over a table.
     init(_ table: [Operation]) {
-        var groups: [Int: [(pattern: PathPattern, operations: [Operation])]] = [:]
+        var groups: [Key: [(pattern: PathPattern, operations: [Operation])]] = [:]
         for operation in table {
-            let count = operation.pattern.segments.count
-            var group = groups[count] ?? []
+            let key = Key(count: operation.pattern.segments.count, word: operation.pattern.secondLiteral)
+            var group = groups[key] ?? []
             if let index = group.firstIndex(where: { $0.pattern == operation.pattern }) {
                 group[index].operations.append(operation)
             } else {
                 group.append((operation.pattern, [operation]))
             }
-            groups[count] = group
+            groups[key] = group
         }
         entries = groups.mapValues { group in
             group.sorted { $0.pattern.isMoreSpecific(than: $1.pattern) }.map(Entry.init)
@@ -46,7 +53,14 @@ struct Router: Sendable {
 
     /// Finds the operation of a method and path. `HEAD` finds the operation of `GET`.
     func find(method: String, path: RequestPath) -> Match {
-        for entry in entries[path.segments.count] ?? [] {
+        let count = path.segments.count
+        if count > 1, let match = find(method, path, Key(count: count, word: path.segments[1])) { return match }
+        return find(method, path, Key(count: count, word: nil)) ?? .notFound
+    }
+
+    private func find(_ method: String, _ path: RequestPath, _ key: Key) -> Match? {
+        guard let group = entries[key] else { return nil }
+        for entry in group {
             guard let parameters = entry.pattern.match(path) else { continue }
             let wanted = method == "HEAD" ? "GET" : method
             if let operation = entry.operations.first(where: { $0.method.rawValue == wanted }) {
@@ -55,7 +69,7 @@ struct Router: Sendable {
             let allow = Self.allow(entry.operations)
             return method == "OPTIONS" ? .options(allow: allow) : .methodNotAllowed(allow: allow)
         }
-        return .notFound
+        return nil
     }
 
     /// The pattern that an unknown path probably means: it differs by a slash, by the version or in
@@ -63,8 +77,8 @@ struct Router: Sendable {
     func suggestion(for path: RequestPath) -> String? {
         let words = path.segments.filter { !$0.isEmpty }
         for segments in [words, ["v1"] + words] {
-            let known = entries[segments.count]?.first { $0.pattern.resembles(segments) }
-            if let known { return known.pattern.description }
+            let patterns = entries.filter { $0.key.count == segments.count }.values.joined().map(\.pattern)
+            if let known = patterns.filter({ $0.resembles(segments) }).map(\.description).min() { return known }
         }
         return nil
     }
