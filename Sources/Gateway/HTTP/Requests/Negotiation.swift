@@ -7,15 +7,13 @@ struct AcceptHeader: Sendable {
         var precision: Int { type == "*" ? 0 : subtype == "*" ? 1 : 2 }
     }
 
-    private let ranges: [Range]
+    private let header: String
 
-    /// Reads an `Accept` header; nil and an empty header accept everything.
-    init(_ header: String?) {
-        guard let header, header != "*/*" else {
-            ranges = []
-            return
-        }
-        ranges = header.lowercased().utf8.split(separator: UInt8(ascii: ",")).compactMap { Self.range(Substring($0)) }
+    /// An `Accept` header; nil and an empty header accept everything.
+    init(_ header: String?) { self.header = header ?? "*/*" }
+
+    private var ranges: [Range] {
+        header.lowercased().utf8.split(separator: UInt8(ascii: ",")).compactMap { Self.range(Substring($0)) }
     }
 
     /// Reads one media range with its parameters, in lower case.
@@ -35,10 +33,14 @@ struct AcceptHeader: Sendable {
 
     /// The best of some media types, in the server's order of preference; nil: none is acceptable.
     func best(of offers: [String]) -> String? {
+        // Most headers accept everything, or one media type.
+        if header == "*/*" { return offers.first }
+        if offers.contains(header) { return header }
+        let ranges = ranges
         if ranges.isEmpty { return offers.first }
         var best: (offer: String, quality: Double)?
         for offer in offers {
-            let quality = quality(of: offer)
+            let quality = Self.quality(of: offer, in: ranges)
             if quality > (best?.quality ?? 0) { best = (offer, quality) }
         }
         return best?.offer
@@ -52,7 +54,7 @@ struct AcceptHeader: Sendable {
         return best
     }
 
-    private func quality(of offer: String) -> Double {
+    private static func quality(of offer: String, in ranges: [Range]) -> Double {
         guard let slash = offer.utf8.firstIndex(of: UInt8(ascii: "/")) else { return 0 }
         let (type, subtype) = (offer[..<slash], offer[slash...].dropFirst())
         var best: Range?
