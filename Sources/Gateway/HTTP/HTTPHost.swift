@@ -155,7 +155,7 @@ package final class HTTPHost: HTTPHandler {
     }
 
     private func perform(
-        _ admitted: Call,
+        _ admitted: consuming Call,
         _ operation: Operation,
         body: [UInt8],
         _ responder: HTTPResponder

@@ -6,23 +6,27 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     let opaque: String
     /// Whether equal tags mean equivalent, not identical, representations.
     let isWeak: Bool
+    /// The tag as in a header.
+    let description: String
 
     /// A tag; `opaque` consists of letters, digits and hyphens.
     init(_ opaque: String, isWeak: Bool = false) {
         self.opaque = opaque
         self.isWeak = isWeak
+        description = (isWeak ? "W/\"" : "\"") + opaque + "\""
     }
 
     /// A tag over bytes: their hash.
     init(of bytes: [UInt8]) { self.init(String(hexadecimal: FNV1a(of: bytes).value)) }
 
-    /// The tag as in a header.
-    var description: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+    static func == (left: EntityTag, right: EntityTag) -> Bool { left.description == right.description }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
     /// Whether an `If-None-Match` names this tag: weak comparison.
     func matches(ifNoneMatch header: String?) -> Bool {
         guard let header else { return false }
-        return header == description || header.trimmed == "*" || Self.tags(in: header).contains { $0.opaque == opaque }
+        return header == "*" || header == description || header.trimmed == "*" || Self.tags(in: header).contains { $0.opaque == opaque }
     }
 
     /// Whether an `If-Match` admits this tag: strong comparison; true without the header.

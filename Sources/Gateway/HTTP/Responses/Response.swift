@@ -43,10 +43,10 @@ struct Response: Sendable {
     }
 
     /// A copy that confirms `Prefer: wait`.
-    func waited(_ seconds: Int) -> Response { with("Preference-Applied", "wait=\(seconds)") }
+    consuming func waited(_ seconds: Int) -> Response { with("Preference-Applied", "wait=\(seconds)") }
 
     /// A copy with an `ETag`, or 304 if `If-None-Match` names that tag.
-    func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Response {
+    consuming func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Response {
         if tag.matches(ifNoneMatch: ifNoneMatch) { return .notModified(tag, length: body.count) }
         return with("ETag", tag.description).with("Cache-Control", "no-cache")
     }
@@ -80,7 +80,10 @@ extension Response {
     }
 
     /// A copy with an `ETag` over the body, or 304 if `If-None-Match` names that tag.
-    func tagged(ifNoneMatch: String?) -> Response { tagged(bodyTag, ifNoneMatch: ifNoneMatch) }
+    consuming func tagged(ifNoneMatch: String?) -> Response {
+        let tag = bodyTag
+        return tagged(tag, ifNoneMatch: ifNoneMatch)
+    }
 
     /// Rejects an `If-Match` that does not name the tag of the body.
     func check(ifMatch: String?) throws(Problem) { try bodyTag.check(ifMatch: ifMatch) }
