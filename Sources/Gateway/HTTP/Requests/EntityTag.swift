@@ -26,7 +26,8 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// Whether an `If-None-Match` names this tag: weak comparison.
     func matches(ifNoneMatch header: String?) -> Bool {
         guard let header else { return false }
-        return header == "*" || header == description || header.trimmed == "*" || Self.tags(in: header).contains { $0.opaque == opaque }
+        return header == "*" || header == description || header.trimmed == "*"
+            || Self.tags(in: header).contains { $0.opaque == opaque }
     }
 
     /// Whether an `If-Match` admits this tag: strong comparison; true without the header.
