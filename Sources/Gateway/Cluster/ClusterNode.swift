@@ -59,6 +59,8 @@ package final class ClusterNode: ChangeSink {
     let served = Mutex<[UInt64: CallAbandonment]>([:])
     /// The units of this member that count against limits on all members together.
     let claims = Mutex(QuotaClaims())
+    /// The rates of requests that are limited on all members together.
+    let rates: Mutex<SharedRates>
     /// Creates the resources that this member takes over.
     let resources = Mutex<ClusterResources?>(nil)
     /// The prepared streams of this member.
@@ -92,6 +94,7 @@ package final class ClusterNode: ChangeSink {
         cipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "calls")
         requestCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "requests")
         sessionCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "sessions")
+        rates = Mutex(SharedRates())
         state = Mutex(State(machine: machine))
         outbox = Mutex(Outbox(limit: configuration.outboxBytes))
         applier = Mutex(ClusterApplier(hub: hub))
@@ -253,6 +256,7 @@ package final class ClusterNode: ChangeSink {
             return state.withLock { $0.machine.arrived(frame, at: now) }
         case .broadcast(let bytes):
             guard let heartbeat = Heartbeat(bytes) else { return [] }
+            count(heartbeat.rates, of: heartbeat.process, at: now)
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
         case .groupRequest(_, let address):
             let (answer, connection) = state.withLock { ($0.machine.state(at: now), $0.connection) }
@@ -273,6 +277,7 @@ package final class ClusterNode: ChangeSink {
             (state.connection, state.number, state.isOver) = (nil, 0, nil)
             state.machine.disconnected()
         }
+        rates.withLock { $0.disconnected() }
     }
 
     // MARK: - Actions
@@ -286,7 +291,7 @@ package final class ClusterNode: ChangeSink {
                 logger.warning("the cluster's engine does not respond")
                 disconnected()
             case .inspectLog: inspect()
-            case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(heartbeat.bytes)
+            case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(reporting(heartbeat).bytes)
             case .requestState: requestState()
             case .apply(let changes, let position): applier.withLock { $0.apply(changes, at: position) }
             case .restart(let epoch, let position, let kept, let snapshot):

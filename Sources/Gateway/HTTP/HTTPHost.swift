@@ -47,12 +47,13 @@ package final class HTTPHost: HTTPHandler {
     /// Authentication, authorization and limits, in the order in which requests pass them.
     static func guards(_ services: Services) -> [any Middleware] {
         let access = services.access
+        let limits: @Sendable () -> RateConfiguration = { access.policy.configuration.limits }
         return [
             CORSMiddleware { access.policy },
             KnownHosts { access.policy },
-            RateLimit(.address, rules: { access.policy.configuration.limits }, clock: services.clock),
+            RateLimit(.address, rules: limits, clock: services.clock, cluster: services.cluster),
             access,
-            RateLimit(.caller, rules: { access.policy.configuration.limits }, clock: services.clock),
+            RateLimit(.caller, rules: limits, clock: services.clock, cluster: services.cluster),
         ]
     }
 

@@ -13,6 +13,8 @@ package struct Heartbeat: Sendable, Equatable {
     package var sentAt: Moment
     /// A digest of the configuration that all members should have.
     package var configuration: UInt64
+    /// The requests of rate-limited names since the last heartbeat.
+    package var rates: [RateUse] = []
 
     /// A heartbeat.
     package init(
@@ -38,6 +40,7 @@ package struct Heartbeat: Sendable, Equatable {
         for value in [process, member, epoch, position, UInt64(bitPattern: sentAt.nanoseconds), configuration] {
             writer.fixed64(value)
         }
+        writer.rates(rates)
         return writer.bytes
     }
 
@@ -52,6 +55,7 @@ package struct Heartbeat: Sendable, Equatable {
             position = try reader.fixed64()
             sentAt = Moment(nanoseconds: Int64(bitPattern: try reader.fixed64()))
             configuration = try reader.fixed64()
+            rates = try reader.rates()
         } catch {
             return nil
         }

@@ -18,19 +18,29 @@ struct RateLimit: Middleware {
     let rules: @Sendable () -> RateConfiguration
     /// The time.
     let clock: @Sendable () -> Moment
+    /// The cluster whose members count together; nil: there is none.
+    let cluster: ClusterNode?
     private let table = TokenBuckets()
 
     /// A limit.
-    init(_ scope: Scope, rules: @escaping @Sendable () -> RateConfiguration, clock: @escaping @Sendable () -> Moment) {
+    init(
+        _ scope: Scope,
+        rules: @escaping @Sendable () -> RateConfiguration,
+        clock: @escaping @Sendable () -> Moment,
+        cluster: ClusterNode? = nil
+    ) {
         self.scope = scope
         self.rules = rules
         self.clock = clock
+        self.cluster = cluster
     }
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
         if let operation, !operation.isRateLimited { return nil }
         guard let (name, rate, burst) = subject(of: call) else { return nil }
-        let verdict = table.take(name, rate: rate, burst: burst, now: clock())
+        let verdict =
+            cluster?.take("\(scope.rawValue) \(name)", rate: rate, burst: burst)
+            ?? table.take(name, rate: rate, burst: burst, now: clock())
         let (seconds, attoseconds) = verdict.wait.components
         let wait = max(1, seconds + (attoseconds > 0 ? 1 : 0))
         let window = max(1, Int((burst / rate).rounded(.up)))

@@ -22,13 +22,15 @@ struct ClusterFixture {
     ///
     /// - Parameters:
     ///   - access: Authentication; nil: none.
+    ///   - suspect: The time without heartbeats after which a member is removed, for tests that let time pass.
     static func run(
         _ count: Int = 2,
         access: AccessConfiguration = AccessFixture.keys(),
+        suspect: Duration = .zero,
         _ test: (ClusterFixture) async throws -> Void
     ) async throws {
         var fixture = ClusterFixture()
-        for index in 0..<count { try await fixture.add(index, access) }
+        for index in 0..<count { try await fixture.add(index, access, suspect) }
         let (engine, members) = (fixture.engine, fixture.members)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for member in members {
@@ -47,11 +49,19 @@ struct ClusterFixture {
         for member in members { await member.catchUp() }
     }
 
-    private mutating func add(_ index: Int, _ access: AccessConfiguration) async throws {
+    /// Lets the time between two heartbeats pass, and waits until all members have handled each other's heartbeat.
+    func exchangeHeartbeats() async {
+        let sent = engine.figures.heartbeats
+        time.pass(ClusterTimings().heartbeat / .seconds(1))
+        await engine.wait { [members] in $0.heartbeats >= sent + members.count }
+        for member in members { await member.catchUp() }
+    }
+
+    private mutating func add(_ index: Int, _ access: AccessConfiguration, _ suspect: Duration) async throws {
         var timings = ClusterTimings()
         timings.echoTimeout = .seconds(1_000_000)
         // While no time passes no member is suspected, and all have reported what they have.
-        timings.suspect = .zero
+        timings.suspect = suspect
         timings.requestInterval = .zero
         // The first member finds no other one; the others ask until they have the state.
         timings.requestCount = index == 0 ? 1 : .max

@@ -4,13 +4,14 @@ import Synchronization
 /// An engine in memory: its log, and messages between the processes that are connected to it. Nothing is lost, and no
 /// request times out.
 final class MemoryEngine: Sendable {
-    private struct State {
+    fileprivate struct State {
         var frames: [[UInt8]] = []
         var connections: [UInt64: MemoryConnection] = [:]
         var replies: [String: CheckedContinuation<[UInt8], any Error>] = [:]
         var nextAddress = 0
         /// The number of calls that were delivered or held, and those that are held.
         var calls = 0
+        var heartbeats = 0
         var heldCalls: [@Sendable () -> Void]?
         var watchers: [(isMet: @Sendable (borrowing Figures) -> Bool, done: CheckedContinuation<Void, Never>)] = []
     }
@@ -21,12 +22,20 @@ final class MemoryEngine: Sendable {
         let frames: Int
         /// The number of calls between processes that were delivered or held so far.
         let calls: Int
+        /// The number of heartbeats that were sent.
+        let heartbeats: Int
+
+        fileprivate init(_ state: borrowing State) {
+            frames = state.frames.count
+            calls = state.calls
+            heartbeats = state.heartbeats
+        }
     }
 
     private let state = Mutex(State())
 
     /// The present figures.
-    var figures: Figures { state.withLock { Figures(frames: $0.frames.count, calls: $0.calls) } }
+    var figures: Figures { state.withLock { Figures($0) } }
 
     /// Waits until a condition holds.
     func wait(until isMet: @escaping @Sendable (borrowing Figures) -> Bool) async {
@@ -57,7 +66,7 @@ final class MemoryEngine: Sendable {
     private func change(_ change: (inout State) -> Void) {
         let due = state.withLock { state in
             change(&state)
-            let figures = Figures(frames: state.frames.count, calls: state.calls)
+            let figures = Figures(state)
             let due = state.watchers.filter { $0.isMet(figures) }
             state.watchers.removeAll { $0.isMet(figures) }
             return due.map(\.done)
@@ -86,6 +95,7 @@ final class MemoryEngine: Sendable {
 
     fileprivate func broadcast(_ bytes: [UInt8]) {
         for connection in state.withLock({ $0.connections }).values { connection.receive(.broadcast(bytes)) }
+        change { $0.heartbeats += 1 }
     }
 
     fileprivate func notify(_ process: UInt64, _ bytes: [UInt8]) {
