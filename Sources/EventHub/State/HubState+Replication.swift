@@ -3,7 +3,7 @@ internal import StreamIO
 
 /// Topics that enter and leave a hub with given numbers.
 extension HubState {
-    // MARK: - State out and in
+    // MARK: - Transfer of topics
 
     /// The changes that lead from an unknown topic to its present state; nil for an unknown topic.
     func state(of topic: TopicID) -> [HubChange]? {

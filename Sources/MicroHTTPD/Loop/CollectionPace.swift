@@ -6,9 +6,9 @@ internal import StreamIO
 /// In a flood for a few streams an event follows each collection at once. The loop would be woken for every few events,
 /// which costs more than to write them. Events for many streams make no flood: writing them takes longer than the gap.
 struct CollectionPace {
-    /// Events that follow a collection sooner may be a flood.
+    /// An event that follows a collection within this time may belong to a flood.
     private static let gap = Duration.microseconds(50)
-    /// The number of such collections in a row after which they are one: more than a burst of updates has.
+    /// The number of such collections in a row from which on they are a flood: more than a burst of updates causes.
     private static let leastCount = 64
     /// The interval of collections in a flood.
     private static let floodInterval = Duration.milliseconds(1)

@@ -8,7 +8,7 @@ struct RetryPace {
     private static let interval = Duration.milliseconds(1)
     private static let burst = Duration.milliseconds(100)
 
-    /// When the runs so far would be over at one each interval.
+    /// The time at which the runs so far would have ended, at one run in each interval.
     private var end = Moment.zero
 
     /// A run was made.
