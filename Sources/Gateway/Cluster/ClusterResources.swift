@@ -135,7 +135,7 @@ struct ClusterResources: Sendable {
             content["changes"] = .object(JSONObject())
             return content
         }
-        guard Self.repeatable.contains(operation.name), var content = cluster.content(of: client.id.rawValue),
+        guard Self.changes[operation.name] != nil, var content = cluster.content(of: client.id.rawValue),
             var changes = content["changes"]?.object
         else { return nil }
         changes[operation.name] = .object(Self.merged(changes[operation.name]?.object ?? JSONObject(), body))
@@ -144,7 +144,10 @@ struct ClusterResources: Sendable {
     }
 
     /// The operations on a client whose bodies are part of its specification, and are applied to a recreated client.
-    private static let repeatable: Set<String> = ["patchClientOptions", "patchClientDetails"]
+    private static let changes: [String: @Sendable (Services) -> Operation.Handler] = [
+        "patchClientOptions": { ClientOptionsResource(services: $0).patch },
+        "patchClientDetails": { ClientDetailsResource(services: $0).patch },
+    ]
 
     /// A merge patch with the effect of two consecutive ones. `null` members remain, because they restore defaults.
     private static func merged(_ patch: JSONObject, _ newer: JSONObject) -> JSONObject {
@@ -197,11 +200,7 @@ struct ClusterResources: Sendable {
         _ = try ClientsResource(services: services).create(creation)
         for change in changes {
             let changing = call(change.value.object ?? JSONObject(), of: resource.id, caller)
-            switch change.name {
-            case "patchClientOptions": _ = try ClientOptionsResource(services: services).patch(changing)
-            case "patchClientDetails": _ = try ClientDetailsResource(services: services).patch(changing)
-            default: break
-            }
+            _ = try Self.changes[change.name]?(services)(changing)
         }
         if resource.client?.status != .disconnected { try services.pool.client(ClientID(resource.id))?.connect() }
     }
