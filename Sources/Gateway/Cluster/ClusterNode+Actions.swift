@@ -6,51 +6,80 @@ internal import SessionPool
 
 /// Performs the actions that `MemberMachine` decides.
 extension ClusterNode {
+    /// How long a joining member waits for the state: until shortly before its next request.
+    private static let stateTimeout = Duration.milliseconds(450)
+
     func perform(_ actions: [MemberAction]) {
         for action in actions {
             switch action {
             case .append(let frame): state.withLock { $0.connection }?.append(frame)
             case .fetch(let range): start { try await $0.fetch(range) }
-            case .reconnect:
-                logger.warning("the cluster's engine does not respond")
-                disconnected()
+            case .reconnect: reconnect()
             case .inspectLog: inspect()
             case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(reporting(heartbeat).bytes)
             case .requestState: requestState()
             case .apply(let changes, let position): applier.withLock { $0.apply(changes, at: position) }
-            case .restart(let epoch, let position, let kept, let snapshot):
-                logger.notice("entered an epoch of the cluster", metadata: ["position": "\(position)"])
-                applier.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
+            case .restart(let epoch, let position, let kept, let snapshot): restart(epoch, position, kept, snapshot)
             case .inherit(let id, let specification): inherit(id, specification)
             case .surrender(let id): surrender(id)
-            case .openOutbox:
-                outbox.withLock { $0.open() }
-                applier.withLock { $0.pool }?.reportAgain()
-                outbox.withLock { $0.specifyAgain() }
-                streams.withLock { $0 }?.declareAgain()
-                declareClaims()
-            case .closeOutbox:
-                outbox.withLock { $0.close() }
-                voidRequests()
+            case .openOutbox: reportAll()
+            case .closeOutbox: stopReporting()
             case .report(let subject, let outcome): decided(subject, outcome)
             case .inheritStream(let id, let specification): streams.withLock { $0 }?.inherit(id, specification)
             case .surrenderStream(let id): streams.withLock { $0 }?.surrender(id)
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
-            case .reactivate(let id):
-                if let error = applier.withLock({ $0.reactivate(id) }) { failed(id, error) }
+            case .reactivate(let id): reactivate(id)
             case .adopt(let session): adopt(session)
-            case .drop(let id):
-                outbox.withLock { $0.end(id) }
-                applier.withLock { $0.drop(id) }
+            case .drop(let id): drop(id)
             case .dropAll: dropAll()
-            case .reportOtherConfiguration(let info):
-                logger.warning(
-                    "a member of the cluster has other upstreams or access rules",
-                    metadata: ["member": "\(info.name)", "version": "\(info.version)"]
-                )
+            case .reportOtherConfiguration(let info): warn(about: info)
             case .left: hasLeft.set()
             }
         }
+    }
+
+    private func reconnect() {
+        logger.warning("the cluster's engine does not respond")
+        disconnected()
+    }
+
+    private func restart(_ epoch: UInt64, _ position: UInt64, _ kept: Set<String>, _ snapshot: ClusterSnapshot?) {
+        logger.notice("entered an epoch of the cluster", metadata: ["position": "\(position)"])
+        applier.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
+    }
+
+    private func warn(about info: MemberInfo) {
+        logger.warning(
+            "a member of the cluster has other upstreams or access rules",
+            metadata: ["member": "\(info.name)", "version": "\(info.version)"]
+        )
+    }
+
+    // MARK: - Reports
+
+    /// This member has joined: it reports all that it has.
+    private func reportAll() {
+        outbox.withLock { $0.open() }
+        applier.withLock { $0.pool }?.reportAgain()
+        outbox.withLock { $0.specifyAgain() }
+        streams.withLock { $0 }?.declareAgain()
+        declareClaims()
+    }
+
+    private func stopReporting() {
+        outbox.withLock { $0.close() }
+        voidRequests()
+    }
+
+    // MARK: - Upstream subscriptions
+
+    private func reactivate(_ id: String) {
+        if let error = applier.withLock({ $0.reactivate(id) }) { failed(id, error) }
+    }
+
+    private func drop(_ id: String) {
+        outbox.withLock { $0.end(id) }
+        applier.withLock { $0.drop(id) }
     }
 
     func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
@@ -65,6 +94,8 @@ extension ClusterNode {
         let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: "\(error)")
         take(.event(.subscription(failure), .subscription(id)))
     }
+
+    // MARK: - Requests to the engine
 
     private func start(_ fetch: @escaping @Sendable (any EngineConnection) async throws -> [StoredFrame]) {
         guard let (connection, number) = current else { return }
@@ -89,7 +120,7 @@ extension ClusterNode {
     private func requestState() {
         guard let (connection, _) = current else { return }
         addJob { [weak self] in
-            guard let bytes = try? await connection.requestFromGroup([], within: .milliseconds(450)) else { return }
+            guard let bytes = try? await connection.requestFromGroup([], within: Self.stateTimeout) else { return }
             self?.offer(.state(bytes))
         }
     }
