@@ -1,0 +1,137 @@
+internal import SessionCore
+
+/// The channels that a stream reads, and the present state with which it begins.
+extension HubState {
+    /// Makes a stream read channels from now on, after the present state of their subscriptions.
+    mutating func join(_ wanted: [WantedChannel], in id: String) -> [StreamChange] {
+        var changes: [StreamChange] = []
+        var states: [PresentState] = []
+        for wanted in wanted {
+            if let change = read(wanted.channel, in: id, after: nil) { changes.append(change) }
+            guard let subscription = wanted.subscription, let record = subscriptions[subscription] else { continue }
+            states.append(PresentState(channel: record.channel, events: record.presentState))
+        }
+        // All channels are read from the same place in the sequence, so the snapshots may follow after all of them.
+        return changes + numbered(states)
+    }
+
+    /// The present state of a subscription, without sequences.
+    struct PresentState {
+        let channel: Channel
+        let events: [SubscriptionEvent]
+    }
+
+    /// Assigns sequences to the events of snapshots.
+    mutating func numbered(_ states: [PresentState]) -> [StreamChange] {
+        let states = states.filter { !$0.events.isEmpty }
+        let start = sequence + 1
+        var changes: [StreamChange] = []
+        for (index, state) in states.enumerated() {
+            let sequences: SnapshotSequences
+            switch numbering {
+            case .counted:
+                sequences = .rising(from: sequence + 1)
+                sequence += UInt64(state.events.count)
+            case .given:
+                let inside = EventNumber.number(at: sequence, index: EventNumber.insideSnapshot)
+                let complete = EventNumber.number(at: sequence, index: EventNumber.complete)
+                sequences = .marked(first: inside, last: index == states.count - 1 ? complete : inside)
+            }
+            let snapshot = Snapshot(
+                channel: state.channel.id,
+                context: state.channel.log.context,
+                events: state.events,
+                sequences: sequences
+            )
+            changes.append(.snapshot(snapshot))
+        }
+        if numbering == .counted, sequence > start { snapshotRanges.insert(start...sequence) }
+        return changes
+    }
+
+    /// The greatest sequence that an event published so far can have; those of snapshots taken now follow it.
+    var lastEventSequence: UInt64 {
+        switch numbering {
+        case .counted: sequence
+        case .given: EventNumber.number(at: sequence, index: EventNumber.lastIndex)
+        }
+    }
+
+    /// Makes a stream read a channel, from after a sequence or from now on.
+    mutating func read(_ channel: Channel, in id: String, after sequence: UInt64?) -> StreamChange? {
+        guard let stream = streams[id], let shard = stream.shard, stream.reads[channel.id] == nil else { return nil }
+        let local = channel.addReader(shard: shard, variant: stream.variant)
+        streams[id]?.reads[channel.id] = StreamRecord.ReadChannel(channel: channel, local: local)
+        let position = sequence.flatMap { channel.log.position(after: $0) } ?? channel.log.end
+        return .read(local, from: position, upTo: channel.log.view)
+    }
+
+    /// A channel that a stream has to read.
+    struct WantedChannel {
+        let channel: Channel
+        /// The subscription whose present state a new reader gets.
+        var subscription: String?
+        /// Whether it is read because of a client, not because it was requested by its own name.
+        var isInGroup = false
+    }
+
+    /// The channels of a stream's sources, each once.
+    func channels(of request: StreamRequest) -> [WantedChannel] {
+        var wanted: [WantedChannel] = []
+        var seen: Set<Int> = []
+        func want(_ entry: WantedChannel) {
+            if seen.insert(entry.channel.id).inserted { wanted.append(entry) }
+        }
+        for source in request.sources {
+            switch source {
+            case .subscription(let id):
+                guard let subscription = subscriptions[id] else { continue }
+                if let client = subscription.client.flatMap({ clients[$0] }) {
+                    // As part of a group, so that a change of the client that carries the subscription causes no gap.
+                    want(WantedChannel(channel: client.connection, isInGroup: true))
+                }
+                want(WantedChannel(channel: subscription.channel, subscription: id))
+            case .client(let id, let withSubscriptions):
+                guard let client = clients[id] else { continue }
+                want(WantedChannel(channel: client.connection))
+                want(WantedChannel(channel: client.own))
+                if request.includesLegacy { want(WantedChannel(channel: client.legacy)) }
+                guard withSubscriptions else { continue }
+                for member in client.members {
+                    guard let channel = subscriptions[member]?.channel else { continue }
+                    want(WantedChannel(channel: channel, subscription: member, isInGroup: true))
+                }
+            }
+        }
+        return wanted
+    }
+
+    func states(of request: StreamRequest) -> [SourceState] {
+        var states: [SourceState] = []
+        for source in request.sources {
+            switch source {
+            case .subscription(let id): states += [state(ofSubscription: id)].compactMap(\.self)
+            case .client(let id, let withSubscriptions):
+                guard let client = clients[id] else { continue }
+                states.append(.client(id: id, status: client.status))
+                if withSubscriptions { states += client.members.compactMap(state(ofSubscription:)) }
+            }
+        }
+        return states
+    }
+
+    private func state(ofSubscription id: String) -> SourceState? {
+        subscriptions[id].map { record in
+            .subscription(
+                SubscriptionSourceState(
+                    id: id,
+                    client: record.client,
+                    status: record.client.flatMap { clients[$0]?.status },
+                    isActive: record.isActive,
+                    isSubscribed: record.table.isSubscribed,
+                    lastError: record.lastError
+                )
+            )
+        }
+    }
+}
