@@ -2,7 +2,7 @@ import Testing
 
 @testable import Replication
 
-struct RepeatableRequestsTests {
+struct IdempotentRequestsTests {
     private static func key(_ number: UInt64) -> RecordKey { RecordKey(high: 5, low: number) }
     private static let body = RecordKey(high: 1, low: 1)
 

@@ -16,7 +16,7 @@ struct SharedRatesTests {
 
     @Test func aMemberAloneHasTheWholeRate() {
         var rates = SharedRates()
-        _ = rates.report(members: 1, isInTouch: true, at: Self.start)
+        _ = rates.report(members: 1, isReachable: true, at: Self.start)
         let verdicts = (0..<4).map { _ in rates.take("a", rate: 2, burst: 3, at: Self.start) }
         #expect(verdicts.map(\.isAdmitted) == [true, true, true, false])
         #expect(verdicts.map(\.remaining) == [2, 1, 0, 0])
@@ -27,7 +27,7 @@ struct SharedRatesTests {
 
     @Test func requestsOfOtherMembersTakeTokens() {
         var rates = SharedRates()
-        _ = rates.report(members: 2, isInTouch: true, at: Self.start)
+        _ = rates.report(members: 2, isReachable: true, at: Self.start)
         let use = RateUse(name: "a", rate: 1, burst: 10, admitted: 10, attempts: 10)
         rates.heard([use], from: 7, at: Self.start)
         let verdict = rates.take("a", rate: 1, burst: 10, at: Self.start)
@@ -38,7 +38,7 @@ struct SharedRatesTests {
 
     @Test func aMemberOutOfTouchHasItsPartOfTheLimit() {
         var rates = SharedRates()
-        _ = rates.report(members: 4, isInTouch: true, at: Self.start)
+        _ = rates.report(members: 4, isReachable: true, at: Self.start)
         rates.disconnected()
         var admitted = 0
         for step in 0..<10_000 {
@@ -47,7 +47,7 @@ struct SharedRatesTests {
         }
         // A quarter of the burst, and a quarter of the rate for ten seconds.
         #expect((100...141).contains(admitted))
-        #expect(rates.report(members: nil, isInTouch: true, at: Self.start + .seconds(10)).isEmpty)
+        #expect(rates.report(members: nil, isReachable: true, at: Self.start + .seconds(10)).isEmpty)
     }
 
     @Test func furtherNamesShareABucketThatIsNotReported() {
@@ -55,10 +55,10 @@ struct SharedRatesTests {
         for name in ["a", "b"] { _ = rates.take(name, rate: 1, burst: 1, at: Self.start) }
         let verdicts = ["c", "d"].map { rates.take($0, rate: 1, burst: 1, at: Self.start).isAdmitted }
         #expect(verdicts == [true, false])
-        let names = rates.report(members: 1, isInTouch: true, at: Self.start).map(\.name)
+        let names = rates.report(members: 1, isReachable: true, at: Self.start).map(\.name)
         #expect(names.sorted() == ["a", "b"])
         // Full buckets make room, once they are not hot.
-        _ = rates.report(members: 1, isInTouch: true, at: Self.start + .seconds(9))
+        _ = rates.report(members: 1, isReachable: true, at: Self.start + .seconds(9))
         let later = ["c", "d"].map { rates.take($0, rate: 1, burst: 1, at: Self.start + .seconds(9)).isAdmitted }
         #expect(later == [true, true])
     }
@@ -67,9 +67,9 @@ struct SharedRatesTests {
         var rates = SharedRates()
         for number in 0..<SharedRates.reportLimit { _ = rates.take("a\(number)", rate: 1, burst: 1, at: Self.start) }
         for _ in 0..<2 { _ = rates.take("b", rate: 1, burst: 1, at: Self.start) }
-        let first = rates.report(members: 2, isInTouch: true, at: Self.start)
+        let first = rates.report(members: 2, isReachable: true, at: Self.start)
         #expect(first.count == SharedRates.reportLimit && first[0].name == "b" && first[0].attempts == 2)
-        let second = rates.report(members: 2, isInTouch: true, at: Self.start)
+        let second = rates.report(members: 2, isReachable: true, at: Self.start)
         #expect(second.count == 1)
     }
 
@@ -160,7 +160,7 @@ private struct RateSimulation: CustomStringConvertible {
         demands = Array(repeating: 0, count: count)
         for _ in 0..<count {
             var member = SharedRates()
-            _ = member.report(members: count, isInTouch: true, at: now)
+            _ = member.report(members: count, isReachable: true, at: now)
             members.append(member)
             nextBeats.append(now + .milliseconds(Int.random(in: 1...500, using: &random)))
         }
@@ -208,7 +208,7 @@ private struct RateSimulation: CustomStringConvertible {
     private mutating func beat(_ member: Int) {
         guard nextBeats[member] <= now else { return }
         nextBeats[member] = now + ClusterTimings().heartbeat
-        let uses = members[member].report(members: members.count, isInTouch: true, at: now)
+        let uses = members[member].report(members: members.count, isReachable: true, at: now)
         for other in members.indices where other != member {
             let delay = Duration.milliseconds(Int.random(in: Self.latency, using: &random))
             flights.append((now + delay, member, other, uses))

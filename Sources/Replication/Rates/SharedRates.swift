@@ -56,7 +56,7 @@ package struct SharedRates: Sendable {
     /// The names with requests since the last heartbeat, and those that other members have reported.
     private var hot: Set<String> = []
     private var members = 1
-    private var isInTouch = true
+    private var isReachable = true
     private var nextSweep: Moment?
 
     /// No requests so far.
@@ -73,7 +73,7 @@ package struct SharedRates: Sendable {
 
     /// Decides on one request of a name. `rate` is greater than 0, `burst` at least 1.
     package mutating func take(_ name: String, rate: Double, burst: Double, at now: Moment) -> Verdict {
-        let name = place(of: name, at: now)
+        let name = countedName(for: name, at: now)
         var bucket = buckets[name] ?? fresh(rate: rate, burst: burst, at: now)
         refill(&bucket, at: now)
         bucket.rate = rate
@@ -84,7 +84,7 @@ package struct SharedRates: Sendable {
             bucket.tokens -= 1
             bucket.allowance -= 1
         }
-        if isInTouch {
+        if isReachable {
             bucket.attempts += 1
             if isAdmitted { bucket.admitted += 1 }
         }
@@ -111,10 +111,10 @@ package struct SharedRates: Sendable {
     ///
     /// - Parameters:
     ///   - members: The number of members; nil: not known.
-    ///   - isInTouch: Whether they receive the heartbeats of this member.
-    package mutating func report(members: Int?, isInTouch: Bool, at now: Moment) -> [RateUse] {
+    ///   - isReachable: Whether they receive the heartbeats of this member.
+    package mutating func report(members: Int?, isReachable: Bool, at now: Moment) -> [RateUse] {
         if let members { self.members = max(1, members) }
-        self.isInTouch = isInTouch
+        self.isReachable = isReachable
         var uses: [RateUse] = []
         for (index, name) in busiest().enumerated() {
             guard var bucket = buckets[name] else { continue }
@@ -153,12 +153,12 @@ package struct SharedRates: Sendable {
     }
 
     /// The connection to the other members is closed: until the next report, this member has its part of each limit.
-    package mutating func disconnected() { isInTouch = false }
+    package mutating func disconnected() { isReachable = false }
 
     /// Another member has reported its requests.
     package mutating func heard(_ uses: [RateUse], from process: UInt64, at now: Moment) {
         for use in uses {
-            let name = place(of: use.name, at: now)
+            let name = countedName(for: use.name, at: now)
             // The bucket of further names is not shared with other members.
             if name == Self.overflow { continue }
             var bucket = buckets[name] ?? fresh(rate: use.rate, burst: use.burst, at: now)
@@ -178,7 +178,7 @@ package struct SharedRates: Sendable {
     /// each other's demand, and to less than 2 before.
     private func share(of bucket: Bucket, at now: Moment) -> Double {
         let count = Double(members)
-        guard isInTouch else { return 1 / count }
+        guard isReachable else { return 1 / count }
         let others = bucket.others.values.filter { now - $0.at < Self.memory }
         // Requests that reach another member from now on take a small share there, because this one is known.
         let isKnown = bucket.announced.map { now - $0.first >= interval && now - $0.last <= Self.reliance } ?? false
@@ -196,7 +196,7 @@ package struct SharedRates: Sendable {
         let seconds = max(0, (now - bucket.updatedAt) / .seconds(1))
         let share = share(of: bucket, at: now)
         // Without the reports of other members, the tokens are those of this member alone.
-        let part = isInTouch ? 1 : 1 / Double(members)
+        let part = isReachable ? 1 : 1 / Double(members)
         bucket.tokens = min(bucket.burst, bucket.tokens + seconds * bucket.rate * part)
         let most = max(1, share * bucket.burst)
         bucket.allowance = max(bucket.allowance, min(most, bucket.allowance + seconds * bucket.rate * share))
@@ -212,7 +212,7 @@ package struct SharedRates: Sendable {
     // MARK: - Table
 
     /// The name under which a name is counted.
-    private mutating func place(of name: String, at now: Moment) -> String {
+    private mutating func countedName(for name: String, at now: Moment) -> String {
         if buckets[name] != nil || buckets.count < maxBuckets { return name }
         // At most once a second: the search costs more than a request.
         if nextSweep.map({ $0 <= now }) ?? true {

@@ -17,9 +17,11 @@ extension ClusterNode {
     /// A heartbeat of this member with the requests since the last one.
     func reporting(_ heartbeat: Heartbeat) -> Heartbeat {
         let now = clock()
-        let (members, isInTouch) = state.withLock { ($0.machine.ledger?.members.count, $0.machine.isServing(at: now)) }
+        let (members, isReachable) = state.withLock {
+            ($0.machine.ledger?.members.count, $0.machine.isServing(at: now))
+        }
         var heartbeat = heartbeat
-        heartbeat.rates = rates.withLock { $0.report(members: members, isInTouch: isInTouch, at: now) }
+        heartbeat.rates = rates.withLock { $0.report(members: members, isReachable: isReachable, at: now) }
         return heartbeat
     }
 
