@@ -11,6 +11,7 @@ extension HTTPHost {
         let server: ClusterNode.RequestServer = { [weak self] in self?.serve($0, $1, $2) }
         cluster.server.withLock { $0 = server }
         services.access.owners.usage.observe { [weak cluster] in cluster?.subscription($0, of: $1, uses: $2) }
+        services.access.owners.observeRemovals { [weak cluster] in cluster?.resourceRemoved($0) }
     }
 
     /// Handles requests, and responds once all of them have a response.

@@ -21,6 +21,18 @@ package struct QuotaUnit: Sendable, Hashable {
     package static func subscription(_ id: String, of identity: String) -> QuotaUnit {
         QuotaUnit(quota: "subscriptions \(identity)", id: id)
     }
+
+    /// A subscription that a request has created, of any caller.
+    package static func createdSubscription(_ id: String) -> QuotaUnit {
+        QuotaUnit(quota: createdSubscriptions, id: id)
+    }
+
+    /// A client that a request has created.
+    package static func dedicatedClient(_ id: String) -> QuotaUnit { QuotaUnit(quota: dedicatedClients, id: id) }
+
+    /// The quotas of the resources of all callers.
+    package static let createdSubscriptions = "created subscriptions"
+    package static let dedicatedClients = "dedicated clients"
 }
 
 /// The greatest number of units of a quota, and the greatest sum of their sizes; nil: unlimited.

@@ -126,12 +126,17 @@ extension ClusterLedger {
     /// The first limit that these units would exceed together; nil: they fit.
     package func excess(of demands: [QuotaDemand]) -> QuotaExcess? { quotas.excess(of: demands) }
 
-    /// A member takes over a resource: what counted for the caller that created it continues to count.
+    /// A member takes over a resource, which continues to count.
     mutating func moveQuotas(of id: String, from former: UInt64, to member: UInt64) {
-        guard let resource = specified[id], let identity = resource.specification.owner else { return }
-        guard resource.isOpen != nil else {
-            return quotas.move(.subscription(id, of: identity), from: former, to: member)
+        guard let resource = specified[id] else { return }
+        let identity = resource.specification.owner
+        if resource.isOpen == nil {
+            quotas.move(.createdSubscription(id), from: former, to: member)
+            quotas.move(.dedicatedClient(id), from: former, to: member)
+            if let identity { quotas.move(.subscription(id, of: identity), from: former, to: member) }
+            return
         }
+        guard let identity else { return }
         quotas.move(.stream(id, of: identity), from: former, to: member)
         guard let definition = try? StreamDefinition(resource.specification.content) else { return }
         // Other streams of the former owner may have joined the same subscriptions.

@@ -38,7 +38,22 @@ struct ClientsResource: Sendable {
         case .upstream(let name): try services.permissions(call).check(upstream: name)
         case .address: try services.permissions(call).checkAddress()
         }
-        let client = try services.pool.createClient(specification, as: call.inheritedID) { core in
+        if let id = call.inheritedID { return try create(specification, as: id, options, connects: connects, call) }
+        // In a cluster, the log has to know the client before it exists.
+        let id = services.cluster.map { _ in ClientID(RandomID.make(prefix: "c")) }
+        return try services.reservingCreated(id, for: call) {
+            try create(specification, as: id, options, connects: connects, call)
+        }
+    }
+
+    private func create(
+        _ specification: ClientSpecification,
+        as id: ClientID?,
+        _ options: OptionsPatch?,
+        connects: Bool,
+        _ call: Call
+    ) throws -> OperationResult {
+        let client = try services.pool.createClient(specification, as: id) { core in
             try options?.apply(to: core.connectionOptions)
         }
         services.access.owners.note(client.id, madeBy: call.caller)
@@ -70,6 +85,8 @@ struct ClientsResource: Sendable {
     func delete(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
         try services.pool.deleteClient(client.id)
+        // The pool reports the removal once the events of the client are delivered; it stops to count now.
+        services.cluster?.resourceRemoved(client.id.rawValue)
         return .response(Response(status: 204))
     }
 

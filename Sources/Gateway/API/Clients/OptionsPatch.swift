@@ -3,8 +3,8 @@ internal import LightstreamerClient
 internal import SessionCore
 
 /// A merge patch of connection options, applied as a whole or not at all.
-struct OptionsPatch {
-    private typealias Change = (inout ConnectionOptionValues) -> Void
+struct OptionsPatch: Sendable {
+    private typealias Change = @Sendable (inout ConnectionOptionValues) -> Void
 
     private let changes: [Change]
 
@@ -63,7 +63,7 @@ struct OptionsPatch {
         return change
     }
 
-    private static func set<Value>(_ path: ConnectionOption.Path<Value>, to value: Value) -> Change {
+    private static func set<Value: Sendable>(_ path: ConnectionOption.Path<Value>, to value: Value) -> Change {
         { $0[keyPath: path] = value }
     }
 

@@ -26,7 +26,7 @@ struct SubscriptionsResource: Sendable {
         try services.permissions(call).check(properties)
         // In a cluster, the log has to know the subscription before it exists.
         let id = services.cluster.map { _ in ResourceID(RandomID.make(prefix: "s")) }
-        return try services.reserving(id, properties, of: call.caller, for: call) {
+        return try services.reservingCreated(id, properties, for: call) {
             try create(id, home, properties, isActive: isActive, call)
         }
     }

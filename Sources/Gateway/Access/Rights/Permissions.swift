@@ -142,9 +142,13 @@ final class ResourceOwners: Sendable {
     /// The subscriptions and items that callers use.
     let usage = SubscriptionUsage()
     let owners = Mutex<[String: String]>([:])
+    private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     /// No owners.
     init() {}
+
+    /// Sets the observer of all further removals, which is called with the id of each client or subscription.
+    func observeRemovals(_ observer: @escaping @Sendable (String) -> Void) { self.observer.withLock { $0 = observer } }
 
     /// Sets the owner of a client.
     func note(_ client: ClientID, madeBy caller: Caller) { note(client.rawValue, caller) }
@@ -162,12 +166,16 @@ final class ResourceOwners: Sendable {
     func owner(of resource: ResourceID) -> String? { owners.withLock { $0[resource.rawValue] } }
 
     /// Removes a client.
-    func forget(_ client: ClientID) { owners.withLock { $0[client.rawValue] = nil } }
+    func forget(_ client: ClientID) {
+        owners.withLock { $0[client.rawValue] = nil }
+        observer.withLock { $0 }?(client.rawValue)
+    }
 
     /// Removes a subscription.
     func forget(_ resource: ResourceID) {
         let owner = owners.withLock { $0.removeValue(forKey: resource.rawValue) }
         usage.remove(resource.rawValue, of: owner)
+        observer.withLock { $0 }?(resource.rawValue)
     }
 
     private func note(_ id: String, _ caller: Caller) {

@@ -57,13 +57,40 @@ extension ClusterNode {
                 call.complete {
                     switch decision {
                     case .accepted: return try perform(reservation)
-                    case .refused(let excess): throw Problem(excess)
+                    case .refused(let excess): throw excess.error
                     case .unknown: return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
                     }
                 }
             }
         }
         return .deferred
+    }
+
+    /// Performs a request that creates a resource, which counts until `resourceRemoved`.
+    fileprivate func perform(
+        _ call: Call,
+        creating created: QuotaDemand,
+        and others: [QuotaDemand] = [],
+        _ perform: @escaping @Sendable () throws -> OperationResult
+    ) throws -> OperationResult {
+        try self.perform(call, reserving: [created] + others) { [self] reservation in
+            defer { reservation.end() }
+            changeClaims { $0.use(created.unit) }
+            do {
+                return try perform()
+            } catch {
+                changeClaims { $0.endUse(created.unit) }
+                throw error
+            }
+        }
+    }
+
+    /// This member is about to create a resource that it has inherited, which counts until `resourceRemoved`.
+    func resourceInherited(_ unit: QuotaUnit) { changeClaims { $0.use(unit) } }
+
+    /// This member no longer has a client or subscription.
+    func resourceRemoved(_ id: String) {
+        changeClaims { $0.endUse(.createdSubscription(id)) + $0.endUse(.dedicatedClient(id)) }
     }
 
     /// Writes a claim, and calls back with the decision of the log. Unless it is accepted, the reservation ends.
@@ -199,18 +226,41 @@ extension Services {
         return try demands.isEmpty ? perform(nil) : cluster.perform(call, reserving: demands, perform)
     }
 
-    /// Performs a request that creates or changes a subscription, once it is within the quotas of a caller on all
-    /// members.
-    func reserving(
+    /// Performs a request that creates a subscription, once it is within the limits on all members.
+    func reservingCreated(
         _ id: ResourceID?,
+        _ properties: SubscriptionProperties,
+        for call: Call,
+        _ perform: @escaping @Sendable () throws -> OperationResult
+    ) throws -> OperationResult {
+        guard let cluster, let id = id?.rawValue else { return try perform() }
+        let limits = QuotaLimits(count: pool.configuration.maxSubscriptionResources)
+        let created = QuotaDemand(.createdSubscription(id), limits: limits)
+        let ofCaller = call.caller.demand(id, properties)
+        return try cluster.perform(call, creating: created, and: [ofCaller].compactMap(\.self), perform)
+    }
+
+    /// Performs a request that creates a client, once it is within the limit on all members.
+    func reservingCreated(
+        _ id: ClientID?,
+        for call: Call,
+        _ perform: @escaping @Sendable () throws -> OperationResult
+    ) throws -> OperationResult {
+        guard let cluster, let id = id?.rawValue else { return try perform() }
+        let limits = QuotaLimits(count: pool.configuration.maxDedicatedClients)
+        let created = QuotaDemand(.dedicatedClient(id), limits: limits)
+        return try cluster.perform(call, creating: created, perform)
+    }
+
+    /// Performs a request that changes a subscription, once it is within the quotas of a caller on all members.
+    func reserving(
+        _ id: ResourceID,
         _ properties: SubscriptionProperties,
         of owner: Caller,
         for call: Call,
         _ perform: @escaping @Sendable () throws -> OperationResult
     ) throws -> OperationResult {
-        guard let cluster, let demand = id.flatMap({ owner.demand($0.rawValue, properties) }) else {
-            return try perform()
-        }
+        guard let cluster, let demand = owner.demand(id.rawValue, properties) else { return try perform() }
         return try cluster.perform(call, reserving: [demand]) { reservation in
             defer { reservation.end() }
             return try perform()
@@ -231,10 +281,14 @@ extension Caller {
     }
 }
 
-extension Problem {
-    /// A quota of the whole cluster is used up.
-    fileprivate init(_ excess: QuotaExcess) {
-        self = SubscriptionUsage.overQuota(excess.isSize ? "items" : "subscriptions", excess.limit)
+extension QuotaExcess {
+    /// The error of a request that needs more, as without a cluster.
+    fileprivate var error: any Error {
+        switch unit.quota {
+        case QuotaUnit.createdSubscriptions: PoolError.overQuota(.subscriptionResources(limit: limit))
+        case QuotaUnit.dedicatedClients: PoolError.overQuota(.dedicatedClients(limit: limit))
+        default: SubscriptionUsage.overQuota(isSize ? "items" : "subscriptions", limit)
+        }
     }
 }
 

@@ -222,6 +222,7 @@ struct ClusterResources: Sendable {
     func surrender(_ id: String) {
         try? services.pool.delete(ResourceID(id))
         try? services.pool.deleteClient(ClientID(id))
+        cluster.resourceRemoved(id)
     }
 }
 
@@ -283,11 +284,14 @@ extension ClusterNode {
                 subscription: subscription,
                 client: client
             )
+            resourceInherited(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id))
             try resources.withLock { $0 }?.inherit(resource)
         } catch {
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
             if client != nil { take(.clientRemoved(id)) } else { take(.subscriptionRemoved(id)) }
-            if let owner = specification.owner { disown([.subscription(id, of: owner)]) }
+            resourceRemoved(id)
+            let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
+            disown([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
         }
     }
 

@@ -22,15 +22,23 @@ struct ClusterFixture {
     ///
     /// - Parameters:
     ///   - access: Authentication; nil: none.
+    ///   - maxResources: The greatest number of dedicated clients, and of subscriptions; nil: the defaults.
     ///   - suspect: The time without heartbeats after which a member is removed, for tests that let time pass.
     static func run(
         _ count: Int = 2,
         access: AccessConfiguration = AccessFixture.keys(),
+        maxResources: Int? = nil,
         suspect: Duration = .zero,
         _ test: (ClusterFixture) async throws -> Void
     ) async throws {
         var fixture = ClusterFixture()
-        for index in 0..<count { try await fixture.add(index, access, suspect) }
+        var configuration = GatewayConfiguration()
+        configuration.access = access
+        if let maxResources {
+            configuration.pool.maxDedicatedClients = maxResources
+            configuration.pool.maxSubscriptionResources = maxResources
+        }
+        for index in 0..<count { try await fixture.add(index, configuration, suspect) }
         let (engine, members) = (fixture.engine, fixture.members)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for member in members {
@@ -57,7 +65,7 @@ struct ClusterFixture {
         for member in members { await member.catchUp() }
     }
 
-    private mutating func add(_ index: Int, _ access: AccessConfiguration, _ suspect: Duration) async throws {
+    private mutating func add(_ index: Int, _ configuration: GatewayConfiguration, _ suspect: Duration) async throws {
         var timings = ClusterTimings()
         timings.echoTimeout = .seconds(1_000_000)
         // While no time passes no member is suspected, and all have reported what they have.
@@ -66,7 +74,7 @@ struct ClusterFixture {
         // The first member finds no other one; the others ask until they have the state.
         timings.requestCount = index == 0 ? 1 : .max
         timings.loading = .zero
-        members.append(try await ClusterMember(index, engine, time, timings, access))
+        members.append(try await ClusterMember(index, engine, time, timings, configuration))
     }
 }
 
@@ -81,11 +89,10 @@ struct ClusterMember {
         _ engine: MemoryEngine,
         _ time: ManualTime,
         _ timings: ClusterTimings,
-        _ access: AccessConfiguration
+        _ common: GatewayConfiguration
     ) async throws {
-        var configuration = GatewayConfiguration()
+        var configuration = common
         configuration.pool.upstreams = AccessFixture.upstreams
-        configuration.access = access
         configuration.cluster.secret = "0123456789abcdef"
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let clock: @Sendable () -> Moment = { time.moment }
