@@ -87,7 +87,8 @@ extension HubState {
         of request: StreamRequest,
         _ wanted: [WantedChannel]
     ) -> (outcome: ResumeOutcome, sequence: UInt64?) {
-        guard let text = request.lastEventID, let id = EventID(text) else { return (.fresh, nil) }
+        guard let text = request.lastEventID, !text.isEmpty else { return (.fresh, nil) }
+        guard let id = EventID(text) else { return (.gap, nil) }
         let known = id.epoch == epoch && id.sequence <= sequence && !isInsideSnapshot(id.sequence)
         let reachable = wanted.allSatisfy { wanted in
             // A channel of a group may be newer than the last event: it is read from its start. A source that was
