@@ -48,6 +48,8 @@ final class Exchange {
     var reservedBytes = 0
     /// When the head or the latest part of the body was received.
     var partTime = Moment.zero
+    /// A response is being sent, and not a stream.
+    var isResponding = false
     /// Discarded bytes of an overlong body.
     var discarded = 0
     /// True for a request with `HEAD`.

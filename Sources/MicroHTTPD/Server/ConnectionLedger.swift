@@ -157,6 +157,8 @@ final class ConnectionRecord {
     var isWatched = false
     /// The connection became a stream, which continues, and is counted, without the library.
     var isTakenOver = false
+    /// The connection is encrypted and has not sent a request yet.
+    var isHandshaking = false
     /// A response of the handler is being queued.
     var isQueueing = false
     /// The head of the present request has a line that begins with a colon, where the library ends the head.

@@ -7,6 +7,7 @@ extension HTTPServer {
     /// Queues a response in the library; inside the access callback only.
     func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
         exchange.phase = .over
+        responseBegan(exchange)
         driver.requestTimes.responseBegan(exchange.record, size: response.body.count)
         guard
             let made = response.makeLibraryResponse(

@@ -22,6 +22,10 @@ final class HTTPServer {
     private var hasWork = false
     /// Requests whose chunked body is being received, by id.
     private var chunkedBodies: [UInt64: Exchange] = [:]
+    /// Encrypted connections that have not sent a request yet.
+    private var handshakes = 0
+    /// Responses that are being sent, streams excepted.
+    private var responses = 0
     private var retries = RetryPace()
     /// The longest pause within a chunked body while the library retries.
     private static let longestPause = Duration.seconds(1)
@@ -73,16 +77,17 @@ final class HTTPServer {
     /// - Parameter isDue: Whether the descriptor is readable.
     func run(at now: Moment, isDue: Bool) {
         guard let daemon else { return }
-        if !isDue, !hasWork, !chunkedBodies.isEmpty {
-            retries.note(at: now)
-            if !retries.permits(at: now) { closePaused(at: now) }
-        }
+        let retry = !isDue && !hasWork && mayRetry ? Moment.monotonic() : nil
         var rounds = 0
         repeat {
             hasWork = false
             MHD_run(daemon)
             rounds += 1
         } while rounds < 64 && (hasWork || isReadable)
+        if let retry {
+            retries.note(at: retry, duration: Moment.monotonic() - retry)
+            if handshakes == 0, !retries.permits(at: now) { closePaused(at: now) }
+        }
     }
 
     /// Whether `run` is due although the descriptor is not readable.
@@ -90,15 +95,13 @@ final class HTTPServer {
 
     /// Milliseconds until `run` is due; nil if it is not.
     ///
-    /// When the line before a chunk is longer than the memory of the connection, version 0.9.75 of the library neither
-    /// reads on nor closes the connection, and asks for runs without end. While chunked bodies are received, such runs
-    /// have a pace.
+    /// Runs that version 0.9.75 of the library asks for without end have a pace; see `mayRetry`.
     func timeout(at now: Moment) -> UInt64? {
         guard let daemon else { return nil }
         if hasWork { return 0 }
         var milliseconds: UInt64 = 0
         guard MHD_get_timeout(daemon, &milliseconds) == .YES else { return nil }
-        let isTooSoon = milliseconds == 0 && !chunkedBodies.isEmpty && !retries.permits(at: now)
+        let isTooSoon = milliseconds == 0 && mayRetry && !retries.permits(at: now)
         return isTooSoon ? RetryPace.milliseconds : milliseconds
     }
 
@@ -129,7 +132,12 @@ final class HTTPServer {
         freeTexts()
     }
 
-    /// Shuts down the connections of which one may be the cause of the retries. The library detects that and closes them.
+    /// Whether version 0.9.75 of the library may ask for runs without end in which it does nothing. It does while the
+    /// line before a chunk is longer than the memory of its connection, since it neither reads on nor closes the connection,
+    /// and while a TLS handshake waits for its client. While it sends a response, it asks for runs that it needs.
+    private var mayRetry: Bool { !chunkedBodies.isEmpty || (handshakes > 0 && responses == 0) }
+
+    /// Shuts down the connections of which one is the cause of the retries. The library detects that and closes them.
     private func closePaused(at now: Moment) {
         for exchange in chunkedBodies.values where exchange.partTime + Self.longestPause <= now {
             shutdown(exchange.record.descriptor, Int32(SHUT_RDWR))
@@ -156,12 +164,18 @@ extension HTTPServer {
         let descriptor = cmhd_descriptor(connection)
         guard let place = added.removeValue(forKey: descriptor) else { return nil }
         connections += 1
-        return driver.requestTimes.add(place, of: self, descriptor: descriptor)
+        let record = driver.requestTimes.add(place, of: self, descriptor: descriptor)
+        if isSecure {
+            record.isHandshaking = true
+            handshakes += 1
+        }
+        return record
     }
 
     /// A connection has been closed, or its socket taken.
     func closed(_ record: ConnectionRecord) {
         connections -= 1
+        handshakeEnded(record)
         driver.requestTimes.remove(record)
         if !record.isTakenOver { driver.ledger.release(record.place) }
     }
@@ -169,8 +183,22 @@ extension HTTPServer {
     /// A request line has been read.
     func requestBegan(target: TargetText, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
         record.hasNamelessLine = false
+        handshakeEnded(record)
         driver.requestTimes.requestBegan(record)
         return driver.beginExchange(on: self, target: target, connection, record)
+    }
+
+    private func handshakeEnded(_ record: ConnectionRecord) {
+        guard record.isHandshaking else { return }
+        record.isHandshaking = false
+        handshakes -= 1
+    }
+
+    /// A response follows.
+    func responseBegan(_ exchange: Exchange) {
+        guard !exchange.isResponding else { return }
+        exchange.isResponding = true
+        responses += 1
     }
 
     /// A chunked body follows.
@@ -191,6 +219,7 @@ extension HTTPServer {
             driver.scheduler.closed(stream, isTimeout ? .blockedTooLong : .peerClosed)
         }
         bodyEnded(exchange)
+        if exchange.isResponding { responses -= 1 }
         driver.ledger.releaseBody(exchange.reservedBytes)
         driver.requestTimes.requestEnded(exchange.record)
         driver.endExchange(exchange)
