@@ -2,8 +2,8 @@
 
     python generated_client.py http://127.0.0.1:8080
 
-Ends 0 if the client has a function for each operation of the contract, creates a subscription, reads a value, changes
-options, and deletes what it made.
+Ends 0 if the client has a function for each operation of the contract, creates a subscription, reads a value,
+prepares a stream, changes options, and deletes what it made.
 """
 
 import importlib
@@ -65,6 +65,9 @@ def main(address):
         assert table.items[0].item == "item1", table
         listed = call(contract, "listSubscriptions").sync(client=client)
         assert made.parsed.id in [subscription.id for subscription in listed.subscriptions], listed
+        prepared = models.NewStreamOfSources(sources=[models.SubscriptionSource(subscription=made.parsed.id)])
+        stream = call(contract, "createStream").sync(client=client, body=prepared)
+        assert stream.sources[0].subscription == made.parsed.id, stream
         gone = call(contract, "deleteSubscription").sync_detailed(made.parsed.id, client=client)
         assert gone.status_code == 204, gone
 
