@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from harness import Process, call, descriptors_at_rest, free_port, opened, read_events
+from harness import Process, call, descriptors_at_rest, end, free_port, opened, read_events
 
 NUMBERS = "/v1/stream?upstream={upstream}&mode=RAW&items=raw1&fields=number&dataAdapter=RAW_FEED&conflate=false"
 PATIENCE = 40
@@ -266,9 +266,7 @@ async def slow_name_lookup(binary, _):
             for path in ("/health/live", "/v1/upstreams"):
                 status, _, _ = await asyncio.wait_for(call(fixture.port, "GET", path), PATIENCE)
                 found += [] if status == 200 else [f"{path} returned {status}"]
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
+            await end(waiting)
             return found
 
 

@@ -100,3 +100,13 @@ async def descriptors_at_rest(gateway, wanted):
             break
         await asyncio.sleep(0.5)
     return gateway.resources()[1]
+
+
+async def end(tasks):
+    """Cancels tasks until they end, and returns what they raised. One call of `cancel` is not enough: before Python 3.12,
+    `asyncio.wait_for` loses a cancellation that comes at the moment at which it ends."""
+    while running := [task for task in tasks if not task.done()]:
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running, timeout=1)
+    return [task.exception() for task in tasks if not task.cancelled() and task.exception()]

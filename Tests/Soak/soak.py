@@ -8,7 +8,7 @@ import random
 import sys
 import time
 
-from harness import Process, call, descriptors_at_rest, free_port, opened, read_events
+from harness import Process, call, descriptors_at_rest, end, free_port, opened, read_events
 
 CHURN_PER_SECOND = 50
 STEADY_READERS = 40
@@ -171,11 +171,8 @@ async def main():
         print(f"{time.monotonic() - started:8.0f}  {samples[-1][0]:8}  {samples[-1][1]:11}  {samples[-1][2]:7}"
               f"  {counts.churned:16}  {counts.events:8}  {counts.calls:6}  {counts.restarts:8}  {counts.gaps:4}", flush=True)
 
-    for task in running:
-        task.cancel()
-    for outcome in await asyncio.gather(*running, return_exceptions=True):
-        if isinstance(outcome, Exception):
-            counts.finding(f"a reader failed: {outcome!r}")
+    for error in await end(running):
+        counts.finding(f"a reader failed: {error!r}")
 
     if gateway.process.returncode is None and samples:
         warm = max(size for size, _, _ in samples[SAMPLES // 4:SAMPLES // 2])
