@@ -65,8 +65,9 @@ extension HubState {
             changes += departedChannels(of: stream.request, after: sequence)
             changes += wanted.compactMap { read($0.channel, in: id, after: sequence) }
         } else if let start {
+            let present = Set(wanted.map(\.channel.id))
             for (channel, sequence) in start.channels {
-                if wanted.contains(where: { $0.channel === channel }) {
+                if present.contains(channel.id) {
                     changes += [read(channel, in: id, after: sequence)].compactMap(\.self)
                 } else {
                     changes += lastEvents(of: channel, after: sequence)
