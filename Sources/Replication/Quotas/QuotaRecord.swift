@@ -65,7 +65,7 @@ package struct QuotaDemand: Sendable, Equatable {
     package init(_ unit: QuotaUnit, size: Int = 0, limits: QuotaLimits) {
         self.unit = unit
         // The sum of many sizes must not overflow.
-        self.size = min(max(size, 0), Int(UInt32.max))
+        self.size = min(max(size, 0), ByteWriter.maxSize)
         self.limits = limits
     }
 }
@@ -114,8 +114,6 @@ extension ByteWriter {
         string(unit.quota)
         string(unit.id)
     }
-
-    mutating func size(_ size: Int) { varint(UInt64(clamping: size)) }
 }
 
 extension ByteReader {
@@ -144,6 +142,4 @@ extension ByteReader {
     private mutating func unit() throws(CodingError) -> QuotaUnit {
         QuotaUnit(quota: try string(), id: try string())
     }
-
-    mutating func size() throws(CodingError) -> Int { Int(min(try varint(), UInt64(UInt32.max))) }
 }

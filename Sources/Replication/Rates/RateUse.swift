@@ -26,8 +26,8 @@ extension ByteWriter {
             writer.string(use.name)
             writer.double(use.rate)
             writer.double(use.burst)
-            writer.varint(UInt64(clamping: use.admitted))
-            writer.varint(UInt64(clamping: use.attempts))
+            writer.size(use.admitted)
+            writer.size(use.attempts)
         }
     }
 }
@@ -39,8 +39,8 @@ extension ByteReader {
                 name: try reader.string(),
                 rate: try reader.double(),
                 burst: try reader.double(),
-                admitted: Int(min(try reader.varint(), UInt64(UInt32.max))),
-                attempts: Int(min(try reader.varint(), UInt64(UInt32.max)))
+                admitted: try reader.size(),
+                attempts: try reader.size()
             )
             guard use.rate.isFinite, use.rate > 0, use.burst.isFinite, use.burst >= 1 else { throw .malformed }
             return use

@@ -22,6 +22,12 @@ struct ByteWriter: Sendable {
         varint(UInt64(bitPattern: Int64(value << 1) ^ Int64(value >> (Int.bitWidth - 1))))
     }
 
+    /// The greatest number that is read by `size()`: many of them can be added.
+    static let maxSize = Int(UInt32.max)
+
+    /// A number from 0 on.
+    mutating func size(_ value: Int) { varint(UInt64(clamping: value)) }
+
     mutating func double(_ value: Double) { fixed64(value.bitPattern) }
 
     mutating func bool(_ value: Bool) { byte(value ? 1 : 0) }
@@ -99,6 +105,9 @@ struct ByteReader: Sendable {
         let value = try varint()
         return Int(Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1))
     }
+
+    /// A number from 0 on; greater ones count as `ByteWriter.maxSize`.
+    mutating func size() throws(CodingError) -> Int { Int(min(try varint(), UInt64(ByteWriter.maxSize))) }
 
     mutating func double() throws(CodingError) -> Double { Double(bitPattern: try fixed64()) }
 
