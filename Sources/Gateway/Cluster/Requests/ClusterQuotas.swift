@@ -114,12 +114,9 @@ extension ClusterNode {
                     default: nil
                     }
                 claims.withLock { $0.decided(demands, isAccepted: isAccepted) }
-                if isAccepted != true { reservation.end() }
-                switch isAccepted {
-                case true?: done(.accepted)
-                case false?: done(.refused(excess(of: demands)))
-                case nil: done(.unknown)
-                }
+                if isAccepted == true { return done(.accepted) }
+                reservation.end()
+                done(isAccepted == nil ? .unknown : .refused(excess(of: demands)))
             }
         }
     }
