@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import os
-import random
 import signal
 import socket
 import subprocess
@@ -12,6 +11,7 @@ import sys
 import time
 import urllib.request
 
+from harness import free_port
 from relay import Relay
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -27,20 +27,6 @@ ENDING = 60.0
 # The size of the file system that `engine-full` fills, and the largest log on it.
 DISK = 64 << 20
 WINDOW = 16 << 20
-
-
-def free_port():
-    """A port below those that outgoing connections get: one of them could take the port of a process that is down."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range") as limits:
-        first = int(limits.read().split()[0])
-    while True:
-        port = random.SystemRandom().randrange(10_000, max(10_001, first))
-        with socket.socket() as listening:
-            try:
-                listening.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 async def until(condition, limit, what):

@@ -85,11 +85,13 @@ async def call(port, method, path, body=None):
 
 
 def free_port():
-    """A free port below those that the system gives to connections, which could take it while its server restarts."""
+    """A port below those that outgoing connections get: one of them could take the port of a process that is down."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as limits:
+        first = int(limits.read().split()[0])
     while True:
-        port = random.randrange(10_000, 32_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
+        port = random.SystemRandom().randrange(10_000, max(10_001, first))
+        with socket.socket() as listening, contextlib.suppress(OSError):
+            listening.bind(("127.0.0.1", port))
             return port
 
 
