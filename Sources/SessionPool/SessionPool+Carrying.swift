@@ -43,7 +43,7 @@ extension SessionPool {
     /// Unsubscribes and releases a resource.
     func deleteResource(_ resource: SubscriptionResource) {
         guard resource.startDeletion() else { return }
-        deactivate(resource)
+        makeInactive(resource)
         state.withLock { state in
             state.holders[resource.id] = nil
             if resource.isImplicit { _ = withdraw(resource, from: &state) }

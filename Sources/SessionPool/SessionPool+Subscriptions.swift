@@ -53,7 +53,7 @@ extension SessionPool {
         }
         do throws(PoolError) {
             // The linger of its upstream subscription has just ended: the resource needs a new subscription.
-            if !isLingering { deactivate(resource) }
+            if !isLingering { makeInactive(resource) }
             return (resource, isOpened: try activateIfInactive(resource))
         } catch {
             leaveImplicit(resource)
@@ -98,6 +98,15 @@ extension SessionPool {
     /// an upstream subscription was opened.
     @discardableResult
     package func activate(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
+        try resource.changes.withLock { _ throws(PoolError) in try makeActive(resource) }
+    }
+
+    /// Unsubscribes; the resource stays, its values are gone. No effect if it is not active.
+    package func deactivate(_ resource: SubscriptionResource) {
+        resource.changes.withLock { _ in makeInactive(resource) }
+    }
+
+    private func makeActive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
         guard resource.startActivation() else {
             throw .lifecycle(rule: "the subscription is already active")
         }
@@ -111,8 +120,7 @@ extension SessionPool {
         }
     }
 
-    /// Unsubscribes; the resource stays, its values are gone. No effect if it is not active.
-    package func deactivate(_ resource: SubscriptionResource) {
+    func makeInactive(_ resource: SubscriptionResource) {
         guard let shared = resource.carrier else { return }
         shared.leave(resource)
         if let id = shared.id {
@@ -129,7 +137,8 @@ extension SessionPool {
         deleteResource(resource)
     }
 
-    /// Replaces the properties: all of them while inactive, while active `requestedMaxFrequency` only.
+    /// Replaces the properties: all of them while inactive, while active `requestedMaxFrequency` only. The caller holds
+    /// the resource's `changes`.
     package func change(_ resource: SubscriptionResource, to properties: SubscriptionProperties) throws(PoolError) {
         let present = resource.properties
         if present == properties { return }
@@ -160,13 +169,13 @@ extension SessionPool {
         from present: SubscriptionProperties,
         to properties: SubscriptionProperties
     ) throws(PoolError) {
-        deactivate(resource)
+        makeInactive(resource)
         set(properties, of: resource)
         do {
-            try activate(resource)
+            _ = try makeActive(resource)
         } catch {
             set(present, of: resource)
-            _ = try? activate(resource)
+            _ = try? makeActive(resource)
             throw error
         }
     }

@@ -1,6 +1,6 @@
 package import LightstreamerClient
 package import SessionCore
-internal import Synchronization
+package import Synchronization
 
 /// One client of the pool, with its users.
 package final class PooledClient: Sendable {
@@ -34,6 +34,8 @@ package final class PooledClient: Sendable {
     package let core: LightstreamerClient
     /// Waiters for a status.
     package let watchers = Watchers<ClientSituation>()
+    /// Held by a request from the look at the tag of the options or details to the end of its change.
+    package let changes = Mutex(())
 
     let sink: any PoolSink
     private let clock: @Sendable () -> Moment

@@ -1,5 +1,5 @@
 package import SessionCore
-internal import Synchronization
+package import Synchronization
 
 /// The sessions that a resource's subscription uses.
 package enum SubscriptionHome: Sendable, Hashable {
@@ -39,6 +39,8 @@ package final class SubscriptionResource: Sendable {
     let ordinal: UInt64
     /// Waiters for a status.
     package let watchers = Watchers<SubscriptionStatus>()
+    /// Held by a request from the first look at the properties, or at their tag, to the end of its change.
+    package let changes = Mutex(())
 
     private let state: Mutex<State>
 

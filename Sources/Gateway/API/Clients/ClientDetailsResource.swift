@@ -33,13 +33,15 @@ struct ClientDetailsResource: Sendable {
         guard client.isDedicated else {
             throw Problem(.notDedicated, detail: "The details of a pooled client are those of its upstream.")
         }
-        try response(client).check(ifMatch: call.header("If-Match"))
-        let details = client.core.connectionDetails
-        if let pins { try details.setCertificatePins(pins) }
-        if let address { try details.setServerAddress(address) }
-        if let adapterSet { details.setAdapterSet(adapterSet) }
-        if let user { details.setUser(user) }
-        if let password { details.setPassword(password) }
+        try client.changes.withLock { _ in
+            try response(client).check(ifMatch: call.header("If-Match"))
+            let details = client.core.connectionDetails
+            if let pins { try details.setCertificatePins(pins) }
+            if let address { try details.setServerAddress(address) }
+            if let adapterSet { details.setAdapterSet(adapterSet) }
+            if let user { details.setUser(user) }
+            if let password { details.setPassword(password) }
+        }
         return .response(response(client).tagged(ifNoneMatch: nil))
     }
 

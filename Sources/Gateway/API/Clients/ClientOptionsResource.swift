@@ -16,8 +16,10 @@ struct ClientOptionsResource: Sendable {
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         let patch = OptionsPatch(reader, defaults: defaults(client))
         try reader.refusals.finish()
-        try response(client).check(ifMatch: call.header("If-Match"))
-        try patch.apply(to: client.core.connectionOptions)
+        try client.changes.withLock { _ in
+            try response(client).check(ifMatch: call.header("If-Match"))
+            try patch.apply(to: client.core.connectionOptions)
+        }
         return .response(response(client).tagged(ifNoneMatch: nil))
     }
 

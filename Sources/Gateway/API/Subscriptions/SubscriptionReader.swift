@@ -160,23 +160,23 @@ enum NameRule: Sendable {
 }
 
 /// A merge patch of a subscription's properties.
-struct SubscriptionPatch {
+struct SubscriptionPatch: Sendable {
     private static let members = SubscriptionReader.members.subtracting(["mode"])
     private static let readOnly: Set<String> = [
         "id", "upstream", "client", "mode", "shared", "active", "subscribed", "lastError", "itemCount", "fieldCount",
         "keyPosition", "commandPosition", "realMaxFrequency", "counters",
     ]
 
-    private let reader: ObjectReader
+    private let object: JSONObject
 
     /// Reads a patch. Throws a 422 problem with one entry for each unknown member and refused value.
     init(_ object: JSONObject) throws(Problem) {
-        let refusals = Refusals()
-        reader = ObjectReader(object, refusals)
+        self.object = object
+        let reader = ObjectReader(object, Refusals())
         reader.allow(only: Self.members, readOnly: Self.readOnly)
         var trial = SubscriptionProperties(mode: .command, items: .list([]), fields: .list([]))
-        apply(to: &trial)
-        try refusals.finish()
+        apply(reader, to: &trial)
+        try reader.refusals.finish()
     }
 
     /// The properties after the patch. Throws a 422 problem for values that the class reference refuses for the mode,
@@ -184,7 +184,7 @@ struct SubscriptionPatch {
     /// outside COMMAND mode, a frequency or buffer size without an effect.
     func applied(to properties: SubscriptionProperties) throws(Problem) -> SubscriptionProperties {
         var result = properties
-        apply(to: &result)
+        apply(ObjectReader(object, Refusals()), to: &result)
         let conflicts = ModeConflict.all(in: result)
         if let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") }) {
             throw Problem(.notCommandMode, detail: "\(conflict.property): \(conflict.rule)")
@@ -199,17 +199,17 @@ struct SubscriptionPatch {
         return result
     }
 
-    private func apply(to properties: inout SubscriptionProperties) {
-        if let items = pair("items", "itemGroup", .item) { properties.items = items ?? .list([]) }
-        if let fields = pair("fields", "fieldSchema", .field) { properties.fields = fields ?? .list([]) }
-        if let second = pair("commandSecondLevelFields", "commandSecondLevelFieldSchema", .field) {
+    private func apply(_ reader: ObjectReader, to properties: inout SubscriptionProperties) {
+        if let items = pair(reader, "items", "itemGroup", .item) { properties.items = items ?? .list([]) }
+        if let fields = pair(reader, "fields", "fieldSchema", .field) { properties.fields = fields ?? .list([]) }
+        if let second = pair(reader, "commandSecondLevelFields", "commandSecondLevelFieldSchema", .field) {
             properties.secondLevelFields = second
         }
         SubscriptionReader(reader).apply(to: &properties)
     }
 
     /// One of a pair. Outer nil: both are missing; inner nil: cleared.
-    private func pair(_ list: String, _ group: String, _ rule: NameRule) -> NameSource?? {
+    private func pair(_ reader: ObjectReader, _ list: String, _ group: String, _ rule: NameRule) -> NameSource?? {
         guard reader.has(list) || reader.has(group) else { return nil }
         let values = [reader.object[list], reader.object[group]].compactMap { $0 }
         if values.allSatisfy(\.isNull) { return .some(nil) }

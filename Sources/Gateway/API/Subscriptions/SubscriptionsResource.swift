@@ -59,22 +59,6 @@ struct SubscriptionsResource: Sendable {
         )
     }
 
-    private func change(
-        _ resource: SubscriptionResource,
-        to properties: SubscriptionProperties,
-        of owner: Caller
-    ) throws {
-        let owners = services.access.owners
-        let (id, present) = (resource.id, resource.properties)
-        try owners.usage.change(id.rawValue, to: properties, for: owner)
-        do {
-            try services.pool.change(resource, to: properties)
-        } catch {
-            try? owners.usage.change(id.rawValue, to: present, for: owner)
-            throw error
-        }
-    }
-
     /// `GET /v1/subscriptions/{id}`.
     func get(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
@@ -90,15 +74,13 @@ struct SubscriptionsResource: Sendable {
         let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
         let patch = try SubscriptionPatch(body)
         _ = try services.ownSubscription(call)
-        try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
+        try checkTag(of: resource, call)
         let properties = try patch.applied(to: resource.properties)
         try services.permissions(call).check(properties)
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         return try services.reserving(resource.id, properties, of: owner, for: call) { [owner] in
-            // The subscription may have changed while the request waited for the cluster.
-            try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
-            try change(resource, to: properties, of: owner)
+            try apply(patch, to: resource, of: owner, call)
             return .response(
                 services.subscriptionResponse(resource).tagged(
                     SubscriptionView.tag(of: resource, in: services.pool),
@@ -106,6 +88,34 @@ struct SubscriptionsResource: Sendable {
                 )
             )
         }
+    }
+
+    /// Applies a patch to the properties as they are now: they may have changed while the request waited for the cluster,
+    /// or for its turn.
+    private func apply(
+        _ patch: SubscriptionPatch,
+        to resource: SubscriptionResource,
+        of owner: Caller,
+        _ call: Call
+    ) throws {
+        try resource.changes.withLock { _ in
+            try checkTag(of: resource, call)
+            let present = resource.properties
+            let properties = try patch.applied(to: present)
+            try services.permissions(call).check(properties)
+            let usage = services.access.owners.usage
+            try usage.change(resource.id.rawValue, to: properties, for: owner)
+            do {
+                try services.pool.change(resource, to: properties)
+            } catch {
+                try? usage.change(resource.id.rawValue, to: present, for: owner)
+                throw error
+            }
+        }
+    }
+
+    private func checkTag(of resource: SubscriptionResource, _ call: Call) throws(Problem) {
+        try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
     }
 
     /// `DELETE /v1/subscriptions/{id}`.

@@ -57,6 +57,8 @@ package final class ClusterNode: ChangeSink {
     let server = Mutex<RequestServer?>(nil)
     /// The calls of other members that are being performed, by their numbers.
     let served = Mutex<[UInt64: CallAbandonment]>([:])
+    /// Held from the change of a client to its specification, so that both are in the same order.
+    let clientChanges = Mutex(())
     /// The units of this member that count against limits on all members together.
     let claims = Mutex(QuotaClaims())
     /// The rates of requests that are limited on all members together.

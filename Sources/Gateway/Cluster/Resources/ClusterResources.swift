@@ -24,8 +24,16 @@ struct ClusterResources: Sendable {
         noted.respond = { response in confirm(response, call, operation, generation) }
         // The log needs the specification also if the client leaves.
         noted.onAbandonment = { _ in }
-        if case .response(let response) = try operation.handler(noted) { noted.respond(response) }
+        guard Self.changes[operation.name] != nil else {
+            try handle(noted, operation)
+            return .deferred
+        }
+        try cluster.clientChanges.withLock { [noted] _ in try handle(noted, operation) }
         return .deferred
+    }
+
+    private func handle(_ call: Call, _ operation: Operation) throws {
+        if case .response(let response) = try operation.handler(call) { call.respond(response) }
     }
 
     private func confirm(_ response: Response, _ call: Call, _ operation: Operation, _ generation: Int) {

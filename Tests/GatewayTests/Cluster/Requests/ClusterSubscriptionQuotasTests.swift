@@ -79,6 +79,23 @@ import Testing
         }
     }
 
+    /// A change of items waits for the log; the other change must not be undone by it.
+    @Test func patchesAtTheSameTimeLoseNothing() async throws {
+        try await ClusterFixture.run(access: Self.access(nil, items: 3)) { fixture in
+            let member = fixture.members[0]
+            let path = "/v1/subscriptions/\(await member.makeSubscription(as: AccessFixture.alice))"
+            for round in 1...20 {
+                let items = #"{"items":["item1"\#(round % 2 == 1 ? #","item2""# : "")]}"#
+                let frequency = #"{"requestedMaxFrequency":\#(round)}"#
+                let requests = [items, frequency].map { member.start("PATCH", path, as: AccessFixture.alice, $0) }
+                for request in requests { #expect(await request.outcome.status == 200) }
+                let json = await member.perform("GET", path, as: AccessFixture.alice).json
+                #expect(json["items"]?.array?.count == 1 + round % 2)
+                #expect(json["requestedMaxFrequency"]?.number?.intValue == round)
+            }
+        }
+    }
+
     @Test func aSubscriptionThatStreamsOfSeveralMembersShareCountsOnce() async throws {
         try await ClusterFixture.run(access: Self.access(1, items: 2)) { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])

@@ -1,0 +1,59 @@
+import Dispatch
+import JSONText
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+/// Changes of one resource by several requests at once.
+@Suite struct ConcurrentChangesTests {
+    private let fixture = Fixture()
+    private static let rounds = 200
+
+    private func perform(_ method: String, _ path: String, _ bodies: [String], ifMatch tag: String? = nil) -> [Int] {
+        let statuses = Mutex<[Int]>([])
+        DispatchQueue.concurrentPerform(iterations: bodies.count) { [fixture] index in
+            let headers = tag.map { ["If-Match": $0] } ?? [:]
+            let status = fixture.perform(method, path, bodies[index], headers).status
+            statuses.withLock { $0.append(status) }
+        }
+        return statuses.withLock { $0.sorted() }
+    }
+
+    private func makeSubscription() throws -> String {
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["f"],"active":false}"#
+        return try #require(fixture.perform("POST", "/v1/subscriptions", body).headers["Location"])
+    }
+
+    @Test func patchesOfOneSubscriptionLoseNothing() throws {
+        let path = try makeSubscription()
+        for round in 1...Self.rounds {
+            let bodies = [
+                #"{"items":["a\#(round)"]}"#, #"{"selector":"s\#(round)"}"#, #"{"requestedMaxFrequency":\#(round)}"#,
+            ]
+            #expect(perform("PATCH", path, bodies) == [200, 200, 200])
+            let json = fixture.perform("GET", path).json
+            #expect(json["items"]?.array?.first?.string == "a\(round)")
+            #expect(json["selector"]?.string == "s\(round)")
+            #expect(json["requestedMaxFrequency"]?.number?.intValue == round)
+        }
+    }
+
+    @Test func oneOfSeveralPatchesWithTheSameTagSucceeds() throws {
+        let client = "/v1/clients/\(fixture.makeClient())"
+        for path in [try makeSubscription(), client + "/options", client + "/details"] {
+            for round in 1...Self.rounds {
+                let tag = try #require(fixture.perform("GET", path).headers["ETag"])
+                let member = ["options": "retryDelay", "details": "user"][path.split(separator: "/").last ?? ""]
+                let bodies = [1, 2, 3].map { number in
+                    switch member {
+                    case "retryDelay": #"{"retryDelay":\#(round * 3 + number)}"#
+                    case "user": #"{"user":"u\#(round * 3 + number)"}"#
+                    default: #"{"selector":"s\#(round * 3 + number)"}"#
+                    }
+                }
+                #expect(perform("PATCH", path, bodies, ifMatch: tag) == [200, 412, 412], "\(path)")
+            }
+        }
+    }
+}
