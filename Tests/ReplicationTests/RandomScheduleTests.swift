@@ -280,6 +280,29 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty)
     }
 
+    @Test
+    func memberWithHeartbeatsIsNotRemovedByAnEarlierDecision() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 23, loss: 0)
+        cluster.run(.seconds(4))
+        let node = cluster.nodes[0]
+        let member = node.machine.member
+        // The others cannot write that they remove the paused one: each waits for an earlier frame.
+        for other in cluster.nodes.dropFirst() {
+            other.losesAppends = true
+            other.make("p\(other.number)")
+        }
+        cluster.run(.milliseconds(100))
+        node.isPaused = true
+        cluster.run(.seconds(5))
+        node.isPaused = false
+        cluster.run(.seconds(2))
+        for other in cluster.nodes { other.losesAppends = false }
+        cluster.run(.seconds(4))
+        #expect(node.machine.member == member)
+        cluster.checkSettled(topics: [])
+        #expect(cluster.problems.isEmpty)
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>)
     func memberServesAgainOnceItHasReadWhatItMissed(seed: UInt64) {
         let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: 0)

@@ -186,7 +186,7 @@ final class SimulatedCluster {
     }
 
     private func append(_ bytes: [UInt8], by node: SimulatedNode) {
-        guard node.isConnected, !node.isHeld, !generator.happens(loss) else { return }
+        guard node.isConnected, !node.isHeld, !node.losesAppends, !generator.happens(loss) else { return }
         appends.append((delay(), bytes))
         // Also much later, as messages of a paused process or delayed by the network.
         if generator.happens(loss) {

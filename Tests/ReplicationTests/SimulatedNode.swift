@@ -95,6 +95,8 @@ final class SimulatedNode {
     var isPaused = false
     /// Whether its connection is open and carries nothing.
     var isHeld = false
+    /// Whether nothing arrives that it appends, while all other messages do.
+    var losesAppends = false
     var receives: Bool { !isPaused && !isHeld }
     /// Counts connections: messages of an earlier one do not arrive.
     var connection = 0

@@ -49,14 +49,15 @@ extension MemberMachine {
         guard isFollowing else { return actions }
         ages.note(reader.position, at: now)
         declareHolds()
-        removeSilent(at: now)
         retireUnwanted(at: now)
         releaseIdle(at: now)
         if let inFlight, now - inFlight.sentAt >= timings.resend { actions += resend(at: now) }
         return actions + fetchIfBehind(at: now)
     }
 
-    private mutating func removeSilent(at now: Moment) {
+    /// Orders the removal of silent members. Called when a frame can be written: a removal that was decided earlier might
+    /// be about a member that sends heartbeats again.
+    mutating func removeSilent(at now: Moment) {
         guard isMember, let ledger else { return }
         let members = ledger.members.keys.map { (key: $0, value: joinSeen[$0] ?? .zero) }
         for silent in monitor.suspects(among: members, me: member, at: now) where removing.insert(silent).inserted {
