@@ -95,10 +95,12 @@ package final class EventHub: ChangeSink {
     /// Whether a topic is known.
     package func knows(_ topic: TopicID) -> Bool { locked { $0.knows(topic) } }
 
-    /// Begins another epoch after a position, for hubs with given numbers: drops the windows of all topics and
+    /// Begins another epoch after a position, for hubs with given numbers: replaces the windows of all topics and
     /// restarts every stream, with a `stream` event of outcome `gap` and a fresh snapshot.
-    package func restart(epoch: String, at position: UInt64) {
-        locked { $0.restart(epoch: epoch, at: position) }
+    ///
+    /// - Parameter windows: The windows of the topics at the position; nil: they begin there.
+    package func restart(epoch: String, at position: UInt64, windows: RebuiltWindows? = nil) {
+        locked { $0.restart(epoch: epoch, at: position, windows: windows) }
     }
 
     // MARK: - Streams

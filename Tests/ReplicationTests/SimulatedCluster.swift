@@ -32,6 +32,8 @@ final class SimulatedCluster {
     /// The number of frames at the beginning of the log that the engine keeps no more.
     private var forgotten = 0
     private var created = 1
+    /// The number of requests for frames that the engine does not answer.
+    var unansweredFetches = 0
     private var isEngineUp = true
     /// Whether the engine is stopped: connections stay open, and what was sent arrives later.
     private var isEnginePaused = false
@@ -200,6 +202,7 @@ final class SimulatedCluster {
         for action in actions {
             switch action {
             case .append(let bytes): append(bytes, by: node)
+            case .fetch where unansweredFetches > 0: unansweredFetches -= 1
             case .fetch(let range):
                 let isKept = range.upperBound <= UInt64(log.count) && range.lowerBound > UInt64(forgotten)
                 let frames = range.map { StoredFrame(position: $0, bytes: isKept ? log[Int($0) - 1] : []) }
@@ -219,8 +222,10 @@ final class SimulatedCluster {
             case .apply(let changes, let position):
                 let found = node.hub.apply(changes, at: position)
                 problems += found.map { "\(now.nanoseconds / 1_000_000): node \(node.number): \($0)" }
-            case .restart(let epoch, let position, _, let snapshot):
-                node.hub.restart(epoch: epoch, at: position, loading: snapshot)
+            case .beginWindows(let ledger): node.hub.windows = ModelHub.Windows(base: ledger.position)
+            case .extendWindows(let changes, let position): node.hub.windows?.apply(changes, at: position)
+            case .restart(let epoch, let position, _, let snapshot, let withWindows):
+                node.hub.restart(epoch: epoch, at: position, loading: snapshot, withWindows: withWindows)
             case .inherit(let id, let specification): node.inherit(id, specification)
             case .surrender(let id): node.surrender(id)
             case .openOutbox: node.open()
@@ -256,9 +261,9 @@ final class SimulatedCluster {
 
     private func answer(_ node: SimulatedNode) {
         for other in alive where other !== node && other.isConnected && !isEnginePaused && !other.isHeld {
-            guard let (created, ledger) = other.machine.state(at: now) else { continue }
+            guard let (created, ledger, earlier) = other.machine.state(at: now) else { continue }
             let tables = other.hub.events(of: ledger)
-            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)
+            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables, earlier: earlier)
             guard let copy = try? ClusterSnapshot(snapshot.bytes) else {
                 problems.append("a snapshot cannot be read")
                 continue

@@ -56,8 +56,26 @@ struct ModelHub {
         return problems
     }
 
-    mutating func restart(epoch: UInt64, at position: UInt64, loading snapshot: ClusterSnapshot?) {
-        self = ModelHub(epoch: epoch, base: position, position: position)
+    /// The events of the windows that are being rebuilt, and the position at which they begin.
+    struct Windows {
+        let base: UInt64
+        var told: [Told] = []
+
+        mutating func apply(_ changes: [HubChange], at position: UInt64) {
+            told += changes.map { Told(position: position, change: $0) }
+        }
+    }
+
+    var windows: Windows?
+
+    mutating func restart(
+        epoch: UInt64,
+        at position: UInt64,
+        loading snapshot: ClusterSnapshot?,
+        withWindows: Bool
+    ) {
+        let windows = withWindows ? windows : nil
+        self = ModelHub(epoch: epoch, base: windows?.base ?? position, position: position, told: windows?.told ?? [])
         for (id, events) in snapshot?.tables ?? [:] {
             tables[id] = Table(isSubscribed: true)
             for case .update(let update) in events {

@@ -20,10 +20,10 @@ final class Channel: @unchecked Sendable {
         var isDirty = false
     }
 
-    /// A channel without events.
-    init(id: Int, context: TopicContext, createdAt: UInt64) {
+    /// A channel without readers.
+    init(id: Int, log: TopicLog) {
         self.id = id
-        log = TopicLog(context: context, createdAt: createdAt)
+        self.log = log
     }
 
     /// A stream of a shard starts to read.

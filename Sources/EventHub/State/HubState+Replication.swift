@@ -68,16 +68,24 @@ extension HubState {
 
     /// Begins another epoch at a position: drops the events of all logs and restarts every stream, with outcome `gap`
     /// and a fresh snapshot on the same connection.
-    mutating func restart(epoch: String, at position: UInt64) {
+    ///
+    /// - Parameter windows: The windows of the topics at the position; nil: they begin there.
+    mutating func restart(epoch: String, at position: UInt64, windows: RebuiltWindows?) {
         precondition(numbering == .given, "this hub counts its events")
         self.epoch = epoch
         encoder.epoch = Array(epoch.utf8)
         sequence = EventNumber.number(position: position, index: EventNumber.complete)
+        forgetEvents()
+        if let windows { take(windows) }
+        for id in streams.keys.sorted() { restart(stream: id) }
+    }
+
+    /// Drops the events of all logs. Their topics may be older than the present position.
+    mutating func forgetEvents() {
         for client in clients.values {
             for channel in client.channels + client.departed { channel.log.forget(through: sequence, createdAt: 0) }
         }
         for subscription in subscriptions.values { subscription.channel.log.forget(through: sequence, createdAt: 0) }
-        for id in streams.keys.sorted() { restart(stream: id) }
     }
 
     private mutating func restart(stream id: String) {

@@ -73,8 +73,12 @@ struct HubState: Sendable {
     }
 
     private mutating func makeChannel(_ context: TopicContext) -> Channel {
+        makeChannel(TopicLog(context: context, createdAt: sequence))
+    }
+
+    mutating func makeChannel(_ log: TopicLog) -> Channel {
         channelCount += 1
-        return Channel(id: channelCount, context: context, createdAt: sequence)
+        return Channel(id: channelCount, log: log)
     }
 
     mutating func carry(_ id: String, by client: String?) {

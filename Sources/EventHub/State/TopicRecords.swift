@@ -8,15 +8,15 @@ struct ClientRecord: Sendable {
     /// Its present status.
     var status: ClientStatus
     /// `status` and `server-error`: for its own streams and for those of its subscriptions.
-    let connection: Channel
+    var connection: Channel
     /// Properties and messages.
-    let own: Channel
+    var own: Channel
     /// The events for legacy listeners.
-    let legacy: Channel
+    var legacy: Channel
     /// The subscriptions that it carries, in the order in which they were added.
     var members: [String] = []
     /// The channels of the subscriptions that it released last.
-    private(set) var departed: [Channel] = []
+    var departed: [Channel] = []
     /// The streams that have it as a source.
     var streams: Set<String> = []
 
@@ -51,7 +51,7 @@ struct SubscriptionRecord: Sendable {
     /// Its properties.
     var properties: SubscriptionProperties
     /// Its events.
-    let channel: Channel
+    var channel: Channel
     /// Its present values, for streams that join.
     var table: ValueTable
     /// Whether it is active.

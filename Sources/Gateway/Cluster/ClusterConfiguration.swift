@@ -56,6 +56,7 @@ package struct ClusterConfiguration: Sendable, Equatable {
         var timings = ClusterTimings()
         timings.suspect = suspect
         timings.linger = linger
+        timings.window = nats.window
         return timings
     }
 }

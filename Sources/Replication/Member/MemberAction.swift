@@ -16,9 +16,13 @@ package enum MemberAction: Sendable, Equatable {
     case requestState
     /// Apply changes to the hub, up to a position.
     case apply([HubChange], at: UInt64)
+    /// Begin to rebuild the windows of recent events, from the state at an earlier position on.
+    case beginWindows(ClusterLedger)
+    /// Apply changes up to a position to the windows that are being rebuilt.
+    case extendWindows([HubChange], at: UInt64)
     /// Empty the hub, except for the shared subscriptions with local readers, and continue at a position of an epoch,
-    /// with the state of a snapshot if there is one.
-    case restart(epoch: UInt64, at: UInt64, keeping: Set<String>, loading: ClusterSnapshot?)
+    /// with the state of a snapshot if there is one. `withWindows`: the windows were rebuilt up to this position.
+    case restart(epoch: UInt64, at: UInt64, keeping: Set<String>, loading: ClusterSnapshot?, withWindows: Bool)
     /// Create a resource that another member owned, and own it from now on.
     case inherit(String, ResourceSpecification)
     /// Release a resource that another member owns now. Its release is not reported to the log.

@@ -21,6 +21,7 @@ extension MemberMachine {
     /// Missing frames could not be fetched, for instance because the log no longer keeps them.
     package mutating func fetchFailed(at now: Moment) -> [MemberAction] {
         isFetching = false
+        if phase == .replaying { return endReplay(isComplete: false, at: now) }
         behindSince = now
         return phase == .offline ? [] : [.inspectLog]
     }
@@ -36,6 +37,8 @@ extension MemberMachine {
     private mutating func apply(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
         counters.framesApplied += 1
         if case .loading(let loading) = phase { return beginAtEpoch(stored, loading, now) }
+        if phase == .replaying { return replay(stored, at: now) }
+        history.applied(stored)
         guard let verdict = ledger?.apply(stored) else { return [] }
         switch verdict {
         case .taken(let effects):
@@ -63,8 +66,10 @@ extension MemberMachine {
     }
 
     private mutating func restarted(at position: UInt64, _ now: Moment) -> [MemberAction] {
-        guard let epoch = ledger?.epoch else { return [] }
+        guard let ledger else { return [] }
+        let epoch = ledger.epoch
         ages.reset()
+        history.restart(with: ledger, at: now)
         noteEpoch(epoch)
         epochSeenAt = now
         counters.epochs += 1
@@ -72,7 +77,8 @@ extension MemberMachine {
         formerResources = nil
         let actions = resetMembership()
         join()
-        return actions + [.restart(epoch: epoch, at: position, keeping: Set(holds.keys), loading: nil)]
+        let kept = Set(holds.keys)
+        return actions + [.restart(epoch: epoch, at: position, keeping: kept, loading: nil, withWindows: false)]
     }
 
     /// A frame of this member was read from the log: the next one may be appended.

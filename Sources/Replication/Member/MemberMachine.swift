@@ -3,8 +3,11 @@ package import StreamIO
 /// Decides what one gateway process does as a member of a cluster.
 ///
 /// ```text
-/// offline ──connected──▶ inspecting ──logInspected──▶ loading ──stateArrived, or an epoch begins──▶ following
-///                            └────logInspected, and the log continues where this member stopped─────────▲
+/// offline ──connected──▶ inspecting ──logInspected──▶ loading ──stateArrived──▶ replaying
+///                            │                           │ stateArrived, or         │ all is read,
+///                            │ the log continues where   │ an epoch begins          │ or it takes too long
+///                            ▼ this member stopped       ▼                          ▼
+///                        following ◀─────────────────────┴──────────────────────────┘
 /// ```
 ///
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
@@ -16,10 +19,13 @@ package struct MemberMachine: ~Copyable, Sendable {
         /// Connected; it is not known yet whether the log is still the same. *Entered* by `connected`; *leaves to*
         /// `loading`, `following`.
         case inspecting
-        /// Without state. *Entered* by `logInspected`; *leaves to* `following`.
+        /// Without state. *Entered* by `logInspected`; *leaves to* `replaying`, `following`.
         case loading(Loading)
-        /// Applies the log in order. *Entered* by `logInspected`, `stateArrived` and `arrived`; *leaves to*
-        /// `inspecting`, `loading`.
+        /// Rebuilds the windows of recent events from the log. *Entered* by `stateArrived`; *leaves to* `following`,
+        /// `loading`.
+        case replaying
+        /// Applies the log in order. *Entered* by `logInspected`, `stateArrived`, `arrived`, `fetched` and `timePassed`;
+        /// *leaves to* `inspecting`, `loading`.
         case following
     }
 
@@ -33,6 +39,15 @@ package struct MemberMachine: ~Copyable, Sendable {
         let base: UInt64
         /// The frame that begins an epoch, if this member appended one.
         var beginning: [UInt8]?
+    }
+
+    /// The reading of the log from an earlier state up to a snapshot.
+    struct Replay {
+        let snapshot: ClusterSnapshot
+        /// The ledger as of the last frame that was read.
+        var ledger: ClusterLedger
+        /// The time at which the member continues without recent events.
+        let deadline: Moment
     }
 
     /// A frame that was appended and not read from the log yet.
@@ -88,6 +103,9 @@ package struct MemberMachine: ~Copyable, Sendable {
     private var endAtConnection: UInt64 = 0
     var reader = LogReader(position: 0)
     package internal(set) var ledger: ClusterLedger?
+    /// The replay, in the phase `replaying`.
+    var replay: Replay?
+    var history = LedgerHistory()
     package internal(set) var member: UInt64
     var counter: UInt64 = 0
     package internal(set) var isMember = false
@@ -216,6 +234,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The connection is closed.
     package mutating func disconnected() {
         phase = .offline
+        replay = nil
         monitor.disconnected()
         isFetching = false
         behindSince = nil
@@ -250,6 +269,7 @@ package struct MemberMachine: ~Copyable, Sendable {
             formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
         }
         ledger = nil
+        replay = nil
         reader = LogReader(position: base)
         let actions = resetMembership()
         phase = .loading(Loading(since: now, nextRequest: now, base: base))

@@ -155,6 +155,10 @@ package struct ClusterTimings: Sendable, Equatable {
     package var requestCount = 3
     /// How long a joining member continues to send requests while it receives heartbeats.
     package var loading = Duration.seconds(10)
+    /// How long a joining member reads the log for its windows of recent events before it continues without them.
+    package var replay = Duration.seconds(2)
+    /// How long the log keeps frames.
+    package var window = Duration.seconds(60)
     /// How long a member wants a shared subscription after its last local reader, and how long the owner keeps it after
     /// the last member that wants it.
     package var linger = Duration.seconds(5)

@@ -9,12 +9,20 @@ package struct ClusterSnapshot: Sendable, Equatable {
     package let ledger: ClusterLedger
     /// For each subscribed subscription, the events that change an empty table to its present state.
     package let tables: [String: [SubscriptionEvent]]
+    /// The state from which the joining member can read the log to have the recent events.
+    package let earlier: EarlierState?
 
     /// A snapshot.
-    package init(created: String, ledger: ClusterLedger, tables: [String: [SubscriptionEvent]]) {
+    package init(
+        created: String,
+        ledger: ClusterLedger,
+        tables: [String: [SubscriptionEvent]],
+        earlier: EarlierState? = nil
+    ) {
         self.created = created
         self.ledger = ledger
         self.tables = tables
+        self.earlier = earlier
     }
 
     /// The bytes that a member sends to a joining member.
@@ -26,6 +34,10 @@ package struct ClusterSnapshot: Sendable, Equatable {
         writer.list(tables.sorted { $0.key < $1.key }) { writer, table in
             writer.string(table.key)
             writer.list(table.value) { $0.subscriptionEvent($1) }
+        }
+        writer.optional(earlier) { writer, earlier in
+            writer.varint(UInt64(clamping: earlier.age.clampedNanoseconds))
+            writer.ledger(earlier.ledger)
         }
         return writer.bytes
     }
@@ -46,6 +58,10 @@ package struct ClusterSnapshot: Sendable, Equatable {
             )
         }
         self.tables = Dictionary(tables, uniquingKeysWith: { first, _ in first })
+        earlier = try reader.optional { reader throws(CodingError) in
+            let age = Duration.nanoseconds(Int64(clamping: try reader.varint()))
+            return EarlierState(ledger: try reader.ledger(), age: age)
+        }
         try reader.finish()
     }
 }

@@ -2,6 +2,7 @@ internal import EventHub
 internal import Replication
 internal import SessionCore
 internal import SessionPool
+internal import StreamIO
 
 /// Applies changes to the hub and the pool of a member. Used only by the task of `ClusterNode`.
 struct ClusterApplier: Sendable {
@@ -13,6 +14,8 @@ struct ClusterApplier: Sendable {
     private var clients: Set<String> = []
     private var subscriptions: Set<String> = []
     private var carried: [String: Carried] = [:]
+    /// The windows that are being rebuilt for the next `restart`.
+    private var windows: RebuiltWindows?
 
     /// A shared topic whose upstream subscription this member holds.
     private struct Carried: Sendable {
@@ -28,12 +31,15 @@ struct ClusterApplier: Sendable {
     /// Applies changes up to a position to the hub.
     mutating func apply(_ changes: [HubChange], at position: UInt64) {
         for change in changes { note(change) }
-        let numbered = changes.enumerated().map { index, change in
+        hub.apply(Self.numbered(changes), at: position)
+    }
+
+    private static func numbered(_ changes: [HubChange]) -> [NumberedChange] {
+        changes.enumerated().map { index, change in
             // Only the removal of a large member has more changes than one position has numbers; those after the limit
             // have no events.
             NumberedChange(index: min(UInt16(clamping: index), EventNumber.lastIndex), change: change)
         }
-        hub.apply(numbered, at: position)
     }
 
     private mutating func note(_ change: HubChange) {
@@ -46,9 +52,36 @@ struct ClusterApplier: Sendable {
         }
     }
 
+    /// Begins to rebuild the windows of recent events, from the state at an earlier position on.
+    mutating func beginWindows(from ledger: ClusterLedger) {
+        let clients = ledger.clients.sorted { $0.key < $1.key }.map { HubChange.clientAdded($0.key, $0.value.status) }
+        let subscriptions = ledger.subscriptions.sorted { $0.key < $1.key }.flatMap { id, view -> [HubChange] in
+            [.subscriptionAdded(id, view.properties), .carried(subscription: id, by: view.carrier)]
+        }
+        windows = RebuiltWindows(
+            configuration: hub.configuration,
+            epoch: Self.name(of: ledger.epoch),
+            topics: clients + subscriptions,
+            at: ledger.position
+        )
+    }
+
+    /// Applies changes up to a position to the windows that are being rebuilt.
+    mutating func extendWindows(_ changes: [HubChange], at position: UInt64, now: Moment) {
+        windows?.apply(Self.numbered(changes), at: position, now: now)
+    }
+
     /// Empties the hub except for the topics to keep, and loads the state of a snapshot. Each stream receives one
     /// `stream` event with the outcome `gap`, then the state.
-    mutating func restart(epoch: UInt64, at position: UInt64, keeping kept: Set<String>, loading: ClusterSnapshot?) {
+    ///
+    /// - Parameter withWindows: Whether the hub has the rebuilt windows from now on.
+    mutating func restart(
+        epoch: UInt64,
+        at position: UInt64,
+        keeping kept: Set<String>,
+        loading: ClusterSnapshot?,
+        withWindows: Bool
+    ) {
         let loadedClients = loading?.ledger.clients ?? [:]
         let loadedSubscriptions = loading?.ledger.subscriptions ?? [:]
         for id in subscriptions.union(kept).sorted() where loadedSubscriptions[id] == nil {
@@ -77,7 +110,8 @@ struct ClusterApplier: Sendable {
             hub.take(.clientRemoved(id))
             clients.remove(id)
         }
-        hub.restart(epoch: Self.name(of: epoch), at: position)
+        hub.restart(epoch: Self.name(of: epoch), at: position, windows: withWindows ? windows : nil)
+        windows = nil
     }
 
     /// The epoch as text in ids.

@@ -19,7 +19,10 @@ extension ClusterNode {
             case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(reporting(heartbeat).bytes)
             case .requestState: requestState()
             case .apply(let changes, let position): applier.withLock { $0.apply(changes, at: position) }
-            case .restart(let epoch, let position, let kept, let snapshot): restart(epoch, position, kept, snapshot)
+            case .beginWindows(let ledger): applier.withLock { $0.beginWindows(from: ledger) }
+            case .extendWindows(let changes, let position): extendWindows(changes, at: position)
+            case .restart(let epoch, let position, let kept, let snapshot, let withWindows):
+                restart(epoch, position, kept, snapshot, withWindows: withWindows)
             case .inherit(let id, let specification): inherit(id, specification)
             case .surrender(let id): surrender(id)
             case .openOutbox: reportAll()
@@ -43,9 +46,26 @@ extension ClusterNode {
         disconnected()
     }
 
-    private func restart(_ epoch: UInt64, _ position: UInt64, _ kept: Set<String>, _ snapshot: ClusterSnapshot?) {
-        logger.notice("entered an epoch of the cluster", metadata: ["position": "\(position)"])
-        applier.withLock { $0.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot) }
+    private func extendWindows(_ changes: [HubChange], at position: UInt64) {
+        let now = clock()
+        applier.withLock { $0.extendWindows(changes, at: position, now: now) }
+    }
+
+    private func restart(
+        _ epoch: UInt64,
+        _ position: UInt64,
+        _ kept: Set<String>,
+        _ snapshot: ClusterSnapshot?,
+        withWindows: Bool
+    ) {
+        let first = withWindows ? snapshot?.earlier?.ledger.position : nil
+        logger.notice(
+            "entered an epoch of the cluster",
+            metadata: ["position": "\(position)", "windowsAfter": "\(first ?? position)"]
+        )
+        applier.withLock { applier in
+            applier.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot, withWindows: withWindows)
+        }
     }
 
     private func warn(about info: MemberInfo) {

@@ -262,9 +262,9 @@ package final class ClusterNode: ChangeSink {
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
         case .groupRequest(_, let address):
             let (answer, connection) = state.withLock { ($0.machine.state(at: now), $0.connection) }
-            guard let (created, ledger) = answer else { return [] }
+            guard let (created, ledger, earlier) = answer else { return [] }
             let tables = applier.withLock { $0.tables(of: ledger) }
-            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables)
+            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables, earlier: earlier)
             connection?.reply(snapshot.bytes, to: address)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
         case .closed: disconnected()
