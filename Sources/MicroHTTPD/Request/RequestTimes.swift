@@ -33,9 +33,9 @@ final class RequestTimes {
     var nextTick: Moment? { wheel.nextTick }
 
     /// A connection was accepted; its first request is due.
-    func add(_ place: ConnectionPlace, of server: HTTPServer, descriptor: Int32) -> ConnectionRecord {
+    func add(_ place: ConnectionPlace, of server: HTTPServer) -> ConnectionRecord {
         let slot = free.popLast() ?? records.count
-        let record = ConnectionRecord(server: server, place: place, descriptor: descriptor, slot: slot)
+        let record = ConnectionRecord(server: server, place: place, slot: slot)
         if slot == records.count { records.append(record) } else { records[slot] = record }
         let limit = place.isReserved ? min(Self.reservedRequestTimeout, requestTimeout) : requestTimeout
         wheel.schedule(slot, at: now.advanced(by: limit))

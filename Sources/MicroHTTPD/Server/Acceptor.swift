@@ -97,7 +97,7 @@ final class Acceptor {
             let address = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: sockaddr.self)
             let socket = cmhd_accept(listener.descriptor, address, &length)
             guard socket >= 0 else { return errno }
-            if let place = ledger.admit(PeerAddress(address), beyondLimit: beyondLimit) {
+            if let place = ledger.admit(PeerAddress(address), descriptor: socket, beyondLimit: beyondLimit) {
                 server.add(socket, address, length, place)
             } else {
                 Glibc.close(socket)

@@ -1,21 +1,28 @@
+internal import Glibc
 internal import StreamIO
 internal import Synchronization
 
 /// Counts the connections of all shards, in all and by address, and the bytes of request bodies, against their limits.
 final class ConnectionLedger: Sendable {
-    private struct Counts {
+    fileprivate struct Counts {
         var limit: Int
         var open = 0
         var byAddress: [String: Int] = [:]
         /// Connections beyond the limit, in all and by address.
         var reserved = 0
         var reservedByAddress: [String: Int] = [:]
+        /// Connections of the reserve whose requests are not complete, oldest first.
+        var silent: [ConnectionPlace] = []
+        /// Connections that lost their places in the reserve to newer ones and are not closed yet.
+        var displaced: Set<Int32> = []
         var accepted: UInt64 = 0
         var refused: UInt64 = 0
     }
 
     /// The part of the reserve that one address can take.
     private static let reserveShare = 4
+    /// The most connections that have lost their places and are not closed yet.
+    private static let mostDisplaced = 64
     /// The least time between two reports that the system refuses connections.
     private static let reportInterval = Duration.seconds(60)
 
@@ -54,8 +61,13 @@ final class ConnectionLedger: Sendable {
 
     /// A place for one more connection, counted from now on; nil, and counted as refused, if a limit is reached.
     ///
-    /// - Parameter beyondLimit: True if only a place of the reserve may be given, as if the limit were reached.
-    func admit(_ peer: PeerAddress, beyondLimit: Bool = false) -> ConnectionPlace? {
+    /// If the reserve is used up, the oldest of its connections whose request is not complete loses its place and is shut
+    /// down: silent connections cannot keep operational requests away.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor of the connection.
+    ///   - beyondLimit: True if only a place of the reserve may be given, as if the limit were reached.
+    func admit(_ peer: PeerAddress, descriptor: Int32, beyondLimit: Bool = false) -> ConnectionPlace? {
         let group = limitedGroup(of: peer)
         return counts.withLock { counts in
             if let group, counts.byAddress[group, default: 0] >= limitPerAddress {
@@ -66,9 +78,14 @@ final class ConnectionLedger: Sendable {
             let isReserved = beyondLimit || counts.open + counts.reserved >= counts.limit
             if isReserved {
                 let share = group == nil ? reserve : max(1, reserve / Self.reserveShare)
-                guard counts.reserved < reserve, counts.reservedByAddress[peer.host, default: 0] < share else {
-                    counts.refused += 1
-                    return nil
+                let isShareFull = counts.reservedByAddress[peer.host, default: 0] >= share
+                if isShareFull || counts.reserved >= reserve {
+                    guard counts.displaced.count < Self.mostDisplaced,
+                        counts.displace(from: isShareFull ? peer.host : nil)
+                    else {
+                        counts.refused += 1
+                        return nil
+                    }
                 }
                 counts.reserved += 1
                 counts.reservedByAddress[peer.host, default: 0] += 1
@@ -77,19 +94,29 @@ final class ConnectionLedger: Sendable {
             }
             if let group { counts.byAddress[group, default: 0] += 1 }
             counts.accepted += 1
-            return ConnectionPlace(peer: peer, isReserved: isReserved)
+            return ConnectionPlace(peer: peer, descriptor: descriptor, isReserved: isReserved)
         }
+    }
+
+    /// The library has the connection, which is open until `release`, and waits for its request.
+    func requestAwaited(on place: ConnectionPlace) {
+        if place.isReserved { counts.withLock { $0.silent.append(place) } }
+    }
+
+    /// A request is complete: its connection keeps its place until the response has been sent.
+    func requestArrived(on place: ConnectionPlace) {
+        guard place.isReserved else { return }
+        counts.withLock { $0.removeSilent(place) }
     }
 
     /// Removes a connection from the counts.
     func release(_ place: ConnectionPlace) {
         let group = limitedGroup(of: place.peer)
         counts.withLock { counts in
-            if place.isReserved {
-                counts.reserved -= 1
-                counts.reservedByAddress.decrement(place.peer.host)
-            } else {
+            if !place.isReserved {
                 counts.open -= 1
+            } else if counts.displaced.remove(place.descriptor) == nil {
+                counts.leaveReserve(place)
             }
             if let group { counts.byAddress.decrement(group) }
         }
@@ -129,6 +156,28 @@ final class ConnectionLedger: Sendable {
     }
 }
 
+extension ConnectionLedger.Counts {
+    /// Shuts down the oldest silent connection of the reserve, of one address if there is a host; false if there is none.
+    fileprivate mutating func displace(from host: String?) -> Bool {
+        guard let place = silent.first(where: { host == nil || $0.peer.host == host }) else { return false }
+        leaveReserve(place)
+        displaced.insert(place.descriptor)
+        // The library detects the end of input and closes the connection.
+        shutdown(place.descriptor, Int32(SHUT_RDWR))
+        return true
+    }
+
+    fileprivate mutating func leaveReserve(_ place: ConnectionPlace) {
+        removeSilent(place)
+        reserved -= 1
+        reservedByAddress.decrement(place.peer.host)
+    }
+
+    fileprivate mutating func removeSilent(_ place: ConnectionPlace) {
+        if let index = silent.firstIndex(where: { $0.descriptor == place.descriptor }) { silent.remove(at: index) }
+    }
+}
+
 extension [String: Int] {
     /// Subtracts one from a count, and removes a count that becomes zero.
     fileprivate mutating func decrement(_ key: String) {
@@ -141,6 +190,8 @@ extension [String: Int] {
 struct ConnectionPlace: Sendable {
     /// The address of the client.
     let peer: PeerAddress
+    /// The descriptor of the connection.
+    let descriptor: Int32
     /// The connection is beyond the limit: it may only send operational requests.
     let isReserved: Bool
 }
@@ -151,8 +202,6 @@ final class ConnectionRecord {
     unowned let server: HTTPServer
     /// Its place in the counts.
     let place: ConnectionPlace
-    /// The descriptor that the library uses for the connection.
-    let descriptor: Int32
     /// The descriptor is in the loop's epoll set, since a request of the connection waited.
     var isWatched = false
     /// The connection became a stream, which continues, and is counted, without the library.
@@ -165,11 +214,12 @@ final class ConnectionRecord {
     var hasNamelessLine = false
     /// The place in the loop's table of connections.
     let slot: Int
+    /// The descriptor that the library uses for the connection.
+    var descriptor: Int32 { place.descriptor }
 
-    init(server: HTTPServer, place: ConnectionPlace, descriptor: Int32, slot: Int) {
+    init(server: HTTPServer, place: ConnectionPlace, slot: Int) {
         self.server = server
         self.place = place
-        self.descriptor = descriptor
         self.slot = slot
     }
 }

@@ -134,6 +134,7 @@ extension HTTPServer {
         guard let head = exchange.head else { return .NO }
         bodyEnded(exchange)
         driver.requestTimes.requestArrived(exchange.record)
+        driver.ledger.requestArrived(on: exchange.record.place)
         driver.figures.requests &+= 1
         let request = request(of: exchange, head)
         let screened = exchange.screened

@@ -161,10 +161,10 @@ final class HTTPServer {
 extension HTTPServer {
     /// The library reports a new connection. Returns its record; nil if the loop did not add the connection.
     func started(_ connection: OpaquePointer) -> ConnectionRecord? {
-        let descriptor = cmhd_descriptor(connection)
-        guard let place = added.removeValue(forKey: descriptor) else { return nil }
+        guard let place = added.removeValue(forKey: cmhd_descriptor(connection)) else { return nil }
         connections += 1
-        let record = driver.requestTimes.add(place, of: self, descriptor: descriptor)
+        let record = driver.requestTimes.add(place, of: self)
+        driver.ledger.requestAwaited(on: place)
         if isSecure {
             record.isHandshaking = true
             handshakes += 1

@@ -45,7 +45,7 @@ internal import Testing
             let writer = scheduler.open(stream, framing: .chunked) { stream in
                 PlainStreamWriter(
                     descriptor: pair[0],
-                    place: ConnectionPlace(peer: peer, isReserved: false),
+                    place: ConnectionPlace(peer: peer, descriptor: -1, isReserved: false),
                     ledger: ledger,
                     head: SharedBytes([]),
                     stream: stream,

@@ -221,10 +221,52 @@ internal import Testing
         #expect(try first.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
     }
 
+    @Test func silentConnectionsDoNotKeepOperationalRequestsAway() throws {
+        let server = try TestServer(
+            configuration {
+                $0.connectionLimit = 1
+                $0.connectionReserve = 2
+            }
+        )
+        let first = try server.client()
+        #expect(try first.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+        var silent: [TestClient] = []
+        for round in 1...20 {
+            silent.append(try server.client())
+            if round % 2 == 0 { try? silent[round - 1].send("GET /health HTTP/1.1\r\n") }
+            guard round % 5 == 0 else { continue }
+            let health = try server.client()
+            #expect(try health.exchange("GET /health HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+            #expect(health.isClosedByServer())
+        }
+        for client in silent.dropLast(2) { #expect(client.isClosedByServer()) }
+        #expect(try first.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+    }
+
+    @Test func theOldestSilentConnectionLosesItsPlaceInTheReserve() {
+        let ledger = ConnectionLedger(limit: 0, reserve: 2, limitPerAddress: 0, group: { $0 }, bodyBudget: 0)
+        func admit(_ descriptor: Int32) -> ConnectionPlace? {
+            // Beyond all descriptors: there is nothing to shut down.
+            let place = ledger.admit(PeerAddress(host: "192.0.2.1", port: 1), descriptor: 1_000_000 + descriptor)
+            if let place { ledger.requestAwaited(on: place) }
+            return place
+        }
+        let places = (0..<66).compactMap(admit)
+        #expect(places.count == 66 && places.allSatisfy(\.isReserved))
+        // As many as may be have lost their places and are not closed yet.
+        #expect(admit(66) == nil)
+        for place in places.prefix(64) { ledger.release(place) }
+        for place in places.suffix(2) { ledger.requestArrived(on: place) }
+        // Connections with a complete request keep their places.
+        #expect(admit(67) == nil)
+        for place in places.suffix(2) { ledger.release(place) }
+        #expect((68..<70).compactMap(admit).count == 2)
+    }
+
     @Test func oneAddressTakesOnlyAPartOfTheReserve() {
         let ledger = ConnectionLedger(limit: 1, reserve: 8, limitPerAddress: 100, group: { $0 }, bodyBudget: 0)
         func places(_ host: String) -> [ConnectionPlace] {
-            (0..<10).compactMap { _ in ledger.admit(PeerAddress(host: host, port: 1)) }
+            (0..<10).compactMap { _ in ledger.admit(PeerAddress(host: host, port: 1), descriptor: -1) }
         }
         let first = places("192.0.2.1")
         #expect(first.map(\.isReserved) == [false, true, true])
@@ -236,7 +278,7 @@ internal import Testing
 
     @Test func connectionsOfTheReserveCountAsOpen() {
         let ledger = ConnectionLedger(limit: 2, reserve: 8, limitPerAddress: 0, group: { $0 }, bodyBudget: 0)
-        func admit() -> ConnectionPlace? { ledger.admit(PeerAddress(host: "192.0.2.1", port: 1)) }
+        func admit() -> ConnectionPlace? { ledger.admit(PeerAddress(host: "192.0.2.1", port: 1), descriptor: -1) }
         let places = [admit(), admit(), admit()]
         #expect(places.map { $0?.isReserved } == [false, false, true])
         if let ordinary = places[0] { ledger.release(ordinary) }
