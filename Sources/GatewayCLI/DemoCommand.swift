@@ -54,10 +54,9 @@ struct DemoCommand: AsyncParsableCommand {
         demo: (host: String, port: Int),
         logger: Logger
     ) -> GatewayService {
-        let host = configuration.http.host
-        return GatewayService(gateway: Gateway(configuration: configuration, logger: logger)) { port in
+        GatewayService(gateway: Gateway(configuration: configuration, logger: logger)) { port in
             StandardOutput.write(
-                "gateway: \(ProcessServices.url(host: host, port: port))\n"
+                "gateway: \(ProcessServices.url(of: configuration, port: port))\n"
                     + "demo-server: \(ProcessServices.url(host: demo.host, port: demo.port))\n"
             )
         }

@@ -69,7 +69,7 @@ struct HealthCommand: AsyncParsableCommand {
         guard http.port != 0 else {
             throw ValidationError("http.port is 0, so that the port is not known: use --url")
         }
-        let base = ProcessServices.url(host: http.host, port: http.port, isSecure: http.certificate != nil)
+        let base = ProcessServices.url(of: configuration, port: http.port)
         return base + path
     }
 

@@ -37,6 +37,12 @@ enum ProcessServices {
         try await ServiceGroup(configuration: configuration).run()
     }
 
+    /// The URL of a gateway on this machine.
+    static func url(of configuration: GatewayConfiguration, port: some BinaryInteger) -> String {
+        let http = configuration.http
+        return url(host: http.host, port: port, isSecure: http.certificate != nil)
+    }
+
     /// A URL that reaches an address and port of this machine.
     static func url(host: String, port: some BinaryInteger, isSecure: Bool = false) -> String {
         let reachable =

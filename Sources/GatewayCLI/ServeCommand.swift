@@ -22,11 +22,9 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try options.configuration()
         let logger = LogOptions.start(configuration.log)
         for warning in options.warnings(about: configuration) { logger.warning("\(warning)") }
-        let host = configuration.http.host
-        let isSecure = configuration.http.certificate != nil
         let gateway = Gateway(configuration: configuration, logger: logger)
         let service = GatewayService(gateway: gateway) { port in
-            StandardOutput.write("gateway: \(ProcessServices.url(host: host, port: port, isSecure: isSecure))\n")
+            StandardOutput.write("gateway: \(ProcessServices.url(of: configuration, port: port))\n")
         }
         let options = options
         let reloading = ReloadService(gateway: gateway, logger: logger) { try options.read() }

@@ -48,5 +48,20 @@ internal import Testing
         #expect(await process.ended() == 0)
     }
 
+    @Test func theDemoPrintsASecureAddress() async throws {
+        let folder = try ProcessFolder()
+        try await folder.makeCertificate("first")
+        let process = try GatewayProcess([
+            "demo", "--port", "0", "--demo-port", "0", "--config",
+            try folder.write("gateway.yaml", Self.configuration(folder)),
+        ])
+        let url = try await process.demoAddresses().gateway
+        #expect(url.hasPrefix("https://127.0.0.1:"))
+        let client = try Self.client(folder)
+        #expect(try await call("GET", url + "/health/live", client: client).status == 200)
+        try await client.shutdown()
+        await process.stop()
+    }
+
     private static let nothing = #"{"sources":[{"client":"none"}]}"#
 }
