@@ -19,18 +19,33 @@ extension SessionMachine {
         let isStream = state.connection == connection
         guard isStream || control.connection == connection else { return }
         if isStream { aliveness(at: context) }
-        let notification: ServerNotification?
         do throws(TLCPError) {
-            notification = try ServerNotification(parsing: line)
+            if isStream, let update = try UpdateLine(parsing: line) {
+                updateReceived(update, at: context)
+            } else if let notification = try ServerNotification(parsing: line) {
+                if isStream { streamLine(notification, at: context) } else { controlLine(notification, at: context) }
+            }
         } catch {
-            return badData("\(error)", at: context)
+            badData("\(error)", at: context)
         }
-        guard let notification else { return }
-        if isStream {
-            streamLine(notification, at: context)
+    }
+
+    /// The short way of the line that nearly all lines are.
+    private mutating func updateReceived(_ update: UpdateLine, at context: EventContext) {
+        guard isFresh() else { return }
+        subscriptions.received(update, into: &effects)
+        if effects.count == 1, let effect = effects.popLast() {
+            perform(effect, at: context)
         } else {
-            controlLine(notification, at: context)
+            performEffects(at: context)
         }
+    }
+
+    /// Counts a data notification; false if it was processed before.
+    private mutating func isFresh() -> Bool {
+        guard session?.cursor.isFresh() == true else { return false }
+        numberEvents()
+        return true
     }
 
     private mutating func aliveness(at context: EventContext) {
@@ -40,10 +55,7 @@ extension SessionMachine {
     }
 
     private mutating func streamLine(_ notification: ServerNotification, at context: EventContext) {
-        if notification.isDataNotification {
-            guard session?.cursor.isFresh() == true else { return }
-            numberEvents()
-        }
+        if notification.isDataNotification, !isFresh() { return }
         switch notification {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
             subscriptionLine(notification, at: context)
@@ -77,9 +89,13 @@ extension SessionMachine {
     }
 
     private mutating func subscriptionLine(_ notification: ServerNotification, at context: EventContext) {
+        subscriptions.received(notification, into: &effects)
+        performEffects(at: context)
+    }
+
+    private mutating func performEffects(at context: EventContext) {
         var found: [SubscriptionEffect] = []
         swap(&found, &effects)
-        subscriptions.received(notification, into: &found)
         perform(found, at: context)
         found.removeAll(keepingCapacity: true)
         swap(&found, &effects)

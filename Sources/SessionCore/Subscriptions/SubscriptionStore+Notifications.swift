@@ -1,6 +1,15 @@
 package import TLCP
 
 extension SubscriptionStore {
+    /// An update. Effects are appended in order. An update of an unknown subscription makes a delete due.
+    package mutating func received(_ update: UpdateLine, into effects: inout [SubscriptionEffect]) {
+        do throws(ProtocolViolation) {
+            try updateReceived(update, into: &effects)
+        } catch {
+            effects.append(.protocolViolation(error.reason))
+        }
+    }
+
     /// A data notification of a subscription: `U`, `SUBOK`, `SUBCMD`, `UNSUB`, `EOS`, `CS`, `OV`, `CONF`; any other is
     /// ignored. Effects are appended in order. A line of an unknown subscription makes a delete due.
     package mutating func received(
@@ -10,7 +19,7 @@ extension SubscriptionStore {
         do throws(ProtocolViolation) {
             switch notification {
             case .update(let id, let item, let fields):
-                try updateReceived(id, item: item, fields: fields, into: &effects)
+                received(UpdateLine(id, item: item, fields), into: &effects)
             case .subOK(let id, let items, let fields):
                 try announced(id, .init(itemCount: items, fieldCount: fields), into: &effects)
             case .subCmd(let id, let items, let fields, let key, let command):
@@ -42,13 +51,12 @@ extension SubscriptionStore {
     // MARK: - Rows
 
     private mutating func updateReceived(
-        _ id: SubscriptionID,
-        item: Int,
-        fields: FieldList,
+        _ line: UpdateLine,
         into effects: inout [SubscriptionEffect]
     ) throws(ProtocolViolation) {
+        let id = line.subscription
         guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
-        switch try machines.values[index].rowReceived(item: item, fields: fields) {
+        switch try machines.values[index].rowReceived(item: line.item, fields: line.fields) {
         case nil:
             break
         case .deliver(let token, let update, nil), .deliver(let token, let update, .updated),

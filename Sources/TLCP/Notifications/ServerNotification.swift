@@ -74,8 +74,8 @@ package enum ServerNotification: Sendable, Hashable {
 extension ServerNotification {
     /// Parses a line without its CR-LF; nil for an empty line and for an unknown tag, which a client ignores.
     package init?(parsing line: ArraySlice<UInt8>) throws(TLCPError) {
-        if line.isUpdateLine {
-            self = try Self.parseUpdate(line)
+        if let update = try UpdateLine(parsing: line) {
+            self = .update(update.subscription, item: update.item, fields: update.fields)
             return
         }
         let name = line.prefix { $0 != UInt8(ascii: ",") }
@@ -91,21 +91,6 @@ extension ServerNotification {
         case .message: self = try Self.parseMessage(tag, &arguments)
         case .mpn: self = try Self.parseMPN(tag, &arguments)
         }
-    }
-
-    /// Parses `U,<sub>,<item>,<field list>`. Nearly all lines are updates, so this path avoids the argument reader.
-    private static func parseUpdate(_ line: ArraySlice<UInt8>) throws(TLCPError) -> ServerNotification {
-        var index = line.startIndex + 2
-        guard let subscription = WireNumber.count(in: line, from: &index), subscription > 0 else {
-            throw .malformedArgument(tag: Tag.update.rawValue, position: 1)
-        }
-        guard index < line.endIndex else { throw .missingArgument(tag: Tag.update.rawValue, position: 2) }
-        index += 1
-        guard let item = WireNumber.count(in: line, from: &index), item > 0 else {
-            throw .malformedArgument(tag: Tag.update.rawValue, position: 2)
-        }
-        guard index < line.endIndex else { throw .missingArgument(tag: Tag.update.rawValue, position: 3) }
-        return .update(SubscriptionID(subscription), item: item, fields: FieldList(line[(index + 1)...]))
     }
 
     /// Appends the line with its CR-LF.

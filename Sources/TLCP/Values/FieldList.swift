@@ -12,13 +12,6 @@ package struct FieldList: Sendable, Hashable {
     package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 }
 
-extension ArraySlice<UInt8> {
-    /// Whether a line starts with `U,`.
-    var isUpdateLine: Bool {
-        count >= 2 && self[startIndex] == UInt8(ascii: "U") && self[startIndex + 1] == UInt8(ascii: ",")
-    }
-}
-
 /// The effect of one field list on a row.
 package struct RowChange: Sendable, Hashable {
     /// The positions of the fields whose value changed; all of them in the first update of an item.
