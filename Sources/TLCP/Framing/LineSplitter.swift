@@ -10,14 +10,16 @@ package struct LineSplitter: Sendable {
     /// A splitter. The default maximum is 16 MiB.
     package init(maxLineLength: Int = 16 << 20) { self.maxLineLength = maxLineLength }
 
-    /// Returns the lines that a chunk completes, without their CR-LF, empty lines included.
+    /// Appends the lines that a chunk completes, without their CR-LF, empty lines included.
     ///
     /// Throws `lineTooLong`, and discards the incomplete line.
-    package mutating func feed(_ chunk: ArraySlice<UInt8>) throws(TLCPError) -> [ArraySlice<UInt8>] {
-        var lines: [ArraySlice<UInt8>] = []
+    package mutating func feed(
+        _ chunk: ArraySlice<UInt8>,
+        into lines: inout [ArraySlice<UInt8>]
+    ) throws(TLCPError) {
         var rest = chunk
         if !carry.isEmpty {
-            guard let line = try completeCarry(&rest) else { return lines }
+            guard let line = try completeCarry(&rest) else { return }
             lines.append(line)
         }
         while let end = Self.lineEnd(in: rest) {
@@ -25,6 +27,12 @@ package struct LineSplitter: Sendable {
             rest = rest[(end + 2)...]
         }
         carry = Array(try checked(rest, isPartial: true))
+    }
+
+    /// Returns the lines that a chunk completes.
+    package mutating func feed(_ chunk: ArraySlice<UInt8>) throws(TLCPError) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        try feed(chunk, into: &lines)
         return lines
     }
 

@@ -27,7 +27,7 @@ final class LineReceiver {
     func receive(_ buffer: ByteBuffer) throws(TLCPError) {
         guard buffer.readableBytes > 0 else { return }
         byteCount += buffer.readableBytes
-        lines += try splitter.feed(Array(buffer.readableBytesView))
+        try splitter.feed(Array(buffer.readableBytesView)[...], into: &lines)
         if byteCount >= Self.batchSize { flush() }
     }
 
