@@ -69,7 +69,11 @@ public final class LightstreamerClient: Sendable {
     public var edition: ClientConfiguration.Edition { core.configuration.edition }
 
     /// Totals since the client was created.
-    public var counters: ClientCounters { core.state.withLock { $0.counters } }
+    public var counters: ClientCounters {
+        var counters = core.state.withLock { $0.counters }
+        counters.updates = core.updates.load(ordering: .relaxed)
+        return counters
+    }
 
     /// Opens a session and maintains it until `disconnect()` or a refusal by the server. In
     /// `DISCONNECTED:WILL-RETRY` and `DISCONNECTED:TRYING-RECOVERY` it ends a pause between attempts and tries at

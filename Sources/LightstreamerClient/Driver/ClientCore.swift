@@ -8,6 +8,8 @@ final class ClientCore: Sendable {
     let mailbox = Mailbox<DriverInput>()
     let configuration: ClientConfiguration
     let cookieJar: CookieJar
+    /// `ClientCounters.updates`, which changes too often for the lock.
+    let updates = Atomic<UInt64>(0)
     /// See `LightstreamerClient.notificationNumber`.
     let notificationNumber = Atomic(0)
     /// See `LightstreamerClient.isSessionOffered`.

@@ -8,15 +8,25 @@ final class EventDelivery {
     /// The observers in order of addition: adapters of delegates and legacy listeners, event sequences, package
     /// observers.
     private var observers: [any ClientObserver] = []
-    private var subscriptions: [SubscriptionToken: Subscription] = [:]
+    private var subscriptions: [SubscriptionToken: Subscription] = [:] { didSet { recent = nil } }
+    /// The subscription of the last event, to which the next one usually belongs.
+    private var recent: (token: SubscriptionToken, subscription: Subscription)?
     private var messages: [MessageToken: OutgoingMessage] = [:]
     private var censusKey: String?
     /// The time of the input that is being handled.
     var now = Moment.zero
+    private var retainedClient: LightstreamerClient?
 
     init(core: ClientCore) { self.core = core }
 
-    private var client: LightstreamerClient? { core.state.withLock { $0.client } }
+    /// The client; nil once it is released. It is retained from its first use in an input until the end of the input.
+    private var client: LightstreamerClient? {
+        if retainedClient == nil { retainedClient = core.state.withLock { $0.client } }
+        return retainedClient
+    }
+
+    /// The input has been handled.
+    func endInput() { retainedClient = nil }
 
     // MARK: - Observers
 
@@ -137,7 +147,7 @@ final class EventDelivery {
     // MARK: - Subscriptions and messages
 
     private func deliver(_ event: SubscriptionEvent, of token: SubscriptionToken) {
-        guard let subscription = subscriptions[token] else { return }
+        guard let subscription = subscription(of: token) else { return }
         let (hasEnded, subscriptionObservers) = subscription.take(event, of: token, at: now)
         if hasEnded { core.forget(subscription) }
         switch event {
@@ -145,16 +155,19 @@ final class EventDelivery {
             subscriptions[token] = nil
             emit(.subscription(subscription, event))
         case .update:
-            // One lock for each update: the counter and the client share it.
-            let client = core.state.withLock { state in
-                state.counters.updates &+= 1
-                return state.client
-            }
-            if let client { emit(.subscription(subscription, event), of: client) }
+            core.updates.wrappingAdd(1, ordering: .relaxed)
+            emit(.subscription(subscription, event))
         default:
             emit(.subscription(subscription, event))
         }
         for observer in subscriptionObservers { observer.subscription(subscription, emitted: event) }
+    }
+
+    private func subscription(of token: SubscriptionToken) -> Subscription? {
+        if let recent, recent.token == token { return recent.subscription }
+        guard let found = subscriptions[token] else { return nil }
+        recent = (token, found)
+        return found
     }
 
     private func deliver(_ outcome: MessageOutcome, of token: MessageToken) {

@@ -37,6 +37,7 @@ final class SessionDriver {
             for input in await core.mailbox.take() {
                 if case .shutDown = input { return await finish() }
                 handle(input)
+                delivery.endInput()
             }
         }
     }

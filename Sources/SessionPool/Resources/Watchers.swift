@@ -11,6 +11,8 @@ package final class Watchers<State: Sendable>: Sendable {
     }
 
     private let entries = Mutex(Entries())
+    /// The number of watchers, written under the lock.
+    private let count = Atomic(0)
 
     /// No watchers.
     package init() {}
@@ -24,6 +26,7 @@ package final class Watchers<State: Sendable>: Sendable {
             let handle = entries.next
             entries.next += 1
             entries.watchers[handle] = watcher
+            count.store(entries.watchers.count, ordering: .relaxed)
             return handle
         }
         guard watcher(present()) else { return handle }
@@ -33,11 +36,17 @@ package final class Watchers<State: Sendable>: Sendable {
 
     /// Ends a watch.
     package func cancel(_ handle: UInt64) {
-        entries.withLock { entries in _ = entries.watchers.removeValue(forKey: handle) }
+        entries.withLock { entries in
+            entries.watchers[handle] = nil
+            count.store(entries.watchers.count, ordering: .relaxed)
+        }
     }
 
     /// Whether there are no watchers: a cheap check before a state is put together.
-    package var isEmpty: Bool { entries.withLock { $0.watchers.isEmpty } }
+    ///
+    /// For a thread that has changed the state under the lock of the state, a watcher that did not see the change
+    /// counts: it was registered before it read the state under that lock.
+    package var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// Calls every watcher.
     package func notify(_ state: State) {
