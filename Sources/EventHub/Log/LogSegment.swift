@@ -24,6 +24,8 @@ final class LogSegment: @unchecked Sendable {
 
     private let records: UnsafeMutablePointer<LogRecord>
     private let buffers: [VariantBuffer?]
+    /// The variants that the segment holds, with their buffers.
+    let held: [(variant: EventVariant, buffer: VariantBuffer)]
 
     /// An empty segment that holds these variants.
     init(
@@ -40,7 +42,9 @@ final class LogSegment: @unchecked Sendable {
         self.capacity = capacity
         self.byteCapacity = byteCapacity
         records = .allocate(capacity: capacity)
-        buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
+        let buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
+        held = zip(EventVariant.all, buffers).compactMap { variant, buffer in buffer.map { (variant, $0) } }
+        self.buffers = buffers
     }
 
     deinit {
@@ -66,6 +70,9 @@ final class LogSegment: @unchecked Sendable {
 
     /// The record at an index.
     func record(at index: Int) -> LogRecord { records[index] }
+
+    /// The event at an index.
+    func event(at index: Int) -> HubEvent { (records + index).pointee.event }
 
     /// The sequence of the record at an index.
     func sequence(at index: Int) -> UInt64 { (records + index).pointee.sequence }

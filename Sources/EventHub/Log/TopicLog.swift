@@ -97,15 +97,15 @@ struct TopicLog {
     ) {
         var size = event.weight
         if tail.count == tail.capacity { grow(for: 0) }
-        for variant in EventVariant.all {
-            if !tail.holds(variant.index) { continue }
+        for (variant, buffer) in tail.held {
             encoder.encode(event, sequence: sequence, of: context, as: variant)
-            size = max(size, encoder.json.bytes.count)
-            if tail.buffer(variant)?.hasRoom(for: encoder.json.bytes.count) == false {
-                grow(for: encoder.json.bytes.count)
+            let length = encoder.json.bytes.count
+            size = max(size, length)
+            if !buffer.hasRoom(for: length) {
+                grow(for: length)
                 return append(event, sequence: sequence, now: now, encoder: &encoder, limits: limits)
             }
-            tail.buffer(variant)?.append(encoder.json.bytes, at: tail.count)
+            buffer.append(encoder.json.bytes, at: tail.count)
         }
         tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event))
         weight += size

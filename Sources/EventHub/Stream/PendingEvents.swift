@@ -21,6 +21,11 @@ struct PendingEvents {
         var conflated = 0
         /// Updates that are sent as a count only.
         var dropped = 0
+
+        static func += (left: inout Losses, right: Losses) {
+            left.conflated += right.conflated
+            left.dropped += right.dropped
+        }
     }
 
     private var entries: [PendingEntry] = []

@@ -241,27 +241,36 @@ final class Subscriber: StreamContent {
 
     /// Moves unread events from the shared logs to the pending ones, conflated where allowed.
     private func fold(through last: UInt64 = .max) {
-        let conflating = conflates && (isBehind || isPaced)
+        var losses = PendingEvents.Losses()
         var order = MergeOrder()
         for cursor in ready { order.append(cursor.nextSequence()) }
-        while let (place, _) = order.next() {
+        while let (place, until) = order.next() {
             let cursor = ready[place]
-            let segment = cursor.segment
-            let record = segment.record(at: cursor.index)
-            guard record.sequence <= last else { break }
-            let losses = pending.append(
-                record.event,
-                sequence: record.sequence,
+            fold(cursor, through: min(last, until), &losses)
+            if let next = cursor.nextSequence(), next <= last { order.set(next, at: place) }
+        }
+        count(losses)
+        unlistRead()
+        if pending.isOverfull { closeSlowReader() }
+    }
+
+    /// Moves the unread events of the cursor's segment up to a sequence.
+    private func fold(_ cursor: Cursor, through last: UInt64, _ losses: inout PendingEvents.Losses) {
+        let conflating = conflates && (isBehind || isPaced)
+        let end = cursor.readableEnd()
+        let segment = cursor.segment
+        var index = cursor.index
+        while index < end, segment.sequence(at: index) <= last {
+            losses += pending.append(
+                segment.event(at: index),
+                sequence: segment.sequence(at: index),
                 context: segment.context,
                 channel: cursor.channel.id,
                 conflating: conflating
             )
-            count(losses)
-            cursor.advance(to: cursor.index + 1)
-            order.set(cursor.nextSequence(), at: place)
+            index += 1
         }
-        unlistRead()
-        if pending.isOverfull { closeSlowReader() }
+        cursor.advance(to: index)
     }
 
     /// Drops the pending events and ends the stream, whose reader is too slow.
