@@ -46,15 +46,17 @@ final class StreamingSession {
     }
 }
 
-/// A topic of a hub, with streams that keep up, on a shard without sockets.
+/// A topic of a hub, with streams that keep up or are late, on a shard without sockets.
 struct PublishedTopic {
     private let hub = EventHub(epoch: "epoch", clock: { .zero })
     private let shard: HubShard
     private var contents: [any StreamContent] = []
     private var news = FeedNews()
+    private let isLate: Bool
 
-    /// A topic with a number of streams.
-    init(readers: Int) {
+    /// A topic with a number of streams. Late ones read after all events, which are conflated for them.
+    init(readers: Int, isLate: Bool = false) {
+        self.isLate = isLate
         shard = hub.makeShard(seed: 1) {}
         hub.take(.clientAdded("c1", .connectedWSStreaming))
         hub.take(.subscriptionAdded("s1", StreamingSession.properties))
@@ -78,13 +80,19 @@ struct PublishedTopic {
     mutating func publish(_ events: [SubscriptionEvent]) {
         for (index, event) in events.enumerated() {
             hub.take(.event(.subscription(event), .subscription("s1")))
-            if index % 100 == 99 { fill() }
+            guard index % 100 == 99 else { continue }
+            if isLate { collect() } else { fill() }
         }
+        fill()
+    }
+
+    private mutating func collect() {
+        news.removeAll()
+        shard.collect(into: &news, now: .zero)
     }
 
     private mutating func fill() {
-        news.removeAll()
-        shard.collect(into: &news, now: .zero)
+        collect()
         for content in contents {
             var batch = StreamBatch(byteLimit: 1 << 16, pieceLimit: 256)
             while case .more = content.fill(&batch, now: .zero) {

@@ -68,3 +68,6 @@ measure("hub without readers", lines, rounds: rounds) { silent.publish(events) }
 
 var read = PublishedTopic(readers: 1)
 measure("hub with encoding", lines, rounds: rounds) { read.publish(events) }
+
+var late = PublishedTopic(readers: 1, isLate: true)
+measure("hub with conflation", lines, rounds: rounds) { late.publish(events) }
