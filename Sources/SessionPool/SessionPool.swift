@@ -97,8 +97,7 @@ package final class SessionPool: Sendable {
         let actions = state.withLock { $0.machine.timePassed(at: now) }
         for action in actions { perform(action) }
         for client in clients() { client.reconnectIfDue(at: now) }
-        let deadline = now - configuration.clientIdle
-        let idle = clients().filter { $0.isDedicated && $0.isIdle(since: deadline) }
+        let idle = clients().filter { $0.isDedicated && $0.isIdle(for: configuration.clientIdle, at: now) }
         for client in idle { closeClient(client) }
     }
 

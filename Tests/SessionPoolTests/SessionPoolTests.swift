@@ -51,6 +51,20 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    @Test func aDedicatedClientIsNotIdleWhileARequestWaitsForItsStatus() throws {
+        let pool = pool { $0.clientIdle = .seconds(5) }
+        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        let handle = client.watchers.add(present: { client.situation }) { _ in false }
+        let waiting = try #require(handle)
+        for _ in 0..<3 { pass(4, in: pool) }
+        client.watchers.cancel(waiting)
+        // A client whose creation has just been answered exists.
+        pass(4, in: pool)
+        #expect(pool.client(client.id) != nil)
+        pass(1, in: pool)
+        #expect(pool.client(client.id) == nil)
+    }
+
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
         let pool = pool()
         #expect(try pool.joinImplicit(Self.key).isOpened)

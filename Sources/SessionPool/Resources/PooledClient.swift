@@ -89,9 +89,10 @@ package final class PooledClient: Sendable {
         }
     }
 
-    /// Whether no stream and no call has used the client since a moment.
-    func isIdle(since moment: Moment) -> Bool {
-        state.withLock { $0.streams <= 0 && $0.lastUsed <= moment }
+    /// Whether no stream and no call has used the client for a time. A call that waits for its status uses it.
+    func isIdle(for time: Duration, at now: Moment) -> Bool {
+        if !watchers.isEmpty { touch(at: now) }
+        return state.withLock { $0.streams <= 0 && $0.lastUsed <= now - time }
     }
 
     /// Marks the client as closing; false if it was already.

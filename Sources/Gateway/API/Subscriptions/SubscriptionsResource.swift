@@ -214,13 +214,21 @@ struct SubscriptionsResource: Sendable {
             present: { resource.status },
             decide: { state in
                 if state.isSubscribed { return subscribed().waited(seconds) }
-                guard !state.isActive, let refusal = state.lastError else { return nil }
+                guard !state.isActive else { return nil }
+                // Another request has unsubscribed or deleted it.
+                guard let refusal = state.lastError else { return ended(resource, call, timedOut).waited(seconds) }
                 refused()
                 return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription).waited(seconds)
             },
             timedOut: timedOut
         )
     }
+}
+
+/// The response to a request that waited for a subscription which is not active any more.
+private func ended(_ resource: SubscriptionResource, _ call: Call, _ inactive: () -> Response) -> Response {
+    if !resource.isDeleted { return inactive() }
+    return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(resource.id.rawValue))
 }
 
 extension Services {

@@ -127,4 +127,19 @@ import Testing
         }
         #expect(status == 404)
     }
+
+    /// The upstream cannot be reached, so that the subscription stays active and not subscribed.
+    @Test(arguments: [("POST", "/unsubscribe", 202, 202), ("DELETE", "", 204, 404)])
+    func aRequestThatWaitsForASubscriptionEndsWithIt(method: String, path: String, status: Int, end: Int) async {
+        let subscription = "/v1/subscriptions/" + fixture.makeSubscription()
+        let fixture = fixture
+        let ended = await withCheckedContinuation { continuation in
+            let waiting = fixture.perform("POST", subscription + "/subscribe", "", ["Prefer": "wait=300"]) { response in
+                continuation.resume(returning: response.status)
+            }
+            #expect(waiting.isWaiting)
+            #expect(fixture.perform(method, subscription + path).status == status)
+        }
+        #expect(ended == end)
+    }
 }
