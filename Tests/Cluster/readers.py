@@ -8,6 +8,9 @@ import time
 from callers import Caller
 from cluster import AUTHORIZATION, STREAMS
 
+# A longer time without updates is noted among the faults.
+NOTED_SILENCE = 8.0
+
 
 class Findings:
     def __init__(self):
@@ -115,7 +118,10 @@ class Reader:
         found = self.findings
         found.updates += 1
         now = time.monotonic()
-        found.longest = max(found.longest, now - self.heard)
+        silence = now - self.heard
+        found.longest = max(found.longest, silence)
+        if silence > NOTED_SILENCE:
+            self.cluster.note(f"reader {self.name} had no update for {silence:.1f} s")
         self.heard = now
         item, number = data["item"], int(data["fields"]["number"])
         last, highest = self.numbers.get(item), self.highest.get(item, 0)
