@@ -38,7 +38,9 @@ struct ClusterFixture {
             configuration.pool.maxDedicatedClients = maxResources
             configuration.pool.maxSubscriptionResources = maxResources
         }
-        for index in 0..<count { try await fixture.add(index, configuration, suspect) }
+        for index in 0..<count {
+            fixture.members.append(try await fixture.makeMember(index, configuration, suspect))
+        }
         let (engine, members) = (fixture.engine, fixture.members)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for member in members {
@@ -65,7 +67,25 @@ struct ClusterFixture {
         for member in members { await member.catchUp() }
     }
 
-    private mutating func add(_ index: Int, _ configuration: GatewayConfiguration, _ suspect: Duration) async throws {
+    /// Runs a test with one more member, which joins now.
+    func withAnother(_ test: (ClusterMember) async throws -> Void) async throws {
+        var configuration = GatewayConfiguration()
+        configuration.access = AccessFixture.keys()
+        let member = try await makeMember(members.count, configuration, .zero)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await member.node.run() }
+            await member.join(engine)
+            await member.catchUp()
+            try await test(member)
+            group.cancelAll()
+        }
+    }
+
+    private func makeMember(
+        _ index: Int,
+        _ configuration: GatewayConfiguration,
+        _ suspect: Duration
+    ) async throws -> ClusterMember {
         var timings = ClusterTimings()
         timings.echoTimeout = .seconds(1_000_000)
         // While no time passes no member is suspected, and all have reported what they have.
@@ -74,7 +94,7 @@ struct ClusterFixture {
         // The first member finds no other one; the others ask until they have the state.
         timings.requestCount = index == 0 ? 1 : .max
         timings.loading = .zero
-        members.append(try await ClusterMember(index, engine, time, timings, configuration))
+        return try await ClusterMember(index, engine, time, timings, configuration)
     }
 }
 

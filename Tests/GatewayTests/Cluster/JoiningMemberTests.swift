@@ -1,0 +1,55 @@
+import EventHub
+import SessionCore
+import StreamIO
+import Testing
+
+@testable import Gateway
+
+@Suite(.timeLimit(.minutes(2))) struct JoiningMemberTests {
+    private let source = StreamSource.client("c", withSubscriptions: false)
+
+    private func report(_ status: ClientStatus, _ member: ClusterMember) {
+        member.node.take(.event(.status(status), .client("c")))
+    }
+
+    private func lastID(_ member: ClusterMember) -> String { "\(member.node.hub.epoch)-\(member.node.hub.sequence)" }
+
+    /// The outcome of a stream that resumes on a member.
+    private func outcome(after id: String, _ member: ClusterMember) throws -> ResumeOutcome? {
+        let hub = member.node.hub
+        var request = StreamRequest(sources: [source])
+        request.lastEventID = id
+        let stream = try hub.admit(request)
+        let opening = StreamOpening(
+            stream: stream,
+            id: StreamID(slot: 0, generation: 0),
+            framing: .bare,
+            now: .zero
+        )
+        let shard = hub.makeShard(seed: 0) {}
+        return withExtendedLifetime(shard) {
+            let content = shard.open(opening)
+            defer { content.ended(.peerClosed) }
+            return hub.stream(stream)?.outcome
+        }
+    }
+
+    @Test func streamsResumeOnAMemberThatJoinsAfterTheirLastEvent() async throws {
+        try await ClusterFixture.run(1) { cluster in
+            let first = cluster.members[0]
+            first.node.take(.clientAdded("c", .disconnected))
+            await cluster.settle()
+            var ids = [lastID(first)]
+            for status in [ClientStatus.connecting, .connectedWSStreaming, .stalled] {
+                report(status, first)
+                await cluster.settle()
+                ids.append(lastID(first))
+            }
+            try await cluster.withAnother { second in
+                let before = "\(first.node.hub.epoch)-0"
+                let outcomes = try (ids + [before]).map { try outcome(after: $0, second) }
+                #expect(outcomes == [.resumed, .resumed, .resumed, .resumed, .gap])
+            }
+        }
+    }
+}
