@@ -78,6 +78,7 @@ struct PublishedTopic {
 
     /// Publishes events one by one, as a session does; the streams take them in batches.
     mutating func publish(_ events: [SubscriptionEvent]) {
+        if isLate { contents.forEach { $0.blocked() } }
         for (index, event) in events.enumerated() {
             hub.take(.event(.subscription(event), .subscription("s1")))
             guard index % 100 == 99 else { continue }
