@@ -66,6 +66,8 @@ package enum PoolError: Error, Equatable, Sendable {
     case addressNotAllowed(String)
     /// A quota is used up.
     case overQuota(PoolQuota)
+    /// Credits of an upstream are missing. Not an error of a pool with all credits.
+    case creditsNeeded(CreditShortage)
     /// The value of a property was refused; `property` is its REST name.
     case invalidValue(property: String, rule: String)
     /// A valid call that the present state does not allow.

@@ -39,6 +39,7 @@ extension HTTPHost {
         call.body = request.body
         call.caller = Caller(request.caller)
         call.isListing = request.isListing
+        call.isForwarded = true
         call.onAbandonment = abandonment.add
         do {
             let path = try RequestPath(raw: request.path)

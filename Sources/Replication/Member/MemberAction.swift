@@ -1,4 +1,5 @@
 package import EventHub
+package import SessionCore
 
 /// An action that `MemberMachine` orders.
 package enum MemberAction: Sendable, Equatable {
@@ -27,6 +28,12 @@ package enum MemberAction: Sendable, Equatable {
     case inherit(String, ResourceSpecification)
     /// Release a resource that another member owns now. Its release is not reported to the log.
     case surrender(String)
+    /// This member may have more open on an upstream.
+    case credit(upstream: String, UpstreamCredits)
+    /// Release the credits of an upstream that this member does not use, and answer the claim at a position.
+    case yieldCredits(upstream: String, claim: UInt64)
+    /// Keep only the credits that are in use: other members may have the rest.
+    case forfeitCredits
     /// The log decided what a request of this member waits for.
     case report(RecordSubject, RecordOutcome)
     /// Create a prepared stream that another member owned, and own it from now on.

@@ -126,6 +126,12 @@ extension MemberMachine {
                 actions += inherited(id)
             case .refused(let id, let other): if other == member { actions.append(.surrender(id)) }
             case .streamLost(let id, let loser): if loser == member { actions.append(.surrenderStream(id)) }
+            case .credited(let upstream, let credits, let owner):
+                if owner == member { actions.append(.credit(upstream: upstream, credits)) }
+            case .creditsSought(let upstream, let claim):
+                if ledger?.awaits(member, for: claim, of: upstream) == true {
+                    actions.append(.yieldCredits(upstream: upstream, claim: claim))
+                }
             case .decided(let subject, let writer, let outcome):
                 if writer == member { actions.append(.report(subject, outcome)) }
             }
@@ -156,7 +162,7 @@ extension MemberMachine {
         configurations[gone] = nil
         for id in carried { noteUnwanted(id, now) }
         guard gone == member else { return [] }
-        let actions = resetMembership()
+        let actions = resetMembership() + [.forfeitCredits]
         if isLeaving { return actions + [.left] }
         join()
         return actions

@@ -271,7 +271,8 @@ package struct MemberMachine: ~Copyable, Sendable {
         ledger = nil
         replay = nil
         reader = LogReader(position: base)
-        let actions = resetMembership()
+        // This member may have been removed meanwhile.
+        let actions = resetMembership() + [.forfeitCredits]
         phase = .loading(Loading(since: now, nextRequest: now, base: base))
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }

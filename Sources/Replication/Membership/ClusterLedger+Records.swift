@@ -34,6 +34,8 @@ extension ClusterLedger {
             apply(record, by: member, &effects)
         case .quota(let record):
             apply(record, by: member, &effects)
+        case .credit(let record):
+            apply(record, by: member, &effects)
         case .part:
             break
         }
@@ -66,14 +68,20 @@ extension ClusterLedger {
     mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
         for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
             guard let specification = specified[id]?.specification else { continue }
-            let able = members.filter { member in
-                specification.upstream.map { member.value.info.upstreams.contains($0) } ?? true
+            let entry = subscriptions[id].flatMap { specification.isPooled(id) && $0.isActive ? $0 : nil }
+            var able = specification.upstream.map(able) ?? Array(members.keys)
+            if entry != nil, let upstream = specification.upstream {
+                able = credits.carriers(of: upstream, among: able)
             }
             let hash = FNV1a(of: specification.group).value
-            guard let owner = Rendezvous.ranking(of: able.keys, for: hash).first else { continue }
+            guard let owner = Rendezvous.ranking(of: able, for: hash).first else { continue }
             specified[id]?.owner = owner
             clients[id]?.owner = owner
             subscriptions[id]?.owner = owner
+            if let entry, let upstream = specification.upstream {
+                let needsSession = !credits[upstream].hasSession(owner)
+                assignCredits(for: entry.properties, of: upstream, withSession: needsSession, to: owner, &effects)
+            }
             effects.append(.inherited(id))
         }
     }
@@ -104,17 +112,28 @@ extension ClusterLedger {
         effects.append(.wanted(id, by: member))
     }
 
-    /// Assigns a shared subscription to the owner of its group. If the group has none, the owner is the member that
-    /// ranks first among those that have the upstream.
+    /// Assigns a shared subscription, with its credits, to the owner of its group. If the group has none, the owner is the
+    /// member that ranks first among those that have the upstream, or that have a session while no further one is free.
     mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
         guard let topic = topics[id] else { return }
+        let upstream = topic.key.upstream
         let group = group(of: id, topic.key)
-        let able = members.filter { $0.value.info.upstreams.contains(topic.key.upstream) }.keys
-        guard let owner = ownedGroups[group]?.owner ?? Rendezvous.ranking(of: able, for: group).first else { return }
+        let present = ownedGroups[group]?.owner
+        let carriers = credits.carriers(of: upstream, among: able(upstream))
+        guard let owner = present ?? Rendezvous.ranking(of: carriers, for: group).first else { return }
         ownedGroups[group, default: OwnedGroup(owner: owner, count: 0)].count += 1
         topics[id]?.owner = owner
         topics[id]?.tenure = position
+        let properties = topic.key.properties
+        assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner, &effects)
         effects.append(.assigned(id))
+    }
+
+    /// Takes a shared subscription from its owner.
+    mutating func unassign(_ id: String) {
+        guard let topic = topics[id], topic.owner != nil else { return }
+        topics[id]?.owner = nil
+        leaveGroup(topic, id)
     }
 
     /// Adds a topic from a snapshot of another member.
@@ -139,6 +158,10 @@ extension ClusterLedger {
     private mutating func forget(_ topic: SharedTopic, _ id: String) {
         topics[id] = nil
         subscriptions[id] = nil
+        leaveGroup(topic, id)
+    }
+
+    private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {
         let group = group(of: id, topic.key)
         ownedGroups[group]?.count -= 1
         if ownedGroups[group]?.count == 0 { ownedGroups[group] = nil }

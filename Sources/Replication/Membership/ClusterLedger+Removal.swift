@@ -7,6 +7,8 @@ extension ClusterLedger {
         guard members.removeValue(forKey: gone) != nil else { return }
         removed = (removed + [gone]).suffix(Self.remembered)
         requests.abandonAll(by: gone)
+        // Its credits are free for the members that inherit from it, before claims that wait get them.
+        credits.release(all: gone)
         let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
         let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
         for id in topics.keys { topics[id]?.wantedBy.remove(gone) }
@@ -34,6 +36,7 @@ extension ClusterLedger {
             if let heir = specified[id]?.owner { moveQuotas(of: id, from: gone, to: heir) }
         }
         quotas.releaseAll(of: gone)
+        for upstream in credits.upstreams.keys.sorted() { settleCredits(of: upstream, &effects) }
     }
 
     /// Assigns each session of a removed member to the new owner of its subscriptions; returns these by client. A

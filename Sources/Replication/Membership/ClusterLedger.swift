@@ -93,6 +93,8 @@ package struct ClusterLedger: Sendable, Equatable {
     var requests = IdempotentRequests()
     /// The units of quotas that are in use.
     var quotas = SharedQuotas()
+    /// What the members may have open on the upstreams.
+    var credits = SharedCredits()
     /// Members that were removed, newest last: a late repetition of their first frame does not add them again.
     var removed: [UInt64] = []
 
@@ -225,6 +227,10 @@ package enum LedgerEffect: Sendable, Equatable {
     case refused(String, by: UInt64)
     /// A member has lost its prepared stream to another one, or has never owned it.
     case streamLost(String, by: UInt64)
+    /// A member has more credits of an upstream.
+    case credited(upstream: String, UpstreamCredits, to: UInt64)
+    /// The claim at a position waits for the members to release the credits of an upstream that they do not use.
+    case creditsSought(upstream: String, claim: UInt64)
     /// The log decided what a request of a member waits for.
     case decided(RecordSubject, by: UInt64, RecordOutcome)
 }

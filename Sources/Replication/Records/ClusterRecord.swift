@@ -52,6 +52,9 @@ package struct ResourceSpecification: Sendable, Equatable {
     /// The remaining content, in the format of the gateway.
     package var content: [UInt8]
 
+    /// Whether the subscription of this id is one of the pool, and not of a dedicated client.
+    func isPooled(_ id: String) -> Bool { group == id }
+
     /// A specification.
     package init(group: String, upstream: String?, owner: String? = nil, content: [UInt8]) {
         self.group = group
@@ -109,6 +112,8 @@ package enum ClusterRecord: Sendable, Equatable {
     case request(RequestRecord)
     /// The use of a quota of the whole cluster.
     case quota(QuotaRecord)
+    /// The credits of an upstream.
+    case credit(CreditRecord)
     /// A part of a record that is too large for one frame; the record is complete with its last part.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
@@ -130,6 +135,7 @@ enum RecordTag {
     static let session: UInt8 = 13
     static let upstreamNumber: UInt8 = 14
     static let quota: UInt8 = 15
+    static let credit: UInt8 = 16
 }
 
 extension ClusterRecord {
@@ -188,6 +194,9 @@ extension ClusterRecord {
         case .quota(let record):
             writer.byte(RecordTag.quota)
             writer.quota(record)
+        case .credit(let record):
+            writer.byte(RecordTag.credit)
+            writer.credit(record)
         case .part(let bytes, let isLast):
             writer.byte(RecordTag.part)
             writer.bool(isLast)
@@ -237,6 +246,7 @@ extension ClusterRecord {
         case RecordTag.upstreamNumber:
             record = .upstreamNumber(id: try reader.string(), tenure: try reader.varint(), number: try reader.varint())
         case RecordTag.quota: record = .quota(try reader.quota())
+        case RecordTag.credit: record = .credit(try reader.credit())
         case RecordTag.part:
             let isLast = try reader.bool()
             record = .part(try reader.blob(), isLast: isLast)

@@ -93,6 +93,7 @@ extension ByteWriter {
         }
         requests(ledger.requests)
         quotas(ledger.quotas)
+        credits(ledger.credits)
         varint(ledger.ticketUses.forgottenThrough)
         list(ledger.ticketUses.uses) { writer, use in
             writer.key(use.key)
@@ -152,6 +153,7 @@ extension ByteReader {
         for _ in 0..<(try varint()) { try topic(into: &ledger) }
         ledger.requests = try requests()
         ledger.quotas = try quotas()
+        ledger.credits = try sharedCredits()
         let forgottenThrough = try varint()
         let uses = try list { reader throws(CodingError) in
             TicketUses.Use(key: try reader.recordKey(), position: try reader.varint())

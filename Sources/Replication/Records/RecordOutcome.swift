@@ -8,6 +8,8 @@ package enum RecordSubject: Sendable, Hashable {
     case request(RecordKey)
     /// The claim of units of quotas, by its number.
     case quota(UInt64)
+    /// The claim of credits of an upstream, by its number.
+    case credits(UInt64)
 }
 
 /// The decision of the log, which is the same on every member.

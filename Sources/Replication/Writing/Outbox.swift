@@ -70,6 +70,9 @@ package struct Outbox: Sendable {
         sharedIDs.insert(id)
     }
 
+    /// The tenure in which the member owns a shared subscription; nil if it does not own it.
+    package func tenure(of id: String) -> UInt64? { tenures[id] }
+
     /// The member no longer owns a shared subscription.
     package mutating func end(_ id: String) { tenures[id] = nil }
 

@@ -1,3 +1,5 @@
+package import SessionCore
+
 /// The figures of an upstream's pool at a moment.
 package struct PoolFigures: Equatable, Sendable {
     /// Open pooled sessions.
@@ -17,17 +19,22 @@ package struct PoolFigures: Equatable, Sendable {
         self.users = users
     }
 
+    /// The credits that these take.
+    package var used: UpstreamCredits {
+        UpstreamCredits(sessions: sessions, subscriptions: subscriptions, items: items)
+    }
+
     /// A subscription is opened, for one user.
     mutating func opened(_ key: SharedKey) {
         subscriptions += 1
-        items += key.itemCount
+        items += key.properties.countedItems
         users += 1
     }
 
     /// A subscription with this number of users is closed.
     mutating func closed(_ key: SharedKey, users count: Int) {
         subscriptions -= 1
-        items -= key.itemCount
+        items -= key.properties.countedItems
         users -= count
     }
 }
@@ -45,5 +52,24 @@ package struct PoolLimits: Equatable, Sendable {
         maxSubscriptionsPerSession = upstream.maxSubscriptionsPerSession
         maxSubscriptions = upstream.maxSubscriptions
         maxItems = upstream.maxItems
+    }
+}
+
+/// The credits of an upstream that a subscription needs and a pool does not have.
+package struct CreditShortage: Equatable, Sendable {
+    /// The upstream.
+    package let upstream: String
+    /// What is missing.
+    package let missing: UpstreamCredits
+    /// Whether a session is missing that the pool can do without, because a present one has room.
+    package let isOptional: Bool
+
+    /// The error if the credits cannot be had: the first of the quotas whose free credits are less.
+    package func refusal(free: UpstreamCredits, limits: UpstreamCredits) -> PoolError {
+        if missing.subscriptions > free.subscriptions {
+            return .overQuota(.subscriptions(upstream: upstream, limit: limits.subscriptions))
+        }
+        if missing.items > free.items { return .overQuota(.items(upstream: upstream, limit: limits.items)) }
+        return .overQuota(.sessions(upstream: upstream, limit: limits.sessions))
     }
 }

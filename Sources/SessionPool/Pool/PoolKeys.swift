@@ -13,9 +13,6 @@ package struct SharedKey: Hashable, Sendable {
         self.session = session
         self.properties = properties
     }
-
-    /// How many items count against the quota. A group counts as one: the client does not know its size.
-    var itemCount: Int { properties.items.names?.count ?? 1 }
 }
 
 /// The upstream and the credentials that a pooled session is opened with: sessions are shared only where both agree.

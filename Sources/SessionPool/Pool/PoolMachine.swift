@@ -27,6 +27,8 @@ package struct PoolMachine: ~Copyable {
     private var byKey: [SharedKey: SharedID] = [:]
     private var nextShared: UInt64 = 1
     private var figures: [String: PoolFigures] = [:]
+    /// What the pool may have open, if other processes have their share of the limits; nil: all that the limits admit.
+    private(set) var credits: PoolCredits?
 
     /// A machine with nothing open.
     package init(configuration: PoolConfiguration) {
@@ -64,7 +66,9 @@ package struct PoolMachine: ~Copyable {
         try checkQuotas(key)
         var actions: [PoolAction] = []
         let client: ClientID
-        if let open = try sessionWithRoom(key.session) {
+        let present = try sessionWithRoom(key.session)
+        try checkCredits(key, needsSession: present == nil)
+        if let open = present {
             client = open
         } else {
             client = freshClient
@@ -75,6 +79,8 @@ package struct PoolMachine: ~Copyable {
         }
         let id = open(key, on: client)
         actions.append(.openShared(id, key, on: client))
+        let used = figures(of: key.session.upstream).used
+        credits?.used(used, of: key.session.upstream)
         return (id, actions)
     }
 
@@ -133,7 +139,7 @@ package struct PoolMachine: ~Copyable {
         byKey[entry.key] = nil
         byKey[key] = id
         shared[id] = Shared(key: key, client: entry.client)
-        figures[key.session.upstream]?.items += key.itemCount - entry.key.itemCount
+        figures[key.session.upstream]?.items += key.properties.countedItems - entry.key.properties.countedItems
         return true
     }
 
@@ -188,24 +194,60 @@ package struct PoolMachine: ~Copyable {
         if figures.subscriptions >= limit.maxSubscriptions {
             throw .overQuota(.subscriptions(upstream: upstream, limit: limit.maxSubscriptions))
         }
-        if figures.items + key.itemCount > limit.maxItems {
+        if figures.items + key.properties.countedItems > limit.maxItems {
             throw .overQuota(.items(upstream: upstream, limit: limit.maxItems))
         }
     }
 
     private func sessionWithRoom(_ key: SessionKey) throws(PoolError) -> ClientID? {
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
-        func firstWithRoom(_ fits: (SessionKey) -> Bool) -> ClientID? {
-            sessionOrder.first { client in
-                guard let session = sessions[client] else { return false }
-                return fits(session.key) && session.shared < limit.maxSubscriptionsPerSession
-            }
-        }
-        if let open = firstWithRoom({ $0 == key }) { return open }
-        guard figures(of: key.upstream).sessions >= limit.maxSessions else { return nil }
+        if let open = firstSession(below: limit, where: { $0 == key }) { return open }
+        let isFull = figures(of: key.upstream).sessions >= limit.maxSessions
+        guard isFull || credits?.sharesSessions(of: key.upstream) ?? false else { return nil }
         // Without a session of its own, the group shares one with another group.
-        if let open = firstWithRoom({ $0.hasSameAccount(as: key) }) { return open }
+        if let open = firstSession(below: limit, where: { $0.hasSameAccount(as: key) }) { return open }
+        guard isFull else { return nil }
         throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
+    }
+
+    private func firstSession(below limit: PoolLimits, where fits: (SessionKey) -> Bool) -> ClientID? {
+        sessionOrder.first { client in
+            guard let session = sessions[client] else { return false }
+            return fits(session.key) && session.shared < limit.maxSubscriptionsPerSession
+        }
+    }
+
+    private func checkCredits(_ key: SharedKey, needsSession: Bool) throws(PoolError) {
+        let upstream = key.session.upstream
+        guard let credits, let limit = limits[upstream] else { return }
+        var needed = key.properties.credits
+        needed.sessions = needsSession ? 1 : 0
+        let missing = figures(of: upstream).used + needed - credits.held(of: upstream)
+        guard !missing.isNone else { return }
+        let shared = firstSession(below: limit) { $0.hasSameAccount(as: key.session) }
+        throw .creditsNeeded(
+            CreditShortage(
+                upstream: upstream,
+                missing: missing,
+                isOptional: missing.sessions > 0 && shared != nil
+            )
+        )
+    }
+
+    // MARK: - Credits
+
+    /// The pool opens no more than it has credits for from now on.
+    package mutating func requireCredits() { if credits == nil { credits = PoolCredits() } }
+
+    /// Changes the credits of an upstream; `change` gets what is in use.
+    package mutating func changeCredits<Result: Sendable>(
+        of upstream: String,
+        _ change: (inout PoolCredits, _ used: UpstreamCredits) -> Result
+    ) -> Result? {
+        guard var credits else { return nil }
+        let result = change(&credits, figures(of: upstream).used)
+        self.credits = credits
+        return result
     }
 
     private mutating func vacate(_ client: ClientID, at now: Moment) {

@@ -132,6 +132,10 @@ struct SubscriptionsResource: Sendable {
         guard !properties.items.isUnset, !properties.fields.isUnset else {
             throw Problem(.lifecycle, detail: "The subscription has no items or no fields yet.")
         }
+        return try services.obtainingCredits(for: call) { try subscribe(resource, call) }
+    }
+
+    private func subscribe(_ resource: SubscriptionResource, _ call: Call) throws -> OperationResult {
         try services.pool.activate(resource)
         let services = services
         guard let wait = PreferHeader(call.header("Prefer")).wait else {

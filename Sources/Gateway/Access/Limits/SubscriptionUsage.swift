@@ -31,7 +31,7 @@ final class SubscriptionUsage: Sendable {
     }
 
     /// The number of items of a subscription; a group counts as one.
-    static func items(of properties: SubscriptionProperties) -> Int { properties.items.names?.count ?? 1 }
+    static func items(of properties: SubscriptionProperties) -> Int { properties.countedItems }
 
     /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, if that would exceed a
     /// quota.

@@ -27,6 +27,9 @@ extension ClusterNode {
             case .surrender(let id): surrender(id)
             case .openOutbox: reportAll()
             case .closeOutbox: stopReporting()
+            case .credit(let upstream, let given): credit(upstream, given)
+            case .yieldCredits(let upstream, let claim): yieldCredits(upstream, claim: claim)
+            case .forfeitCredits: forfeitCredits()
             case .report(let subject, let outcome): decided(subject, outcome)
             case .inheritStream(let id, let specification): streams.withLock { $0 }?.inherit(id, specification)
             case .surrenderStream(let id): streams.withLock { $0 }?.surrender(id)
@@ -84,6 +87,7 @@ extension ClusterNode {
         outbox.withLock { $0.specifyAgain() }
         streams.withLock { $0 }?.declareAgain()
         declareClaims()
+        declareCredits()
     }
 
     private func stopReporting() {
@@ -94,7 +98,8 @@ extension ClusterNode {
     // MARK: - Upstream subscriptions
 
     private func reactivate(_ id: String) {
-        if let error = applier.withLock({ $0.reactivate(id) }) { failed(id, error) }
+        guard let tenure = outbox.withLock({ $0.tenure(of: id) }) else { return }
+        open(id, tenure: tenure) { $0.reactivate(id) }
     }
 
     private func drop(_ id: String) {
@@ -105,11 +110,11 @@ extension ClusterNode {
     func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
         outbox.withLock { $0.begin(id, tenure: tenure) }
         let group = self.group(of: id, key)
-        if let error = applier.withLock({ $0.carry(id, key, group: group) }) { failed(id, error) }
+        open(id, tenure: tenure) { $0.carry(id, key, group: group) }
     }
 
     /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
-    private func failed(_ id: String, _ error: PoolError) {
+    func failed(_ id: String, _ error: PoolError) {
         logger.warning("cannot open a shared subscription", metadata: ["error": "\(error)"])
         let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: "\(error)")
         take(.event(.subscription(failure), .subscription(id)))

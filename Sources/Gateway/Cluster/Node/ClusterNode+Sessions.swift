@@ -41,6 +41,7 @@ extension ClusterNode {
             guard let offer = opened(inherited.session) else { throw PoolError.lifecycle(rule: ClusterCipher.mismatch) }
             let group = inherited.topics.first.map { self.group(of: $0.id, $0.key) } ?? 0
             try applier.withLock { applier throws(PoolError) in try applier.adopt(inherited, offer, group: group) }
+            if let upstream = inherited.topics.first?.key.upstream { coverUse(of: upstream) }
         } catch {
             logger.warning("cannot adopt a session of a removed member", metadata: ["error": "\(error)"])
             for topic in inherited.topics {

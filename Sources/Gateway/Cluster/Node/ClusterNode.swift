@@ -61,6 +61,10 @@ package final class ClusterNode: ChangeSink {
     let clientChanges = Mutex(())
     /// The units of this member that count against limits on all members together.
     let claims = Mutex(QuotaClaims())
+    /// What waits for credits of the upstreams.
+    let credits = Mutex(CreditRequests<CreditRequest>())
+    /// The pool of this process.
+    let pool = Mutex<SessionPool?>(nil)
     /// The rates of requests that are limited on all members together.
     let rates: Mutex<SharedRates>
     /// Creates the resources that this member takes over.
@@ -103,7 +107,11 @@ package final class ClusterNode: ChangeSink {
     }
 
     /// Sets the pool of this process; called once, before `run`.
-    func attach(_ pool: SessionPool) { applier.withLock { $0.pool = pool } }
+    func attach(_ pool: SessionPool) {
+        pool.requireCredits()
+        self.pool.withLock { $0 = pool }
+        applier.withLock { $0.pool = pool }
+    }
 
     // MARK: - Reports of the pool
 
@@ -218,6 +226,7 @@ package final class ClusterNode: ChangeSink {
         for input in inputs { perform(handle(input, at: now)) }
         perform(state.withLock { $0.machine.timePassed(at: now) })
         settleWaiters(at: now)
+        releaseIdleCredits(at: now)
         let (frame, connection) = state.withLock { state in
             let frame = outbox.withLock { state.machine.nextFrame(from: &$0, at: now) }
             return (frame, state.connection)

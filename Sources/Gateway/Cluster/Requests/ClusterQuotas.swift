@@ -74,13 +74,15 @@ extension ClusterNode {
         _ perform: @escaping @Sendable () throws -> OperationResult
     ) throws -> OperationResult {
         try self.perform(call, reserving: [created] + others) { [self] reservation in
-            defer { reservation.end() }
-            changeClaims { $0.use(created.unit) }
-            do {
-                return try perform()
-            } catch {
+            try self.perform(call) { [self] in
+                // The resource does not exist after a failed attempt.
+                changeClaims { $0.use(created.unit) }
+                let result = try perform()
+                reservation.end()
+                return result
+            } otherwise: { [self] in
                 changeClaims { $0.endUse(created.unit) }
-                throw error
+                reservation.end()
             }
         }
     }
@@ -257,11 +259,29 @@ extension Services {
         for call: Call,
         _ perform: @escaping @Sendable () throws -> OperationResult
     ) throws -> OperationResult {
-        guard let cluster, let demand = owner.demand(id.rawValue, properties) else { return try perform() }
-        return try cluster.perform(call, reserving: [demand]) { reservation in
-            defer { reservation.end() }
-            return try perform()
+        guard let cluster else { return try perform() }
+        guard let demand = owner.demand(id.rawValue, properties) else {
+            return try cluster.perform(call, obtainingCredits: perform)
         }
+        return try cluster.perform(call, reserving: [demand]) { reservation in
+            // Without credits, the reservation lasts until there is a decision about them.
+            try cluster.perform(call) {
+                let result = try perform()
+                reservation.end()
+                return result
+            } otherwise: {
+                reservation.end()
+            }
+        }
+    }
+
+    /// Performs a request that activates a subscription, once there are credits for it.
+    func obtainingCredits(
+        for call: Call,
+        _ perform: @escaping @Sendable () throws -> OperationResult
+    ) throws -> OperationResult {
+        guard let cluster else { return try perform() }
+        return try cluster.perform(call, obtainingCredits: perform)
     }
 }
 

@@ -8,16 +8,10 @@ struct ClusterRouting: Sendable {
     /// Handles a request here.
     typealias Handler = @Sendable (Call, Operation) throws -> OperationResult
 
-    /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
-    private static let callTime = Duration.seconds(5)
     /// How long a member may take to list its streams.
     private static let listTime = Duration.seconds(2)
     /// The time between two searches for the member that has the resource.
     private static let retryInterval = Duration.milliseconds(50)
-    /// The headers that handlers read.
-    private static let headers = [
-        "Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer", "Idempotency-Key", "traceparent",
-    ]
 
     let cluster: ClusterNode
     let services: Services
@@ -35,10 +29,25 @@ struct ClusterRouting: Sendable {
         case .owner: return try perform(call, operation, onOwnerOf: call.parameter("id"))
         case .carrier:
             // The handler checks the body.
-            let client = (try? JSONValue(parsing: call.body))?.object?["client"]?.string
-            guard let client else { return try handle(call, operation) }
-            return try perform(call, operation, onOwnerOf: client)
+            let body = (try? JSONValue(parsing: call.body))?.object
+            if let client = body?["client"]?.string { return try perform(call, operation, onOwnerOf: client) }
+            guard let upstream = body?["upstream"]?.string, let carrier = cluster.carrier(of: upstream, for: call)
+            else { return try handle(call, operation) }
+            try checkServing()
+            return perform(call, operation, onCarrier: carrier)
         }
+    }
+
+    /// Forwards a request to a member that has a session, because this one can have none.
+    private func perform(_ call: Call, _ operation: Operation, onCarrier carrier: UInt64) -> OperationResult {
+        let abandonment = CallAbandonment()
+        call.onAbandonment { abandonment.abandon() }
+        cluster.addJob {
+            let response = await cluster.response(of: carrier, to: call, abandonment)
+            if abandonment.isAbandoned { return }
+            if let response { call.respond(response) } else { performHere(call, operation) }
+        }
+        return .deferred
     }
 
     private func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
@@ -64,7 +73,7 @@ struct ClusterRouting: Sendable {
         while !services.has(id) {
             switch cluster.holder(of: id) {
             case .process(let process):
-                let response = await response(of: process, to: call, abandonment)
+                let response = await cluster.response(of: process, to: call, abandonment)
                 if abandonment.isAbandoned { return }
                 if let response { return call.respond(response) }
             case .unknown:
@@ -85,49 +94,6 @@ struct ClusterRouting: Sendable {
 
     private func performHere(_ call: Call, _ operation: Operation) {
         call.complete { try handle(call, operation) }
-    }
-
-    /// The response of a member; nil if the member does not have the resource or was removed.
-    private func response(of process: UInt64, to call: Call, _ abandonment: CallAbandonment) async -> Response? {
-        let wait = PreferHeader(call.header("Prefer")).wait ?? 0
-        do {
-            let responses = try await cluster.call(
-                process,
-                [forwarded(call)],
-                within: Self.callTime + .seconds(wait),
-                abandonment: abandonment
-            )
-            guard let response = responses.first, response.status != ForwardedResponse.misdirected else { return nil }
-            return Response(response)
-        } catch EngineError.noResponder {
-            return nil
-        } catch EngineError.refused(let reason) {
-            let detail = "The request cannot be forwarded to the owner of the resource: \(reason)."
-            let problem = Problem(.unavailable, detail: detail)
-            return ProblemDetails.response(to: call, for: problem)
-        } catch {
-            let problem = Problem(
-                .unavailable,
-                detail: "The owner of the resource did not respond. It may have performed the request."
-            )
-            return ProblemDetails.response(to: call, for: problem)
-        }
-    }
-
-    private func forwarded(_ call: Call, path: String? = nil) -> ForwardedRequest {
-        let request = call.request
-        return ForwardedRequest(
-            method: path == nil ? request.method : "GET",
-            path: path ?? request.rawPath,
-            query: path == nil ? request.rawQuery : nil,
-            headers: path == nil
-                ? Self.headers.flatMap { name in request.headers.values(of: name).map { (name, $0) } } : [],
-            body: path == nil ? call.body : [],
-            requestID: call.requestID,
-            peer: request.peer.host,
-            caller: ForwardedRequest.Caller(call.caller),
-            isListing: path != nil
-        )
     }
 
     // MARK: - Lists
@@ -189,7 +155,7 @@ struct ClusterRouting: Sendable {
         let permissions = services.permissions(call)
         var ids = cluster.preparedStreamIDs { permissions.sees(streamOf: $0) }
         let prepared = Set(ids)
-        let request = forwarded(call, path: operation.pattern.description)
+        let request = call.forwarded(path: operation.pattern.description)
         let calls = cluster.processes.map { MemberRequests(process: $0, requests: [request]) }
         for case let response? in await responses(to: calls, within: Self.listTime).map(\.first)
         where response.status == 200 {
@@ -245,10 +211,10 @@ struct ClusterRouting: Sendable {
             }
         }
         let calls = groups.map { process, ids in
-            let requests = ids.map { forwarded(call, path: "\(operation.pattern.description)/\($0)") }
+            let requests = ids.map { call.forwarded(path: "\(operation.pattern.description)/\($0)") }
             return MemberRequests(process: process, requests: requests)
         }
-        let responses = await responses(to: calls, within: Self.callTime)
+        let responses = await responses(to: calls, within: ClusterNode.callTime)
         for (ids, responses) in zip(groups.values, responses) {
             for (id, response) in zip(ids, responses) {
                 switch response.status {

@@ -191,7 +191,7 @@ struct ClusterResources: Sendable {
             let id = ResourceID(resource.id)
             let made = try services.pool.createResource(home: home, properties: view.properties, as: id)
             try services.access.owners.note(made, madeBy: caller)
-            if view.isActive { try services.pool.activate(made) }
+            if view.isActive { try cluster.activate(made, in: services.pool) }
         }
     }
 

@@ -24,6 +24,8 @@ struct Call: Sendable {
     var inheritedID: ClientID?
     /// Whether the resource is only shown in a list, which does not count as use.
     var isListing = false
+    /// Whether another member has forwarded the request.
+    var isForwarded = false
     /// The ticket of the cluster that has to be used before the request is performed; nil: none.
     var ticket: TicketUse?
     /// The name in the cluster's log of a request with an `Idempotency-Key`; nil: the request cannot be repeated.

@@ -126,6 +126,9 @@ extension ProblemDetails {
             Problem(.upstreamNotAllowed, detail: "The configuration does not allow \(address).")
         case .overQuota(let quota):
             Problem(.overQuota, detail: explanation(of: quota))
+        case .creditsNeeded:
+            // Requests wait for credits instead.
+            .notConnectedToCluster
         case .invalidValue(let property, let rule):
             refusal(property: property, rule: rule)
         case .lifecycle(let rule):

@@ -23,17 +23,27 @@ struct ClusterFixture {
     /// - Parameters:
     ///   - access: Authentication; nil: none.
     ///   - maxResources: The greatest number of dedicated clients, and of subscriptions; nil: the defaults.
+    ///   - limits: The limits of each upstream; nil: the defaults.
     ///   - suspect: The time without heartbeats after which a member is removed, for tests that let time pass.
     static func run(
         _ count: Int = 2,
         access: AccessConfiguration = AccessFixture.keys(),
         maxResources: Int? = nil,
+        limits: UpstreamCredits? = nil,
         suspect: Duration = .zero,
         _ test: (ClusterFixture) async throws -> Void
     ) async throws {
         var fixture = ClusterFixture()
         var configuration = GatewayConfiguration()
         configuration.access = access
+        configuration.pool.upstreams = AccessFixture.upstreams.map { upstream in
+            var upstream = upstream
+            guard let limits else { return upstream }
+            upstream.maxSessions = limits.sessions
+            upstream.maxSubscriptions = limits.subscriptions
+            upstream.maxItems = limits.items
+            return upstream
+        }
         if let maxResources {
             configuration.pool.maxDedicatedClients = maxResources
             configuration.pool.maxSubscriptionResources = maxResources
@@ -112,7 +122,6 @@ struct ClusterMember {
         _ common: GatewayConfiguration
     ) async throws {
         var configuration = common
-        configuration.pool.upstreams = AccessFixture.upstreams
         configuration.cluster.secret = "0123456789abcdef"
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let clock: @Sendable () -> Moment = { time.moment }

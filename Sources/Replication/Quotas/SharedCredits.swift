@@ -1,0 +1,299 @@
+package import SessionCore
+
+/// The credits of the upstreams: what each member may have open, and the claims that are not decided yet.
+///
+/// ```text
+///            credits are free                           ┌─ enough were released ──▶ accepted
+/// claim ──┬──────────────────▶ accepted                 │
+///         └─ other members have unused ones ──▶ waits ──┤
+///                                                       └─ all have answered ─────▶ refused
+/// ```
+///
+/// A claim that waits is a request to the members in `awaited`: each releases what it does not use and answers.
+struct SharedCredits: Sendable, Equatable {
+    /// A claim that waits.
+    struct Waiting: Sendable, Equatable {
+        let claim: CreditClaim
+        let member: UInt64
+        let position: UInt64
+        /// The members that have not answered yet, in ascending order.
+        var awaited: [UInt64]
+    }
+
+    /// The credits of one upstream.
+    struct Upstream: Sendable, Equatable {
+        /// The limits in the newest record; nil: no record has had them.
+        var limits: UpstreamCredits?
+        /// Whether the epoch has had a claim: by then, the members have declared what they have.
+        var isDeclared = false
+        /// What each member has; no entry for a member without credits.
+        var held: [UInt64: UpstreamCredits] = [:]
+        /// The claims that wait, oldest first.
+        var waiting: [Waiting] = []
+
+        /// What no member has.
+        var free: UpstreamCredits {
+            guard let limits else { return .none }
+            return limits - held.values.reduce(.none, +)
+        }
+
+        mutating func add(_ credits: UpstreamCredits, to member: UInt64) {
+            if !credits.isNone { held[member, default: .none] += credits }
+        }
+
+        mutating func remove(_ credits: UpstreamCredits, from member: UInt64) {
+            guard var rest = held[member] else { return }
+            rest -= credits
+            held[member] = rest.isNone ? nil : rest
+        }
+
+        /// Whether a member has a session.
+        func hasSession(_ member: UInt64) -> Bool { held[member].map { $0.sessions > 0 } ?? false }
+
+        /// Whether a session beyond the first one of a member would leave one for each of these members without one.
+        func sparesSession(for members: some Sequence<UInt64>) -> Bool {
+            free.sessions > members.reduce(0) { $0 + (hasSession($1) ? 0 : 1) }
+        }
+    }
+
+    var upstreams: [String: Upstream] = [:]
+
+    subscript(_ name: String) -> Upstream {
+        get { upstreams[name] ?? Upstream() }
+        set { upstreams[name] = newValue }
+    }
+
+    /// Of these members, those that may carry subscriptions of an upstream: all, or while no session is free, those that
+    /// have one.
+    func carriers(of name: String, among members: [UInt64]) -> [UInt64] {
+        guard let upstream = upstreams[name], upstream.limits != nil, upstream.free.sessions == 0 else {
+            return members
+        }
+        let carriers = members.filter(upstream.hasSession)
+        return carriers.isEmpty ? members : carriers
+    }
+
+    /// Gives a member what it needs for subscriptions that it was assigned, as far as it is free. Returns what it gets.
+    ///
+    /// - Parameters:
+    ///   - credits: The subscriptions and items, and a session if the member should have one more.
+    ///   - members: The members that have the upstream.
+    mutating func assign(
+        _ credits: UpstreamCredits,
+        of name: String,
+        to member: UInt64,
+        among members: [UInt64]
+    ) -> UpstreamCredits {
+        guard let upstream = upstreams[name], upstream.isDeclared else { return .none }
+        var given = credits
+        if upstream.hasSession(member), !upstream.sparesSession(for: members) { given.sessions = 0 }
+        given = given.limited(to: upstream.free)
+        upstreams[name]?.add(given, to: member)
+        return given
+    }
+
+    /// Removes the credits and the claims of a removed member.
+    mutating func release(all member: UInt64) {
+        for name in upstreams.keys {
+            upstreams[name]?.held[member] = nil
+            upstreams[name]?.waiting.removeAll { $0.member == member }
+            answered(member, in: name) { _ in true }
+        }
+    }
+
+    /// A member has answered claims that wait.
+    mutating func answered(_ member: UInt64, in name: String, where isAnswered: (Waiting) -> Bool) {
+        guard var upstream = upstreams[name] else { return }
+        for index in upstream.waiting.indices where isAnswered(upstream.waiting[index]) {
+            upstream.waiting[index].awaited.removeAll { $0 == member }
+        }
+        upstreams[name] = upstream
+    }
+
+    /// Decides the claims that can be decided now, and returns them with the credits that they get; nil: refused.
+    mutating func settled(_ name: String) -> [(waiting: Waiting, given: UpstreamCredits?)] {
+        guard var upstream = upstreams[name], !upstream.waiting.isEmpty else { return [] }
+        var decided: [(waiting: Waiting, given: UpstreamCredits?)] = []
+        var undecided: [Waiting] = []
+        for waiting in upstream.waiting {
+            if upstream.free.covers(waiting.claim.missing) {
+                upstream.add(waiting.claim.missing, to: waiting.member)
+                decided.append((waiting, waiting.claim.missing))
+            } else if waiting.awaited.isEmpty {
+                decided.append((waiting, nil))
+            } else {
+                undecided.append(waiting)
+            }
+        }
+        upstream.waiting = undecided
+        upstreams[name] = upstream
+        return decided
+    }
+}
+
+extension ClusterLedger {
+    /// What a member has of an upstream.
+    package func credits(of upstream: String, by member: UInt64) -> UpstreamCredits {
+        credits[upstream].held[member] ?? .none
+    }
+
+    /// What no member has of an upstream.
+    package func freeCredits(of upstream: String) -> UpstreamCredits { credits[upstream].free }
+
+    /// Whether the claim at a position waits for the answer of a member.
+    func awaits(_ member: UInt64, for position: UInt64, of upstream: String) -> Bool {
+        credits[upstream].waiting.contains { $0.position == position && $0.awaited.contains(member) }
+    }
+
+    /// The members that can carry subscriptions of an upstream which a member cannot, because all sessions belong to
+    /// other members; in the order of their rank for a hash.
+    package func carriers(of upstream: String, insteadOf member: UInt64, for hash: UInt64) -> [UInt64] {
+        let carriers = credits.carriers(of: upstream, among: able(upstream))
+        return carriers.contains(member) ? [] : Rendezvous.ranking(of: carriers, for: hash)
+    }
+
+    /// The members that have an upstream.
+    func able(_ upstream: String) -> [UInt64] {
+        members.filter { $0.value.info.upstreams.contains(upstream) }.map(\.key)
+    }
+
+    mutating func apply(_ record: CreditRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        switch record {
+        case .claim(let claim):
+            apply(claim, by: member, &effects)
+        case .release(let upstream, let released):
+            credits[upstream].remove(released, from: member)
+            settleCredits(of: upstream, &effects)
+        case .yield(let upstream, let released, let position):
+            credits[upstream].remove(released, from: member)
+            credits.answered(member, in: upstream) { $0.position == position }
+            settleCredits(of: upstream, &effects)
+        case .declare(let upstream, let present, let limits):
+            credits[upstream].limits = limits
+            credits[upstream].add(present, to: member)
+        }
+    }
+
+    private mutating func apply(_ claim: CreditClaim, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        var upstream = credits[claim.upstream]
+        upstream.limits = claim.limits
+        upstream.isDeclared = true
+        defer { settleCredits(of: claim.upstream, &effects) }
+        let isFair = !claim.isOptional || upstream.sparesSession(for: able(claim.upstream))
+        let waiting = SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: [])
+        guard upstream.free.covers(claim.missing), isFair else {
+            let others = upstream.held.keys.filter { $0 != member }.sorted()
+            if claim.isOptional || others.isEmpty {
+                credits[claim.upstream] = upstream
+                return refuse(waiting, &effects)
+            }
+            upstream.waiting.append(
+                SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: others)
+            )
+            credits[claim.upstream] = upstream
+            effects.append(.creditsSought(upstream: claim.upstream, claim: position))
+            return
+        }
+        // What others wait for is not given in advance.
+        let given = (upstream.waiting.isEmpty ? claim.wanted : claim.missing).limited(to: upstream.free)
+        upstream.add(given, to: member)
+        credits[claim.upstream] = upstream
+        accept(waiting, given, &effects)
+    }
+
+    /// Decides the claims for credits of an upstream that can be decided now.
+    mutating func settleCredits(of upstream: String, _ effects: inout [LedgerEffect]) {
+        for (waiting, given) in credits.settled(upstream) {
+            if let given { accept(waiting, given, &effects) } else { refuse(waiting, &effects) }
+        }
+    }
+
+    private func accept(
+        _ waiting: SharedCredits.Waiting,
+        _ given: UpstreamCredits,
+        _ effects: inout [LedgerEffect]
+    ) {
+        effects += [
+            .credited(upstream: waiting.claim.upstream, given, to: waiting.member),
+            .decided(.credits(waiting.claim.number), by: waiting.member, .accepted),
+        ]
+    }
+
+    private mutating func refuse(_ waiting: SharedCredits.Waiting, _ effects: inout [LedgerEffect]) {
+        if waiting.claim.missing.sessions > 0 {
+            reassignWithoutSession(waiting.claim.upstream, of: waiting.member, &effects)
+        }
+        effects.append(.decided(.credits(waiting.claim.number), by: waiting.member, .refused))
+    }
+
+    /// Assigns the shared subscriptions of an owner that cannot have a session to members that have one.
+    private mutating func reassignWithoutSession(
+        _ upstream: String,
+        of member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        let carriers = credits.carriers(of: upstream, among: able(upstream))
+        guard !credits[upstream].hasSession(member), !carriers.contains(member) else { return }
+        let moved = topics.filter { $0.value.owner == member && $0.value.key.upstream == upstream }.keys.sorted()
+        guard moved.allSatisfy({ subscriptions[$0]?.isSubscribed == false }) else { return }
+        for id in moved { unassign(id) }
+        for id in moved { assign(id, &effects) }
+    }
+
+    /// Gives a member the credits for a subscription that it was assigned, as far as they are free.
+    mutating func assignCredits(
+        for properties: SubscriptionProperties,
+        of upstream: String,
+        withSession: Bool,
+        to owner: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        var needed = properties.credits
+        needed.sessions = withSession ? 1 : 0
+        let given = credits.assign(needed, of: upstream, to: owner, among: able(upstream))
+        if !given.isNone { effects.append(.credited(upstream: upstream, given, to: owner)) }
+    }
+}
+
+extension ByteWriter {
+    mutating func credits(_ credits: SharedCredits) {
+        list(credits.upstreams.sorted { $0.key < $1.key }) { writer, upstream in
+            writer.string(upstream.key)
+            writer.optional(upstream.value.limits) { $0.credits($1) }
+            writer.bool(upstream.value.isDeclared)
+            writer.list(upstream.value.held.sorted { $0.key < $1.key }) { writer, held in
+                writer.fixed64(held.key)
+                writer.credits(held.value)
+            }
+            writer.list(upstream.value.waiting) { writer, waiting in
+                writer.claim(waiting.claim)
+                writer.fixed64(waiting.member)
+                writer.varint(waiting.position)
+                writer.list(waiting.awaited) { $0.fixed64($1) }
+            }
+        }
+    }
+}
+
+extension ByteReader {
+    mutating func sharedCredits() throws(CodingError) -> SharedCredits {
+        var credits = SharedCredits()
+        for _ in 0..<(try varint()) {
+            let name = try string()
+            var upstream = SharedCredits.Upstream()
+            upstream.limits = try optional { reader throws(CodingError) in try reader.credits() }
+            upstream.isDeclared = try bool()
+            for _ in 0..<(try varint()) { upstream.held[try fixed64()] = try self.credits() }
+            upstream.waiting = try list { reader throws(CodingError) in
+                SharedCredits.Waiting(
+                    claim: try reader.claim(),
+                    member: try reader.fixed64(),
+                    position: try reader.varint(),
+                    awaited: try reader.fixed64s()
+                )
+            }
+            credits.upstreams[name] = upstream
+        }
+        return credits
+    }
+}

@@ -1,0 +1,135 @@
+import MicroHTTPD
+import Replication
+import SessionCore
+import Testing
+
+@testable import Gateway
+@testable import SessionPool
+
+@Suite(.timeLimit(.minutes(2))) struct ClusterCreditsTests {
+    private static func limits(sessions: Int = 8, subscriptions: Int = 1_000, items: Int = 1_000) -> UpstreamCredits {
+        UpstreamCredits(sessions: sessions, subscriptions: subscriptions, items: items)
+    }
+
+    private static func body(_ items: [String]) -> String {
+        let items = items.map { "\"\($0)\"" }.joined(separator: ",")
+        return #"{"upstream":"demo","mode":"MERGE","items":[\#(items)],"fields":["f"]}"#
+    }
+
+    /// Creates subscriptions through all members at once; returns the paths of the created ones and the detail of the
+    /// problem of the others.
+    private static func fill(
+        _ fixture: ClusterFixture,
+        _ numbers: Range<Int>,
+        items: Int = 1
+    ) async -> (paths: [String], details: Set<String>) {
+        let requests = numbers.map { number in
+            fixture.members[number % fixture.members.count].start(
+                "POST",
+                "/v1/subscriptions",
+                body((0..<items).map { "item\(number).\($0)" })
+            )
+        }
+        var (paths, details): ([String], Set<String>) = ([], [])
+        for request in requests {
+            let outcome = await request.outcome
+            if outcome.status == 201 {
+                paths.append("/v1/subscriptions/\(outcome.json["id"]?.string ?? "")")
+            } else {
+                #expect(outcome.status == 429 && outcome.code == "over-quota")
+                details.insert(outcome.json["detail"]?.string ?? outcome.text)
+            }
+        }
+        return (paths, details)
+    }
+
+    /// What all members together have open.
+    private static func open(_ fixture: ClusterFixture) -> UpstreamCredits {
+        fixture.members.reduce(.none) { $0 + $1.services.pool.figures(of: "demo").used }
+    }
+
+    /// Ends the lingers of closed subscriptions and sessions.
+    private static func endLingers(_ fixture: ClusterFixture) {
+        // The second call closes the sessions.
+        for member in fixture.members { for _ in 0..<2 { member.services.pool.timePassed() } }
+    }
+
+    @Test func theSubscriptionsOfAllMembersAreLimitedTogether() async throws {
+        try await ClusterFixture.run(3, limits: Self.limits(subscriptions: 10)) { fixture in
+            let (paths, details) = await Self.fill(fixture, 0..<60)
+            #expect(paths.count == 10)
+            #expect(details == ["The upstream demo carries its maximum of 10 subscriptions."])
+            #expect(Self.open(fixture).subscriptions == 10)
+        }
+    }
+
+    @Test func theItemsOfAllMembersAreLimitedTogether() async throws {
+        try await ClusterFixture.run(3, limits: Self.limits(items: 20)) { fixture in
+            let (paths, _) = await Self.fill(fixture, 0..<30, items: 3)
+            #expect(paths.count == 6)
+            #expect(Self.open(fixture).items == 18)
+        }
+    }
+
+    @Test func anotherMemberUsesCreditsThatAreFree() async throws {
+        try await ClusterFixture.run(3, limits: Self.limits(subscriptions: 4)) { fixture in
+            let member = fixture.members[0]
+            var paths: [String] = []
+            for number in 0..<4 {
+                let made = await member.perform("POST", "/v1/subscriptions", Self.body(["a\(number)"]))
+                paths.append("/v1/subscriptions/\(made.json["id"]?.string ?? "")")
+            }
+            let other = fixture.members[1]
+            #expect(await other.perform("POST", "/v1/subscriptions", Self.body(["b"])).status == 429)
+            for path in paths.prefix(3) { #expect(await other.perform("DELETE", path).status == 204) }
+            Self.endLingers(fixture)
+            #expect(await Self.fill(fixture, 0..<9).paths.count == 3)
+            #expect(Self.open(fixture).subscriptions == 4)
+        }
+    }
+
+    @Test func theCreditsOfARemovedMemberPassToThoseThatInheritFromIt() async throws {
+        try await ClusterFixture.run(3, limits: Self.limits(subscriptions: 6)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            var ids: [String] = []
+            for number in 0..<6 {
+                let made = await first.perform("POST", "/v1/subscriptions", Self.body(["a\(number)"]))
+                ids.append(made.json["id"]?.string ?? "")
+            }
+            try await ConfirmationTests.replace(first, by: second, fixture.engine)
+            await fixture.settle()
+            // The removed member has returned, and closes what others have inherited.
+            Self.endLingers(fixture)
+            await fixture.settle()
+            for id in ids {
+                let active = fixture.members.filter { member in
+                    member.services.pool.resource(ResourceID(id))?.status.isActive ?? false
+                }
+                #expect(active.count == 1)
+            }
+            #expect(Self.open(fixture).subscriptions == 6)
+            #expect(await Self.fill(fixture, 0..<3).paths.isEmpty)
+            for id in ids.prefix(2) { #expect(await first.perform("DELETE", "/v1/subscriptions/\(id)").status == 204) }
+            Self.endLingers(fixture)
+            #expect(await Self.fill(fixture, 0..<9).paths.count == 2)
+        }
+    }
+
+    @Test func membersWithoutASessionLeaveSubscriptionsToOneThatHasOne() async throws {
+        try await ClusterFixture.run(3, limits: Self.limits(sessions: 1)) { fixture in
+            let (paths, _) = await Self.fill(fixture, 0..<12)
+            #expect(paths.count == 12)
+            var streams: [PendingOutcome] = []
+            for number in 0..<12 {
+                let query = "upstream=demo&mode=MERGE&items=shared\(number)&fields=f"
+                let stream = fixture.members[number % 3].start("GET", "/v1/stream?\(query)")
+                #expect(await stream.outcome.isStream)
+                streams.append(stream)
+            }
+            await fixture.settle()
+            let open = Self.open(fixture)
+            #expect(open.sessions == 1)
+            #expect(open.subscriptions == 24)
+        }
+    }
+}
