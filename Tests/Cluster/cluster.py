@@ -142,6 +142,8 @@ class Cluster:
             "auth.keys.test.hash": "sha256:" + hashlib.sha256(KEY.encode()).hexdigest(),
             "auth.keys.test.maxSubscriptions": "1000000",
         }
+        if self.options.sessions:
+            settings["upstreams.demo.maxSessions"] = str(self.options.sessions)
         flags = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
         await self.start(
             f"member{index}", self.options.gateway, "serve", "--port", str(self.member_ports[index]),
@@ -231,7 +233,8 @@ class Cluster:
         except OSError:
             return None
 
-    def census(self):
-        """The subscriptions of sessions with a connection: others are kept for a recovery, and cost the server nothing."""
+    def census(self, name="bound-subscriptions"):
+        """The subscriptions of sessions with a connection, or the sessions: others are kept for a recovery, and cost the
+        server nothing."""
         text = self.get(self.demo_port, "/demo/census")
-        return text and int(dict(line.split() for line in text.splitlines())["bound-subscriptions"])
+        return text and int(dict(line.split() for line in text.splitlines())[name])

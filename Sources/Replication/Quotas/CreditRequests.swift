@@ -43,7 +43,9 @@ package struct CreditRequests<Request: Sendable>: Sendable {
 
     /// The claim to write now: of what the oldest request needs. Nil if no request waits, or a claim is undecided.
     package mutating func nextClaim(of name: String, limits: UpstreamCredits) -> CreditClaim? {
-        guard let upstream = upstreams[name], !upstream.isClaimed, let first = upstream.waiting.first else { return nil }
+        guard let upstream = upstreams[name], !upstream.isClaimed, let first = upstream.waiting.first else {
+            return nil
+        }
         upstreams[name]?.isClaimed = true
         claims += 1
         var wanted = upstream.waiting.reduce(chunk) { $0 + $1.missing }

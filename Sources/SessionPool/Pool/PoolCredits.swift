@@ -5,6 +5,10 @@ package struct PoolCredits: Sendable, Equatable {
     private struct Upstream: Equatable {
         /// What may be open.
         var held = UpstreamCredits.none
+        /// What of it is for what is open already, and ends with that.
+        var bound = UpstreamCredits.none
+        /// What has ended with it, and was not taken yet.
+        var ended = UpstreamCredits.none
         /// What was unused throughout the present interval.
         var idle = UpstreamCredits.none
         /// Whether no further session can be had.
@@ -17,7 +21,7 @@ package struct PoolCredits: Sendable, Equatable {
     package init() {}
 
     /// The upstreams with credits, in the order of their names.
-    package var names: [String] { upstreams.filter { !$0.value.held.isNone }.keys.sorted() }
+    package var names: [String] { upstreams.filter { !($0.value.held + $0.value.ended).isNone }.keys.sorted() }
 
     /// What may be open on an upstream.
     package func held(of name: String) -> UpstreamCredits { upstreams[name]?.held ?? .none }
@@ -40,6 +44,15 @@ package struct PoolCredits: Sendable, Equatable {
     mutating func used(_ used: UpstreamCredits, of name: String) {
         guard let upstream = upstreams[name] else { return }
         upstreams[name]?.idle = upstream.idle.limited(to: upstream.held - used)
+    }
+
+    /// This much was closed.
+    mutating func closed(_ closed: UpstreamCredits, of name: String) {
+        guard let upstream = upstreams[name], !upstream.bound.isNone else { return }
+        let ended = upstream.bound.limited(to: closed)
+        upstreams[name]?.bound -= ended
+        upstreams[name]?.held -= ended
+        upstreams[name]?.ended += ended
     }
 
     /// Removes and returns the credits that are not in use.
@@ -69,18 +82,24 @@ package struct PoolCredits: Sendable, Equatable {
         return taken
     }
 
-    /// Adds what is in use beyond the credits, and returns it.
+    /// Adds what is in use beyond the credits, bound to that use, and returns it.
     package mutating func coverUse(of name: String, used: UpstreamCredits) -> UpstreamCredits {
         let missing = used - held(of: name)
         if !missing.isNone { add(missing, of: name) }
+        upstreams[name]?.bound += missing
         return missing
     }
 
-    /// Sets the credits to what is in use.
-    package mutating func keep(used: UpstreamCredits, of name: String) { upstreams[name] = Upstream(held: used) }
+    /// Sets the credits to what is in use, and binds them to that use.
+    package mutating func keep(used: UpstreamCredits, of name: String) {
+        upstreams[name] = Upstream(held: used, bound: used)
+    }
 
+    /// Takes unused credits, and those that have ended.
     private mutating func take(_ credits: UpstreamCredits, of name: String) -> UpstreamCredits {
+        let ended = upstreams[name]?.ended ?? .none
+        upstreams[name]?.ended = .none
         upstreams[name]?.held -= credits
-        return credits
+        return credits + ended
     }
 }

@@ -154,11 +154,13 @@ package struct PoolMachine: ~Copyable {
         shared[id] = nil
         if byKey[entry.key] == id { byKey[entry.key] = nil }
         figures[entry.key.session.upstream]?.closed(entry.key, users: entry.users)
+        credits?.closed(entry.key.properties.credits, of: entry.key.session.upstream)
     }
 
     private mutating func forgetSession(_ client: ClientID) {
         guard let session = sessions.removeValue(forKey: client) else { return }
         figures[session.key.upstream]?.sessions -= 1
+        credits?.closed(UpstreamCredits(sessions: 1), of: session.key.upstream)
     }
 
     /// A session was closed by a caller: its subscriptions are gone.

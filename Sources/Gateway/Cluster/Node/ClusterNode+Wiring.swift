@@ -53,7 +53,9 @@ extension GatewayConfiguration {
     fileprivate var clusterDigest: UInt64 {
         var lines = pool.upstreams.map { upstream in
             let credentials = "\(upstream.user ?? "") \(upstream.password ?? "")"
-            return "upstream \(upstream.name) \(upstream.serverAddress) \(upstream.adapterSet ?? "") \(credentials)"
+            let address = "\(upstream.serverAddress) \(upstream.adapterSet ?? "")"
+            let limits = "\(upstream.maxSessions) \(upstream.maxSubscriptions) \(upstream.maxItems)"
+            return "upstream \(upstream.name) \(address) \(credentials) \(limits)"
         }
         lines += access.modes.map { "auth \($0.rawValue)" }
         lines += access.keys.map { "key \($0.name) \($0.hash.map { "\($0)" } ?? "") \($0.rights.line)" }

@@ -63,8 +63,6 @@ package final class ClusterNode: ChangeSink {
     let claims = Mutex(QuotaClaims())
     /// What waits for credits of the upstreams.
     let credits = Mutex(CreditRequests<CreditRequest>())
-    /// The pool of this process.
-    let pool = Mutex<SessionPool?>(nil)
     /// The rates of requests that are limited on all members together.
     let rates: Mutex<SharedRates>
     /// Creates the resources that this member takes over.
@@ -109,7 +107,6 @@ package final class ClusterNode: ChangeSink {
     /// Sets the pool of this process; called once, before `run`.
     func attach(_ pool: SessionPool) {
         pool.requireCredits()
-        self.pool.withLock { $0 = pool }
         applier.withLock { $0.pool = pool }
     }
 

@@ -85,7 +85,7 @@ extension ClusterNode {
     // MARK: - Credits of this member
 
     /// The pool whose credits these are.
-    private var creditPool: SessionPool? { pool.withLock { $0 } }
+    private var creditPool: SessionPool? { applier.withLock { $0.pool } }
 
     /// The log has given this member credits.
     func credit(_ upstream: String, _ given: UpstreamCredits) {

@@ -44,6 +44,8 @@ struct ClusterFixture {
             upstream.maxItems = limits.items
             return upstream
         }
+        // What is closed counts no longer.
+        if limits != nil { configuration.pool.subscriptionLinger = .zero }
         if let maxResources {
             configuration.pool.maxDedicatedClients = maxResources
             configuration.pool.maxSubscriptionResources = maxResources
