@@ -23,6 +23,11 @@ extension SessionPool {
         state.withLock { $0.machine.credits?.held(of: upstream) ?? .none }
     }
 
+    /// Throws `creditsNeeded`, without effects, if credits are missing for an upstream subscription of this key.
+    package func checkCredits(for key: SharedKey) throws(PoolError) {
+        try state.withLock { state throws(PoolError) in try state.machine.check(key) }
+    }
+
     /// Changes the credits of an upstream under the lock of the pool; `change` gets what is in use.
     @discardableResult
     package func changeCredits<Result: Sendable>(

@@ -204,7 +204,10 @@ package struct Outbox: Sendable {
         case .subscriptionAdded(let id, _):
             return sharedIDs.contains(id) ? nil : 0
         case .subscriptionRemoved(let id):
-            return sharedIDs.remove(id) == nil ? 0 : nil
+            guard sharedIDs.contains(id) else { return 0 }
+            // As long as the member owns it, the pool may open it again.
+            if tenures[id] == nil { sharedIDs.remove(id) }
+            return nil
         case .propertiesChanged(let id, _), .carried(let id, _), .activity(let id, _), .event(_, .subscription(let id)):
             return sharedIDs.contains(id) ? tenures[id] : 0
         }

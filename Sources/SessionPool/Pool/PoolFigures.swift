@@ -61,6 +61,8 @@ package struct CreditShortage: Equatable, Sendable {
     package let upstream: String
     /// What is missing.
     package let missing: UpstreamCredits
+    /// The credits of the pool at that time.
+    package let held: UpstreamCredits
     /// Whether a session is missing that the pool can do without, because a present one has room.
     package let isOptional: Bool
 

@@ -219,18 +219,27 @@ package struct PoolMachine: ~Copyable {
         }
     }
 
+    /// Throws `creditsNeeded` if credits are missing for a subscription of this key, and the other errors of `acquired`.
+    package func check(_ key: SharedKey) throws(PoolError) {
+        guard credits != nil, byKey[key] == nil else { return }
+        try checkQuotas(key)
+        try checkCredits(key, needsSession: try sessionWithRoom(key.session) == nil)
+    }
+
     private func checkCredits(_ key: SharedKey, needsSession: Bool) throws(PoolError) {
         let upstream = key.session.upstream
         guard let credits, let limit = limits[upstream] else { return }
         var needed = key.properties.credits
         needed.sessions = needsSession ? 1 : 0
-        let missing = figures(of: upstream).used + needed - credits.held(of: upstream)
+        let held = credits.held(of: upstream)
+        let missing = figures(of: upstream).used + needed - held
         guard !missing.isNone else { return }
         let shared = firstSession(below: limit) { $0.hasSameAccount(as: key.session) }
         throw .creditsNeeded(
             CreditShortage(
                 upstream: upstream,
                 missing: missing,
+                held: held,
                 isOptional: missing.sessions > 0 && shared != nil
             )
         )

@@ -34,24 +34,30 @@ internal import Testing
         }
     }
 
-    private static func shortage(_ missing: UpstreamCredits, isOptional: Bool = false) -> PoolError {
-        .creditsNeeded(CreditShortage(upstream: "demo", missing: missing, isOptional: isOptional))
+    private static func shortage(
+        _ missing: UpstreamCredits,
+        of held: UpstreamCredits,
+        isOptional: Bool = false
+    ) -> PoolError {
+        .creditsNeeded(CreditShortage(upstream: "demo", missing: missing, held: held, isOptional: isOptional))
     }
 
     @Test func whatIsMissingIsReportedTogether() {
         var machine = Self.machine(Self.credits(0, 1, 1))
-        #expect(Self.refusal(Self.key("a", "b"), "c1", &machine) == Self.shortage(Self.credits(1, 0, 1)))
+        let shortage = Self.shortage(Self.credits(1, 0, 1), of: Self.credits(0, 1, 1))
+        #expect(Self.refusal(Self.key("a", "b"), "c1", &machine) == shortage)
         let used = machine.figures(of: "demo").used
         #expect(used == .none)
         _ = machine.changeCredits(of: "demo") { credits, _ in credits.add(Self.credits(1, 0, 1), of: "demo") }
         #expect(Self.refusal(Self.key("a", "b"), "c1", &machine) == nil)
-        #expect(Self.refusal(Self.key("c"), "c2", &machine) == Self.shortage(Self.credits(0, 1, 1)))
+        let further = Self.shortage(Self.credits(0, 1, 1), of: Self.credits(1, 1, 2))
+        #expect(Self.refusal(Self.key("c"), "c2", &machine) == further)
     }
 
     @Test func aGroupSharesASessionOnceAnotherOneIsRefused() {
         var machine = Self.machine(Self.credits(1, 9, 9))
         #expect(Self.refusal(Self.key("a", group: 1), "c1", &machine) == nil)
-        let shortage = Self.shortage(Self.credits(1, 0, 0), isOptional: true)
+        let shortage = Self.shortage(Self.credits(1, 0, 0), of: Self.credits(1, 9, 9), isOptional: true)
         #expect(Self.refusal(Self.key("b", group: 2), "c2", &machine) == shortage)
         _ = machine.changeCredits(of: "demo") { credits, _ in credits.sessionsRefused(of: "demo") }
         #expect(Self.refusal(Self.key("b", group: 2), "c2", &machine) == nil)
@@ -105,7 +111,12 @@ internal import Testing
 
     @Test func refusalNamesTheFirstQuotaThatIsUsedUp() {
         let limits = Self.credits(1, 2, 3)
-        let shortage = CreditShortage(upstream: "demo", missing: Self.credits(1, 1, 1), isOptional: false)
+        let shortage = CreditShortage(
+            upstream: "demo",
+            missing: Self.credits(1, 1, 1),
+            held: .none,
+            isOptional: false
+        )
         func refusal(_ free: UpstreamCredits) -> PoolError { shortage.refusal(free: free, limits: limits) }
         #expect(refusal(.none) == .overQuota(.subscriptions(upstream: "demo", limit: 2)))
         #expect(refusal(Self.credits(0, 1, 0)) == .overQuota(.items(upstream: "demo", limit: 3)))

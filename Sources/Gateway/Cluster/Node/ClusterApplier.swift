@@ -143,6 +143,7 @@ struct ClusterApplier: Sendable {
             guard let pool else { throw .unknownUpstream(key.upstream) }
             let session = try Self.session(of: key.upstream, group, in: pool)
             let shared = SharedKey(session: session, properties: key.properties)
+            try pool.checkCredits(for: shared)
             carried[id]?.resource = try pool.joinImplicit(shared, as: ResourceID(id)).resource
             return nil
         } catch {

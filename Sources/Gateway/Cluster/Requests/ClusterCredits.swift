@@ -68,9 +68,13 @@ extension ClusterNode {
                 }
             }
             let free = state.withLock { $0.machine.ledger?.freeCredits(of: claim.upstream) } ?? .none
+            let held = creditPool?.credits(of: claim.upstream)
             for waiting in refused {
-                let error = waiting.request.shortage.refusal(free: free, limits: claim.limits)
-                waiting.request.done(claim.isOptional ? .given(ended: {}) : .refused(error))
+                let shortage = waiting.request.shortage
+                // The pool may have got credits after it has reported the shortage.
+                let isObsolete = claim.isOptional || shortage.held != held
+                let error = shortage.refusal(free: free, limits: claim.limits)
+                waiting.request.done(isObsolete ? .given(ended: {}) : .refused(error))
             }
             claimCredits(of: claim.upstream)
         default:
@@ -209,12 +213,13 @@ extension ClusterNode {
         obtain(shortage) { [self] decision in
             switch decision {
             case .given(let ended):
-                self.open(id, tenure: tenure, open)
+                // It may have been opened meanwhile.
+                self.open(id, tenure: tenure) { $0.reactivate(id) }
                 ended()
             case .refused(let error):
                 if outbox.withLock({ $0.tenure(of: id) }) == tenure { failed(id, error) }
             case .unknown:
-                retry { self.open(id, tenure: tenure, open) }
+                retry { self.open(id, tenure: tenure) { $0.reactivate(id) } }
             }
         }
     }

@@ -117,8 +117,8 @@ import Testing
 
     @Test func membersWithoutASessionLeaveSubscriptionsToOneThatHasOne() async throws {
         try await ClusterFixture.run(3, limits: Self.limits(sessions: 1)) { fixture in
-            let (paths, _) = await Self.fill(fixture, 0..<12)
-            #expect(paths.count == 12)
+            let (paths, details) = await Self.fill(fixture, 0..<12)
+            #expect(paths.count == 12 && details.isEmpty)
             var streams: [PendingOutcome] = []
             for number in 0..<12 {
                 let query = "upstream=demo&mode=MERGE&items=shared\(number)&fields=f"
@@ -130,6 +130,21 @@ import Testing
             let open = Self.open(fixture)
             #expect(open.sessions == 1)
             #expect(open.subscriptions == 24)
+        }
+    }
+
+    @Test func reportsAreThoseOfASharedSubscriptionAfterItHasWaitedForCredits() async throws {
+        try await ClusterFixture.run(2, limits: Self.limits()) { fixture in
+            // The first claim of an epoch: the owner has no credits yet.
+            let member = fixture.members[0]
+            let stream = member.start("GET", "/v1/stream?upstream=demo&mode=MERGE&items=a&fields=f")
+            #expect(await stream.outcome.isStream)
+            // The want, the claim, the decision, and the reports.
+            for _ in 0..<4 { await fixture.settle() }
+            for member in fixture.members {
+                let entries = member.node.state.withLock { $0.machine.ledger?.subscriptions.values.map(\.carrier) }
+                #expect(entries?.count == 1 && entries?.first != .some(nil))
+            }
         }
     }
 }
