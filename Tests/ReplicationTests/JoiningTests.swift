@@ -88,6 +88,30 @@ struct JoiningTests {
         cluster.checkSettled(topics: topics)
         #expect(cluster.problems.isEmpty)
     }
+
+    /// While a member was away, the log was emptied, and the new one has grown beyond the position of the member.
+    @Test
+    func memberThatJoinsAnotherLogBeginsNoEpoch() {
+        let cluster = cluster(seed: 3, loss: 0)
+        let node = cluster.nodes[0]
+        let position = node.machine.position
+        node.isPaused = true
+        cluster.stopEngine()
+        cluster.empty()
+        cluster.startEngine()
+        cluster.run(.seconds(20))
+        #expect(cluster.nodes[1].machine.position > position)
+        let epoch = cluster.nodes[1].machine.ledger?.epoch
+        node.isPaused = false
+        // Less than the time after which a member that no other one answers begins an epoch.
+        cluster.run(.seconds(1))
+        let hasJoined = node.machine.isMember
+        #expect(hasJoined)
+        cluster.run(.seconds(10))
+        #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.epoch == epoch })
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+    }
 }
 
 struct LedgerHistoryTests {
