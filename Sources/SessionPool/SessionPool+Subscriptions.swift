@@ -169,6 +169,9 @@ extension SessionPool {
         from present: SubscriptionProperties,
         to properties: SubscriptionProperties
     ) throws(PoolError) {
+        if case .pooled(let session) = resource.home {
+            try checkCredits(for: SharedKey(session: session, properties: properties))
+        }
         makeInactive(resource)
         set(properties, of: resource)
         do {

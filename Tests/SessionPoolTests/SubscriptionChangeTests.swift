@@ -76,6 +76,26 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    /// The request is performed again once there are credits, also with the entity tag of the present state.
+    @Test func changeThatNeedsCreditsHasNoEffectWithoutThem() throws {
+        let pool = pool()
+        pool.requireCredits()
+        pool.changeCredits(of: "demo") { credits, _ in
+            credits.add(UpstreamCredits(sessions: 1, subscriptions: 1, items: 9), of: "demo")
+        }
+        let first = try active(pool, Self.quote(.limited(1)))
+        let second = try active(pool, Self.quote(.limited(1)))
+        let version = second.status.version
+        #expect(throws: PoolError.self) { try pool.change(second, to: Self.quote(.limited(2))) }
+        #expect(second.carrier === first.carrier && second.carrier != nil)
+        #expect(second.status.version == version)
+        pool.changeCredits(of: "demo") { credits, _ in
+            credits.add(UpstreamCredits(sessions: 0, subscriptions: 1, items: 0), of: "demo")
+        }
+        try pool.change(second, to: Self.quote(.limited(2)))
+        #expect(second.carrier !== first.carrier)
+    }
+
     @Test(arguments: [
         (RequestedMaxFrequency?.some(.limited(1)), RequestedMaxFrequency?.none), (.limited(1), .unfiltered),
         (.unfiltered, .limited(1)),
