@@ -112,6 +112,21 @@ struct JoiningTests {
         cluster.checkSettled(topics: topics)
         #expect(cluster.problems.isEmpty)
     }
+
+    /// The positions alone do not show it.
+    @Test
+    func memberNoticesAnotherLogOfTheSameLength() {
+        let cluster = cluster(seed: 4, loss: 0)
+        for (node, isSame) in [(cluster.nodes[0], true), (cluster.nodes[1], false)] {
+            let created = (node.machine.created ?? "") + (isSame ? "" : "x")
+            let log = LogGeneration(created: created, first: 1, last: node.machine.position)
+            _ = node.machine.connected(at: cluster.now)
+            let isRequested = node.machine.logInspected(log, at: cluster.now).contains(.requestState)
+            #expect(isRequested != isSame)
+            let hasState = node.machine.ledger != nil
+            #expect(hasState == isSame)
+        }
+    }
 }
 
 struct LedgerHistoryTests {
