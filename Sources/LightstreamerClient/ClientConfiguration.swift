@@ -78,6 +78,8 @@ public struct ClientConfiguration: Sendable {
     /// Asked before each connection for a session that other processes can adopt: false if one may have done so. The
     /// session is then abandoned.
     package var ownsSession: (@Sendable () -> Bool)?
+    /// Where the client's task runs; nil: on the threads of the runtime. Observers may not block it.
+    package var taskExecutor: (any TaskExecutor)?
     /// Time, timers and random numbers; nil: those of the system.
     package var clock: (any ClientClock)?
     /// Opens connections; nil: sockets.

@@ -46,7 +46,9 @@ public final class LightstreamerClient: Sendable {
         connectionDetails = ConnectionDetails(core: core)
         connectionOptions = ConnectionOptions(core: core)
         // The driver must not keep its client alive: it holds the core, which refers to the client weakly.
-        driving = Task { await SessionDriver(core: core, connector: connector).run() }
+        driving = Task(executorPreference: configuration.taskExecutor) {
+            await SessionDriver(core: core, connector: connector).run()
+        }
         core.state.withLock { $0.client = self }
     }
 

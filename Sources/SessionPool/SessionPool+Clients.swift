@@ -103,6 +103,9 @@ extension SessionPool {
     ) -> ClientConfiguration {
         let pool = self.configuration
         var configuration = clientConfiguration
+        // An event is published by the thread that has received it: to wake another one would take longer than all else.
+        configuration.eventLoops = configuration.eventLoops.one()
+        configuration.taskExecutor = configuration.eventLoops.taskExecutor()
         if isTransferable {
             configuration.numbersNotifications = true
             configuration.ownsSession = { [sink] in sink.ownsSessions }

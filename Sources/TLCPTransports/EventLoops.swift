@@ -14,6 +14,24 @@ public struct EventLoops: Sendable {
 
     /// One of the threads.
     package func next() -> any EventLoop { group.next() }
+
+    /// One of the threads alone.
+    package func one() -> EventLoops { EventLoops(next()) }
+
+    /// Runs tasks on one of the threads, between the events of its connections and timers.
+    package func taskExecutor() -> any TaskExecutor { LoopExecutor(loop: next()) }
+}
+
+/// Runs the jobs of tasks on a network thread.
+private final class LoopExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(loop: any EventLoop) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
 }
 
 extension EventLoops {
