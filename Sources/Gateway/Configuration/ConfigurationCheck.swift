@@ -33,9 +33,6 @@ enum AccessCheck {
         var hashes: Set<String> = []
         for key in access.keys {
             let place = "auth.keys.\(key.name)"
-            if !SettingValue.isName(key.name) {
-                mistakes.append((place, "must have a name of \(SettingValue.nameRule)"))
-            }
             guard let hash = key.hash else {
                 mistakes.append((place + ".hash", "is required"))
                 continue

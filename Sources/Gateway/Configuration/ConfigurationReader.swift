@@ -36,8 +36,8 @@ package struct ConfigurationReader {
             InMemoryProvider(name: "file", values: values((file?.entries ?? []).map { ($0.key, $0.value ?? "") })),
         ]).scoped(to: "gateway")
         var configuration = GatewayConfiguration()
-        let upstreamNames = names(under: ["upstreams"], variable: Self.upstreamNames)
-        let keyNames = names(under: ["auth", "keys"], variable: Self.keyNames)
+        let upstreamNames = admitted(names(under: ["upstreams"], variable: Self.upstreamNames), under: "upstreams")
+        let keyNames = admitted(names(under: ["auth", "keys"], variable: Self.keyNames), under: "auth.keys")
         refuseUnknownKeys()
         for setting in Settings.all {
             let isNamed = setting.key.contains("*")
@@ -152,6 +152,16 @@ package struct ConfigurationReader {
         names += SettingValue.list(environment[variable] ?? "")
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
+    }
+
+    /// The names that meet the rule. The others are mistakes, and are not looked up: with some of them, the library that
+    /// derives names of environment variables ends the process.
+    private mutating func admitted(_ names: [String], under group: String) -> [String] {
+        names.filter { name in
+            if SettingValue.isName(name) { return true }
+            note("\(group).\(name)", "must have a name of \(SettingValue.nameRule)")
+            return false
+        }
     }
 
     private mutating func refuseUnknownKeys() {

@@ -52,7 +52,7 @@ enum SettingValue {
         }
     }
 
-    /// The rule for the names of a cluster and of API keys.
+    /// The rule for the names of a cluster, of upstreams and of API keys.
     static let nameRule = "1 to 64 letters, digits, dashes and underscores"
 
     /// Whether a text meets `nameRule`.

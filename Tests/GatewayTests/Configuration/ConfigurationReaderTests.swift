@@ -51,6 +51,20 @@ internal import Testing
         #expect(configuration.http.shards == 2)
     }
 
+    /// The library that derives names of environment variables ended the process for the first two.
+    @Test(arguments: ["u?\u{314}H\u{314}yes", "tionsH\u{314}yeys", "a b", "é", String(repeating: "a", count: 65)])
+    func namesThatAreNotAdmittedAreMistakes(name: String) {
+        for group in ["upstreams", "auth.keys"] {
+            let key = "\(group).\(name)"
+            let member = group == "upstreams" ? "serverAddress" : "hash"
+            let rule = "must have a name of 1 to 64 letters, digits, dashes and underscores"
+            #expect(Self.mistakes { try Self.read(flags: [("\(key).\(member)", "x")]) }.contains { $0.hasSuffix(rule) })
+            #expect(Self.mistakes { try Self.read(file: "\(key).\(member): x") }.contains { $0.hasSuffix(rule) })
+        }
+        let listed = Self.mistakes { try Self.read(environment: ["GATEWAY_UPSTREAM_NAMES": name]) }
+        #expect(listed.count == 1 && listed[0].contains("must have a name"))
+    }
+
     @Test func upstreamIsReadFromAFileWithItsOptions() throws {
         let file = Self.demo + "\n    options:\n      retryDelay: 0.5\n      forcedTransport: WS-POLLING\n"
         let upstream = try #require(try Self.read(file: file).pool.upstreams.first)
