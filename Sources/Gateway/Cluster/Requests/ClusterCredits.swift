@@ -189,12 +189,7 @@ extension ClusterNode {
     private func forwardToCarrier(_ call: Call, of upstream: String, _ error: PoolError) -> Bool {
         // A resource that exists stays with its owner.
         guard call.parameters["id"] == nil, let carrier = carrier(of: upstream, for: call) else { return false }
-        let abandonment = CallAbandonment()
-        call.onAbandonment { abandonment.abandon() }
-        addJob { [self] in
-            let response = await response(of: carrier, to: call, abandonment)
-            if !abandonment.isAbandoned { call.respond(response ?? ProblemDetails.response(to: call, for: error)) }
-        }
+        forward(call, to: carrier) { call.respond(ProblemDetails.response(to: call, for: error)) }
         return true
     }
 

@@ -34,20 +34,10 @@ struct ClusterRouting: Sendable {
             guard let upstream = body?["upstream"]?.string, let carrier = cluster.carrier(of: upstream, for: call)
             else { return try handle(call, operation) }
             try checkServing()
-            return perform(call, operation, onCarrier: carrier)
+            // This member can have no session.
+            cluster.forward(call, to: carrier) { performHere(call, operation) }
+            return .deferred
         }
-    }
-
-    /// Forwards a request to a member that has a session, because this one can have none.
-    private func perform(_ call: Call, _ operation: Operation, onCarrier carrier: UInt64) -> OperationResult {
-        let abandonment = CallAbandonment()
-        call.onAbandonment { abandonment.abandon() }
-        cluster.addJob {
-            let response = await cluster.response(of: carrier, to: call, abandonment)
-            if abandonment.isAbandoned { return }
-            if let response { call.respond(response) } else { performHere(call, operation) }
-        }
-        return .deferred
     }
 
     private func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {

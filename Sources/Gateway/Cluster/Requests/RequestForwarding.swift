@@ -34,6 +34,19 @@ extension ClusterNode {
         }
     }
 
+    /// Lets another member perform a request. Ends without a response when the client leaves.
+    ///
+    /// - Parameter otherwise: Called if the member cannot perform it.
+    func forward(_ call: Call, to process: UInt64, otherwise: @escaping @Sendable () -> Void) {
+        let abandonment = CallAbandonment()
+        call.onAbandonment { abandonment.abandon() }
+        addJob { [self] in
+            let response = await response(of: process, to: call, abandonment)
+            if abandonment.isAbandoned { return }
+            if let response { call.respond(response) } else { otherwise() }
+        }
+    }
+
     /// The process of a member that can carry a subscription of an upstream for a request, if this member cannot because
     /// other members have all sessions; else nil.
     func carrier(of upstream: String, for call: Call) -> UInt64? {
