@@ -177,10 +177,7 @@ final class EventDelivery {
     }
 
     private func emit(_ event: ClientEvent) {
-        if !observers.isEmpty, let client { emit(event, of: client) }
-    }
-
-    private func emit(_ event: ClientEvent, of client: LightstreamerClient) {
+        guard !observers.isEmpty, let client else { return }
         for observer in observers { observer.client(client, emitted: event) }
     }
 }
