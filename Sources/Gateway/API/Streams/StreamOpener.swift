@@ -99,7 +99,6 @@ struct StreamOpener: Sendable {
         let isFree = services.streamResources.change(id) { entry in
             defer { entry.isOpen = true }
             if entry.isOpen { return false }
-            entry.generation &+= 1
             // A later reader of the stream joins subscriptions that have run for some time.
             entry.prepared?.opened = []
             return true
@@ -109,10 +108,11 @@ struct StreamOpener: Sendable {
         return try start(id, request, call)
     }
 
-    /// Removes a prepared stream that is not opened in time.
-    func expire(_ id: String, generation: UInt64) {
+    /// Removes a prepared stream if it is not opened in time from now on.
+    func expire(_ id: String) {
+        guard let period = services.streamResources.entry(id)?.period else { return }
         services.timers.schedule(after: Self.preparedLifetime, runsAtStop: false) {
-            let entry = services.streamResources.remove(id) { !$0.isOpen && $0.generation == generation }
+            let entry = services.streamResources.remove(id) { !$0.isOpen && $0.period == period }
             guard let entry else { return }
             services.cluster?.write(.stream(.remove(id: id, evenIfOpen: false)))
             release(entry.joined, entry.clients, of: entry.owner)
@@ -158,14 +158,13 @@ struct StreamOpener: Sendable {
     }
 
     private func ended(_ id: String) {
-        let generation: UInt64?? = services.streamResources.change(id) { entry in
+        let isPrepared = services.streamResources.change(id) { entry in
             entry.isOpen = false
-            entry.generation &+= 1
-            return entry.prepared == nil ? nil : entry.generation
+            return entry.prepared != nil
         }
-        if case .some(.some(let generation)) = generation {
+        if isPrepared == true {
             services.cluster?.write(.stream(.close(id: id)))
-            expire(id, generation: generation)
+            expire(id)
         } else if let entry = services.streamResources.remove(id) {
             release(entry.joined, entry.clients, of: entry.owner)
         }

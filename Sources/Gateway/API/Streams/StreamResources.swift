@@ -24,9 +24,9 @@ final class StreamResources: Sendable {
         /// The request of a prepared stream; nil for a stream that was opened directly.
         var prepared: StreamRequest?
         /// Whether it is open.
-        var isOpen = false
-        /// Counts openings and endings, so that an outdated timer has no effect.
-        var generation: UInt64 = 0
+        var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
+        /// Counts openings and endings.
+        fileprivate(set) var changes: UInt64 = 0
         /// When it was created.
         var madeAt: Moment
         /// The identity of its creator; nil without authentication.
@@ -34,12 +34,22 @@ final class StreamResources: Sendable {
         /// Its position in the order of creation.
         fileprivate var ordinal: UInt64 = 0
 
+        /// The time between two changes of `isOpen`.
+        var period: Period { Period(ordinal: ordinal, changes: changes) }
+
         /// An entry without resources.
         init(prepared: StreamRequest? = nil, madeAt: Moment, owner: String? = nil) {
             self.prepared = prepared
             self.madeAt = madeAt
             self.owner = owner
         }
+    }
+
+    /// The time in which a stream is open, or is not: a timer that was set in an earlier one has no effect, also if the
+    /// stream was removed and added again since.
+    struct Period: Equatable {
+        fileprivate let ordinal: UInt64
+        fileprivate let changes: UInt64
     }
 
     private struct State {
@@ -72,13 +82,16 @@ final class StreamResources: Sendable {
         return entries.sorted { $0.value.ordinal < $1.value.ordinal }.map(\.key)
     }
 
-    /// Adds a stream.
-    func add(_ id: String, _ entry: Entry) {
+    /// Adds a stream; false if there is one with this id.
+    @discardableResult
+    func add(_ id: String, _ entry: Entry) -> Bool {
         state.withLock { state in
+            guard state.entries[id] == nil else { return false }
             var entry = entry
             entry.ordinal = state.nextOrdinal
             state.nextOrdinal += 1
             state.entries[id] = entry
+            return true
         }
     }
 
@@ -101,5 +114,12 @@ final class StreamResources: Sendable {
         }
         if entry != nil { removed(id) }
         return entry
+    }
+
+    /// Removes a prepared stream that another member of the cluster owns, and returns its entry. An open one loses its
+    /// request only: it is removed when it ends.
+    func surrender(_ id: String) -> Entry? {
+        _ = change(id) { $0.prepared = nil }
+        return remove(id) { $0.prepared == nil && !$0.isOpen }
     }
 }

@@ -98,7 +98,7 @@ struct StreamsResource: Sendable {
         let id = services.makeStreamID()
         services.streamResources.add(id, entry)
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
-        opener.expire(id, generation: entry.generation)
+        opener.expire(id)
         return response(try view(id), status: 201).with("Location", "/v1/streams/\(id)")
     }
 

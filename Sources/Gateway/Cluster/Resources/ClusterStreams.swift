@@ -35,6 +35,8 @@ struct ClusterStreams: Sendable {
             if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
                 if call.isHead { return call.complete { try head(stream, call) } }
                 switch await outcome(of: stream, id) {
+                // The client of the former stream may be reading its last events.
+                case .accepted where isEnding(id): cluster.write(.stream(.close(id: id)))
                 case .accepted: return call.complete { try start(id, stream, call, handler) }
                 case .refused: return call.complete { throw Problem(.streamInUse, detail: "The stream is open.") }
                 case .unknown, .pending, .answered, nil: break
@@ -103,10 +105,13 @@ struct ClusterStreams: Sendable {
         _ handler: (Call) throws -> OperationResult
     ) throws -> OperationResult {
         do {
-            if services.streamResources.entry(id) == nil { try add(id, stream.definition, of: stream.owner) }
+            try add(id, stream.definition, of: stream.owner)
             let result = try handler(call)
-            if case .stream = result { return result }
-            notOpened(id)
+            if case .stream = result {
+                surrenderUnlessOwned(id)
+            } else {
+                notOpened(id)
+            }
             return result
         } catch {
             notOpened(id)
@@ -116,7 +121,7 @@ struct ClusterStreams: Sendable {
 
     private func notOpened(_ id: String) {
         cluster.write(.stream(.close(id: id)))
-        if let entry = services.streamResources.entry(id) { opener.expire(id, generation: entry.generation) }
+        opener.expire(id)
     }
 
     // MARK: - Owning
@@ -154,10 +159,10 @@ struct ClusterStreams: Sendable {
         cluster.addJob {
             do {
                 let definition = try StreamDefinition(specification.content)
-                if services.streamResources.entry(id) == nil { try add(id, definition, of: specification.owner) }
-                if let entry = services.streamResources.entry(id) { opener.expire(id, generation: entry.generation) }
-                // Another member may have opened the stream in the meantime.
-                if cluster.holder(of: id) != .own { remove(id) }
+                while isEnding(id) { try await Task.sleep(for: Self.retryInterval) }
+                try add(id, definition, of: specification.owner)
+                opener.expire(id)
+                surrenderUnlessOwned(id)
             } catch {
                 cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(error)"])
                 cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
@@ -172,16 +177,30 @@ struct ClusterStreams: Sendable {
         return [.stream(id, of: owner)] + topics.map { .subscription($0, of: owner) }
     }
 
-    /// Releases a stream that another member owns. An open one continues until its client closes it.
-    func surrender(_ id: String) { cluster.addJob { remove(id) } }
-
-    private func remove(_ id: String) {
-        let entry = services.streamResources.remove(id) { !$0.isOpen }
-        if let entry { return opener.release(entry.joined, entry.clients, of: entry.owner) }
-        _ = services.streamResources.change(id) { $0.prepared = nil }
+    /// Gives up a stream that another member owns. If it is open, its last event is `closing`, and its client can resume
+    /// it through the new owner.
+    func surrender(_ id: String) {
+        // At once, so that this member never declares the stream again. Releasing thousands of sources takes longer.
+        if let entry = services.streamResources.surrender(id) {
+            cluster.addJob { opener.release(entry.joined, entry.clients, of: entry.owner) }
+        } else {
+            services.streams.close(id, reason: "moved")
+        }
     }
 
+    /// Gives up a stream if another member became its owner while this one was adding it.
+    private func surrenderUnlessOwned(_ id: String) {
+        if cluster.holder(of: id) != .own { surrender(id) }
+    }
+
+    /// Whether a stream that this member gave up is still open.
+    private func isEnding(_ id: String) -> Bool {
+        services.streamResources.entry(id).map { $0.prepared == nil } ?? false
+    }
+
+    /// Adds a stream of the log, unless it is there.
     private func add(_ id: String, _ definition: StreamDefinition, of owner: String?) throws {
+        guard services.streamResources.entry(id) == nil else { return }
         let selectors = definition.request.sources.map { source -> SourceSelector in
             guard case .subscription(let topic) = source, let key = definition.shared[topic] else {
                 return .existing(source)
@@ -195,7 +214,9 @@ struct ClusterStreams: Sendable {
         entry.prepared?.sources = acquired.sources
         entry.joined = acquired.joined
         entry.clients = acquired.clients
-        services.streamResources.add(id, entry)
+        guard services.streamResources.add(id, entry) else {
+            return opener.release(acquired.joined, [:], of: owner)
+        }
         if let owner { cluster.takeOver(.stream(id, of: owner)) }
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
     }

@@ -48,11 +48,16 @@ final class TimerQueue: Sendable {
     /// Runs actions when they are due, until `stop` or cancellation, which `stop` follows as well.
     func run() async {
         while !Task.isCancelled, !isStopped {
-            let now = clock()
-            for timer in state.withLock({ $0.timers.take(dueBy: now) }) { timer.action() }
+            runDue()
             await sleep()
         }
         stop()
+    }
+
+    /// Runs the actions that are due.
+    func runDue() {
+        let now = clock()
+        for timer in state.withLock({ $0.timers.take(dueBy: now) }) { timer.action() }
     }
 
     /// Runs the actions of waiting requests, so that these get their responses, and drops all others.

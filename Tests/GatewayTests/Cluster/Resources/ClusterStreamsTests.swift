@@ -1,9 +1,87 @@
+import EventHub
+import StreamIO
 import Testing
 
 @testable import Gateway
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterStreamsTests {
     private static let body = #"{"sources":[{"upstream":"demo","mode":"MERGE","items":["i"],"fields":["f"]}]}"#
+
+    /// Prepares a stream and returns its path.
+    private static func prepare(_ member: ClusterMember) async throws -> String {
+        let made = await member.perform("POST", "/v1/streams", body)
+        return "/v1/streams/\(try #require(made.json["id"]?.string))"
+    }
+
+    /// Opens a stream, which stays open until the test ends it.
+    private static func open(_ path: String, _ member: ClusterMember) async throws -> AdmittedStream {
+        let pending = member.start("GET", path + "/events")
+        #expect(await pending.outcome.isStream)
+        return try #require(pending.stream)
+    }
+
+    /// Opens a stream and ends it.
+    private static func use(_ path: String, _ member: ClusterMember) async throws {
+        try await open(path, member).onEnd(.neverOpened)
+    }
+
+    /// What a stream writes from now on.
+    private static func text(of stream: AdmittedStream, _ member: ClusterMember) -> String {
+        let shard = member.node.hub.makeShard(seed: 0) {}
+        return withExtendedLifetime(shard) {
+            let id = StreamID(slot: 0, generation: 0)
+            let content = shard.open(StreamOpening(stream: stream.id, id: id, framing: .bare, now: .zero))
+            defer { content.ended(.finished) }
+            var batch = StreamBatch(byteLimit: 1 << 16, pieceLimit: 64)
+            _ = content.fill(&batch, now: .zero)
+            return String(decoding: batch.pieces.flatMap { Array($0.bytes) }, as: UTF8.self)
+        }
+    }
+
+    /// Lets time pass for members without a pending change.
+    private static func pass(_ seconds: Double, _ fixture: ClusterFixture) async {
+        await fixture.settle()
+        fixture.time.pass(seconds)
+        await fixture.exchangeHeartbeats()
+    }
+
+    @Test func anOutdatedTimerDoesNotDeleteAStreamThatReturned() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(first)
+            try await Self.use(path, second)
+            await Self.pass(30, fixture)
+            try await Self.use(path, first)
+            try await Self.use(path, second)
+            for (seconds, status) in [(45.0, 200), (16, 404)] {
+                await Self.pass(seconds, fixture)
+                second.services.timers.runDue()
+                await fixture.settle()
+                #expect(await second.perform("GET", path).status == status)
+            }
+        }
+    }
+
+    @Test func aStreamThatAnotherMemberOwnsIsClosedAndOpensAgainOnceItHasEnded() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(first)
+            let former = try await Self.open(path, first)
+            try await ConfirmationTests.replace(first, by: second, fixture.engine)
+            await fixture.settle()
+            #expect(Self.text(of: former, first).contains(#"{"reason":"moved"}"#))
+            try await Self.use(path, second)
+            await fixture.settle()
+            let frames = fixture.engine.figures.frames
+            let next = first.start("GET", path + "/events")
+            // The log accepts the request, and the member gives the stream back while its former client still reads.
+            await fixture.engine.wait { $0.frames > frames + 1 }
+            former.onEnd(.finished)
+            #expect(await next.outcome.status == 200)
+            next.stream?.onEnd(.neverOpened)
+            try await Self.use(path, second)
+        }
+    }
 
     @Test func aMemberThatStopsLeavesItsPreparedStreamsToTheOthers() async throws {
         try await ClusterFixture.run { fixture in
