@@ -154,6 +154,9 @@ package final class EventHub: ChangeSink {
     /// The number of events published so far.
     package var published: UInt64 { locked { $0.published } }
 
+    /// The beginnings of streams by their outcomes, including those of open streams in another epoch.
+    package var beginnings: [ResumeOutcome: UInt64] { locked { $0.beginnings } }
+
     // MARK: - Shards
 
     /// Makes the shard of one loop; call it on the loop's thread.

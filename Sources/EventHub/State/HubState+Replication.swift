@@ -93,6 +93,7 @@ extension HubState {
         for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: stream.variant) }
         streams[id]?.reads = [:]
         streams[id]?.outcome = .gap
+        beginnings[.gap, default: 0] &+= 1
         streams[id]?.epoch = epoch
         let announcement = ControlEvent.stream(
             id: id,

@@ -54,6 +54,7 @@ extension HubState {
         stream.epoch = epoch
         stream.outcome = resumeFrom.outcome
         streams[id] = stream
+        beginnings[resumeFrom.outcome, default: 0] &+= 1
         let announcement = ControlEvent.stream(
             id: id,
             sources: start?.states ?? states(of: stream.request),

@@ -16,6 +16,8 @@ struct HubState: Sendable {
     var snapshotRanges = SnapshotRanges()
     /// Events published so far.
     var published: UInt64 = 0
+    /// The beginnings of streams, by their outcomes.
+    var beginnings: [ResumeOutcome: UInt64] = [:]
     /// The shards with changes since the last `takeWakeUps`.
     private var wakeUps: UInt64 = 0
     private var channelCount = 0

@@ -42,7 +42,7 @@ package struct StreamRequest: Sendable {
 }
 
 /// The outcome of the opening of a stream.
-package enum ResumeOutcome: String, Sendable {
+package enum ResumeOutcome: String, Sendable, CaseIterable {
     /// The request had no id of a last event, or a malformed one.
     case fresh
     /// All events after the last one are delivered, none twice.

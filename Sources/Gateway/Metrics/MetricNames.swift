@@ -89,6 +89,13 @@ package enum MetricNames {
         prefix + "events_dropped_total",
         "Updates lost from full windows; lost-updates events report them."
     )
+    static let streamResumes = Metric(
+        .counter,
+        prefix + "stream_resumes_total",
+        labels: ["outcome"],
+        "Beginnings of streams: fresh, resumed after a last event id, or with a gap; "
+            + "the beginning of an epoch is a gap for each open stream."
+    )
     static let slowReaders = Metric(
         .counter,
         prefix + "streams_slow_reader_total",
@@ -266,8 +273,8 @@ package enum MetricNames {
         connections, connectionsAccepted, connectionsRefused, requests, requestSeconds, problems,
     ]
     private static let streaming = [
-        streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, slowReaders, queueSeconds,
-        deliverySeconds,
+        streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, streamResumes, slowReaders,
+        queueSeconds, deliverySeconds,
     ]
     private static let upstream = [
         clients, upstreamUp, sessions, poolSubscriptions, poolItems, subscriptions, sessionsOpened, reconnects, updates,

@@ -48,6 +48,10 @@ struct MetricsReport: Sendable {
         text.write(MetricNames.delivered, metrics.delivered)
         text.write(MetricNames.conflated, metrics.conflated)
         text.write(MetricNames.dropped, metrics.dropped)
+        let beginnings = hub.beginnings
+        for outcome in ResumeOutcome.allCases {
+            text.write(MetricNames.streamResumes, labels: [outcome.rawValue], beginnings[outcome, default: 0])
+        }
         text.write(MetricNames.slowReaders, metrics.slowReaders)
         for (metric, histogram) in [
             (MetricNames.queueSeconds, metrics.queueLatency), (MetricNames.deliverySeconds, metrics.deliveryLatency),

@@ -112,6 +112,7 @@ internal import Testing
         let late = try harness.open(.subscription("s"))
         apply([event(update("2"))], at: 91, to: harness)
         harness.hub.restart(epoch: "e2", at: 5)
+        #expect(harness.hub.beginnings == [.fresh: 2, .gap: 2])
         let joined = try harness.open(.subscription("s"))
         apply([event(update("3"))], at: 6, to: harness)
         harness.pass()

@@ -26,6 +26,12 @@ internal import Testing
         #expect(try stream.events.dropFirst().map(\.id) == ["e1-5", "e1-6"])
     }
 
+    @Test func beginningsAreCountedByTheirOutcomes() throws {
+        let harness = makeHarness()
+        for id in ["e1-4", "e1-5", "e0-4", nil] { _ = try resume(harness, from: id) }
+        #expect(harness.hub.beginnings == [.fresh: 1, .resumed: 2, .gap: 1])
+    }
+
     @Test func resumeWithoutNewEventsRepeatsNothing() throws {
         let harness = makeHarness()
         let stream = try resume(harness, from: "e1-6")
