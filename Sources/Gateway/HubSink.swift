@@ -52,9 +52,11 @@ struct HubSink: PoolSink {
         legacy.remove(client)
         owners.forget(client)
         upstreamMetrics.removed(client)
+        cluster?.counters.withLock { $0.removed(client.rawValue) }
     }
 
     func client(_ client: ClientID, changedStatus status: ClientStatus) {
+        cluster?.counters.withLock { $0.changed(status, of: client.rawValue) }
         publish(.status(status), of: client)
     }
 

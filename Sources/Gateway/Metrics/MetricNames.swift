@@ -187,71 +187,6 @@ package enum MetricNames {
         "Subscriptions that servers refused or removed, by error code."
     )
 
-    // MARK: - Cluster
-
-    static let clusterConnected = Metric(
-        .gauge,
-        prefix + "cluster_connected",
-        "1 while there is a connection to the engine of the cluster."
-    )
-    static let clusterServing = Metric(
-        .gauge,
-        prefix + "cluster_serving",
-        "1 while the gateway belongs to the cluster and opens streams."
-    )
-    static let clusterMembers = Metric(.gauge, prefix + "cluster_members", "Members of the cluster.")
-    static let clusterOwned = Metric(
-        .gauge,
-        prefix + "cluster_subscriptions_owned",
-        "Shared subscriptions that this member holds upstream for all members."
-    )
-    static let clusterPosition = Metric(
-        .gauge,
-        prefix + "cluster_position",
-        "The position up to which the log is applied."
-    )
-    static let clusterLag = Metric(
-        .gauge,
-        prefix + "cluster_lag_frames",
-        "Frames that are in the log and not applied yet."
-    )
-    static let clusterLagSeconds = Metric(
-        .gauge,
-        prefix + "cluster_lag_seconds",
-        "For how long frames of the log have been missing."
-    )
-    static let clusterOutbox = Metric(
-        .gauge,
-        prefix + "cluster_outbox_bytes",
-        "Bytes of records that wait for the engine."
-    )
-    static let clusterDiffers = Metric(
-        .gauge,
-        prefix + "cluster_configuration_differs",
-        "Members whose upstreams or access rules differ from those of this one."
-    )
-    static let clusterFrames = Metric(
-        .counter,
-        prefix + "cluster_frames_total",
-        labels: ["direction"],
-        "Frames that were appended to the log, appended again, and applied from it."
-    )
-    static let clusterEpochs = Metric(
-        .counter,
-        prefix + "cluster_epochs_total",
-        "Epochs that began or were entered; each is a gap on all streams."
-    )
-    static let clusterTakeovers = Metric(
-        .counter,
-        prefix + "cluster_takeovers_total",
-        "Shared subscriptions that this member took over from one that was removed."
-    )
-    static let clusterAdoptions = Metric(
-        .counter,
-        prefix + "cluster_adoptions_total",
-        "Upstream sessions of removed members that this member continued, or tried to."
-    )
-
     // MARK: - Process
 
     static let up = Metric(.gauge, prefix + "build_info", labels: ["version"], "Always 1; the label has the version.")
@@ -279,11 +214,6 @@ package enum MetricNames {
     private static let upstream = [
         clients, upstreamUp, sessions, poolSubscriptions, poolItems, subscriptions, sessionsOpened, reconnects, updates,
         messages, serverErrors, subscriptionErrors,
-    ]
-    /// Only gateways with `cluster.engine` have these.
-    package static let cluster = [
-        clusterConnected, clusterServing, clusterMembers, clusterOwned, clusterPosition, clusterLag, clusterLagSeconds,
-        clusterOutbox, clusterDiffers, clusterFrames, clusterEpochs, clusterTakeovers, clusterAdoptions,
     ]
     private static let process = [up, cpu, resident, virtual, openFiles, maxFiles, started]
 }

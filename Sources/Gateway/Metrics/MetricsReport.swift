@@ -1,7 +1,6 @@
 internal import EventHub
 internal import LightstreamerClient
 internal import MicroHTTPD
-internal import Replication
 internal import SessionCore
 internal import SessionPool
 
@@ -20,7 +19,7 @@ struct MetricsReport: Sendable {
     /// The figures of the HTTP server.
     let daemon: @Sendable () -> DaemonFigures
     /// The figures of the cluster; nil for a gateway that runs alone.
-    var cluster: (@Sendable () -> (member: MemberFigures, outboxBytes: Int))?
+    var cluster: (@Sendable () -> ClusterFigures)?
 
     /// The metrics as Prometheus text.
     var text: String {
@@ -34,7 +33,7 @@ struct MetricsReport: Sendable {
         writeClients(to: &text)
         writePool(to: &text)
         writeUpstreamCounters(to: &text)
-        if let cluster { writeCluster(cluster(), to: &text) }
+        if let cluster { cluster().write(to: &text) }
         writeProcess(to: &text)
         return text.text
     }
@@ -114,29 +113,6 @@ struct MetricsReport: Sendable {
                 text.write(metric, labels: [key.upstream, key.code], count)
             }
         }
-    }
-
-    private func writeCluster(_ figures: (member: MemberFigures, outboxBytes: Int), to text: inout MetricsText) {
-        let (member, counters) = (figures.member, figures.member.counters)
-        text.write(MetricNames.clusterConnected, member.isConnected ? 1 : 0)
-        text.write(MetricNames.clusterServing, member.isServing && member.member != nil ? 1 : 0)
-        text.write(MetricNames.clusterMembers, member.members.count)
-        let own = member.members.first { $0.id == member.member }
-        text.write(MetricNames.clusterOwned, own?.subscriptions ?? 0)
-        text.write(MetricNames.clusterPosition, member.position)
-        text.write(MetricNames.clusterLag, member.known - min(member.position, member.known))
-        text.write(MetricNames.clusterLagSeconds, member.lag.roundedSeconds)
-        text.write(MetricNames.clusterOutbox, figures.outboxBytes)
-        text.write(MetricNames.clusterDiffers, member.members.count { $0.hasOtherConfiguration })
-        for (label, count) in [
-            ("appended", counters.framesAppended), ("applied", counters.framesApplied),
-            ("repeated", counters.framesRepeated),
-        ] {
-            text.write(MetricNames.clusterFrames, labels: [label], count)
-        }
-        text.write(MetricNames.clusterEpochs, counters.epochs)
-        text.write(MetricNames.clusterTakeovers, counters.takeovers)
-        text.write(MetricNames.clusterAdoptions, counters.adoptions)
     }
 
     private func writeProcess(to text: inout MetricsText) {

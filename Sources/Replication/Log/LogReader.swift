@@ -15,11 +15,14 @@ package struct LogReader: Sendable {
         known = position
     }
 
-    /// Adds a frame. It, and the later ones that waited for it, are returned by `next`.
-    package mutating func arrived(_ frame: StoredFrame) {
+    /// Adds a frame. It, and the later ones that waited for it, are returned by `next`. False: it was there already, or
+    /// there is no place for it.
+    @discardableResult
+    package mutating func arrived(_ frame: StoredFrame) -> Bool {
         known = max(known, frame.position)
-        guard frame.position > position else { return }
-        if early.count < Self.bufferLimit || frame.position == position + 1 { early[frame.position] = frame.bytes }
+        guard frame.position > position, early.count < Self.bufferLimit || frame.position == position + 1
+        else { return false }
+        return early.updateValue(frame.bytes, forKey: frame.position) == nil
     }
 
     /// Records that the log reaches this position.

@@ -34,25 +34,6 @@ package struct MemberFigures: Sendable, Equatable {
     package let counters: MemberCounters
 }
 
-/// The counters of a member since the start of its process.
-package struct MemberCounters: Sendable, Equatable {
-    /// Frames of the log that were read in order.
-    package var framesApplied: UInt64 = 0
-    /// Frames that were appended, without repetitions.
-    package var framesAppended: UInt64 = 0
-    /// Frames that were appended again because they were not seen in the log.
-    package var framesRepeated: UInt64 = 0
-    /// Epochs that began, or that this member entered.
-    package var epochs: UInt64 = 0
-    /// Shared subscriptions that this member owns since their former owner was removed.
-    package var takeovers: UInt64 = 0
-    /// Sessions of removed members that this member has adopted.
-    package var adoptions: UInt64 = 0
-
-    /// All zero.
-    package init() {}
-}
-
 extension MemberMachine {
     /// The figures of the member.
     package func figures(at now: Moment) -> MemberFigures {

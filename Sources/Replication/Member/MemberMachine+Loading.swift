@@ -104,7 +104,7 @@ extension MemberMachine {
         noteEpoch(snapshot.ledger.epoch)
         epochSeenAt = nil
         for member in snapshot.ledger.members.keys { joinSeen[member] = now }
-        counters.epochs += 1
+        counters.epochsLoaded += 1
         let restart = MemberAction.restart(
             epoch: snapshot.ledger.epoch,
             at: reader.position,

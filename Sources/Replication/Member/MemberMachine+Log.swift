@@ -14,7 +14,7 @@ extension MemberMachine {
     /// Missing frames were fetched: in any order, and possibly not all of them.
     package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
         isFetching = false
-        for frame in frames { reader.arrived(frame) }
+        for frame in frames where reader.arrived(frame) { counters.framesFetched += 1 }
         return drain(at: now) + fetchIfBehind(at: now, always: !frames.isEmpty)
     }
 
@@ -42,12 +42,14 @@ extension MemberMachine {
         guard let verdict = ledger?.apply(stored) else { return [] }
         switch verdict {
         case .taken(let effects):
-            noteOwnFrame(stored)
-            return perform(effects, at: stored.position, now)
+            noteOwnFrame(stored, now)
+            return perform(effects, of: stored, now)
         case .again:
-            noteOwnFrame(stored)
+            counters.framesIgnoredRepeated += 1
+            noteOwnFrame(stored, now)
             return [.apply([], at: stored.position)]
         case .stale:
+            counters.framesIgnoredStale += 1
             return [.apply([], at: stored.position)]
         case .lost:
             return enter(from: stored.position, at: now)
@@ -72,7 +74,7 @@ extension MemberMachine {
         history.restart(with: ledger, at: now)
         noteEpoch(epoch)
         epochSeenAt = now
-        counters.epochs += 1
+        counters.epochsStarted += 1
         // In a new epoch, all members report what they have.
         formerResources = nil
         let actions = resetMembership()
@@ -82,10 +84,11 @@ extension MemberMachine {
     }
 
     /// A frame of this member was read from the log: the next one may be appended.
-    private mutating func noteOwnFrame(_ stored: StoredFrame) {
+    private mutating func noteOwnFrame(_ stored: StoredFrame, _ now: Moment) {
         guard let inFlight, let frame = ClusterFrame(stored.bytes), frame.member == member,
             frame.counter == inFlight.counter
         else { return }
+        counters.appendSeconds.record((now - inFlight.firstSentAt) / .seconds(1))
         self.inFlight = nil
     }
 
@@ -100,7 +103,7 @@ extension MemberMachine {
 
     // MARK: - Effects
 
-    private mutating func perform(_ effects: [LedgerEffect], at position: UInt64, _ now: Moment) -> [MemberAction] {
+    private mutating func perform(_ effects: [LedgerEffect], of stored: StoredFrame, _ now: Moment) -> [MemberAction] {
         var changes: [HubChange] = []
         var actions: [MemberAction] = []
         // After a removal, the subscriptions of the removed member are assigned to others.
@@ -111,7 +114,7 @@ extension MemberMachine {
             case .joined(let joined): actions += memberJoined(joined, now)
             case .removed(let gone):
                 isTakeover = true
-                actions += memberRemoved(gone, now)
+                actions += memberRemoved(gone, by: ClusterFrame(stored.bytes)?.member, now)
             case .assigned(let id):
                 if isTakeover, ledger?.topics[id]?.owner == member { counters.takeovers += 1 }
                 actions += assigned(id, now)
@@ -136,7 +139,8 @@ extension MemberMachine {
                 if writer == member { actions.append(.report(subject, outcome)) }
             }
         }
-        return [.apply(changes, at: position)] + actions
+        counters.frameEvents.record(Double(changes.count))
+        return [.apply(changes, at: stored.position)] + actions
     }
 
     private func inherited(_ id: String) -> [MemberAction] {
@@ -155,7 +159,16 @@ extension MemberMachine {
         return [.openOutbox]
     }
 
-    private mutating func memberRemoved(_ gone: UInt64, _ now: Moment) -> [MemberAction] {
+    /// A member that leaves by itself writes its removal.
+    private mutating func countRemoval(of gone: UInt64, by remover: UInt64?, _ now: Moment) {
+        if gone == remover { return counters.membersLeft += 1 }
+        counters.membersSilent += 1
+        guard gone != member, let silence = monitor.silence(of: gone, at: now) else { return }
+        counters.failoverSeconds.record(silence / .seconds(1))
+    }
+
+    private mutating func memberRemoved(_ gone: UInt64, by remover: UInt64?, _ now: Moment) -> [MemberAction] {
+        countRemoval(of: gone, by: remover, now)
         monitor.forget(gone)
         joinSeen[gone] = nil
         removing.remove(gone)
@@ -235,7 +248,7 @@ extension MemberMachine {
             payload: payload
         )
         let bytes = frame.bytes
-        inFlight = FrameInFlight(counter: counter, bytes: bytes, sentAt: now)
+        inFlight = FrameInFlight(counter: counter, bytes: bytes, firstSentAt: now, sentAt: now)
         return bytes
     }
 

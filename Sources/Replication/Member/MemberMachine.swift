@@ -54,6 +54,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     struct FrameInFlight: Equatable {
         let counter: UInt64
         let bytes: [UInt8]
+        let firstSentAt: Moment
         var sentAt: Moment
     }
 

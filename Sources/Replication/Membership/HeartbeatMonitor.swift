@@ -130,6 +130,15 @@ package struct HeartbeatMonitor: Sendable {
     /// Whether a recent heartbeat of another process was received.
     func hearsOthers(at now: Moment) -> Bool { heard.values.contains { now - $0 < timings.suspect } }
 
+    /// The time since the last heartbeat of another member; nil if it is unknown, because this member itself was paused
+    /// or cut off since then.
+    func silence(of member: UInt64, at now: Moment) -> Duration? {
+        guard isReachable(at: now), let reachableSince, let last = heard[member], last >= reachableSince else {
+            return nil
+        }
+        return now - last
+    }
+
     /// A member was removed.
     mutating func forget(_ member: UInt64) { heard[member] = nil }
 }

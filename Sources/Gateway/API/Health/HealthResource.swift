@@ -50,7 +50,7 @@ struct HealthResource: Sendable {
         )
     }
 
-    private func write(_ figures: (member: MemberFigures, outboxBytes: Int), to json: inout JSONBytes) {
+    private func write(_ figures: ClusterFigures, to json: inout JSONBytes) {
         let cluster = figures.member
         json.key("cluster")
         json.beginObject()

@@ -121,6 +121,23 @@ extension ClusterNode {
         within time: Duration,
         abandonment: CallAbandonment? = nil
     ) async throws -> [ForwardedResponse] {
+        do {
+            let responses = try await send(requests, to: process, within: time, abandonment)
+            counters.withLock { $0.called(.answered) }
+            return responses
+        } catch {
+            let isAbandoned = abandonment?.isAbandoned ?? false
+            counters.withLock { $0.called(ClusterCounters.CallOutcome(error, isAbandoned: isAbandoned)) }
+            throw error
+        }
+    }
+
+    private func send(
+        _ requests: [ForwardedRequest],
+        to process: UInt64,
+        within time: Duration,
+        _ abandonment: CallAbandonment?
+    ) async throws -> [ForwardedResponse] {
         let number = UInt64.random(in: .min ... .max)
         let bytes = cipher.encrypt(MemberCall.perform(requests, number: number).bytes)
         guard bytes.count <= Self.callLimit else {

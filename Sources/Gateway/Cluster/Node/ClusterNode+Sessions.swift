@@ -33,6 +33,7 @@ extension ClusterNode {
 
     /// Continues a session of a removed member. Where that is impossible, its subscriptions are opened again.
     func adopt(_ inherited: InheritedSession) {
+        counters.withLock { $0.adopting(inherited.client) }
         outbox.withLock { outbox in
             for topic in inherited.topics { outbox.begin(topic.id, tenure: topic.tenure) }
             outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
@@ -43,6 +44,7 @@ extension ClusterNode {
             try applier.withLock { applier throws(PoolError) in try applier.adopt(inherited, offer, group: group) }
             if let upstream = inherited.topics.first?.key.upstream { coverUse(of: upstream) }
         } catch {
+            counters.withLock { $0.adoptionFailed(inherited.client) }
             logger.warning("cannot adopt a session of a removed member", metadata: ["error": "\(error)"])
             for topic in inherited.topics {
                 let lost = SubscriptionEvent.unsubscribed(isFinal: false)

@@ -41,10 +41,15 @@ extension ClusterNode {
         state.withLock { $0.machine.configurationChanged(digest) }
     }
 
-    /// The figures of the member, and the bytes that wait for the engine.
-    var figures: (member: MemberFigures, outboxBytes: Int) {
+    /// The present figures.
+    var figures: ClusterFigures {
         let now = clock()
-        return (state.withLock { $0.machine.figures(at: now) }, outbox.withLock { $0.count })
+        return ClusterFigures(
+            member: state.withLock { $0.machine.figures(at: now) },
+            outboxBytes: outbox.withLock { $0.count },
+            counters: counters.withLock { $0 },
+            credits: heldCredits
+        )
     }
 }
 

@@ -63,6 +63,8 @@ package final class ClusterNode: ChangeSink {
     let claims = Mutex(QuotaClaims())
     /// What waits for credits of the upstreams.
     let credits = Mutex(CreditRequests<CreditRequest>())
+    /// The outcomes of calls and adoptions.
+    let counters = Mutex(ClusterCounters())
     /// The rates of requests that are limited on all members together.
     let rates: Mutex<SharedRates>
     /// Creates the resources that this member takes over.

@@ -91,6 +91,13 @@ extension ClusterNode {
     /// The pool whose credits these are.
     private var creditPool: SessionPool? { applier.withLock { $0.pool } }
 
+    /// The credits of this member for each upstream that is configured or still used, ordered by name.
+    var heldCredits: [(upstream: String, held: UpstreamCredits)] {
+        guard let creditPool else { return [] }
+        let names = Set(creditPool.upstreams.map(\.name)).union(creditPool.creditedUpstreams)
+        return names.sorted().map { ($0, creditPool.credits(of: $0)) }
+    }
+
     /// The log has given this member credits.
     func credit(_ upstream: String, _ given: UpstreamCredits) {
         creditPool?.changeCredits(of: upstream) { credits, _ in credits.add(given, of: upstream) }
@@ -121,7 +128,7 @@ extension ClusterNode {
     /// Keeps only the credits that are in use, because other members may have the rest.
     func forfeitCredits() {
         guard let creditPool else { return }
-        for upstream in Set(creditPool.upstreams.map(\.name)).union(creditPool.creditedUpstreams) {
+        for (upstream, _) in heldCredits {
             creditPool.changeCredits(of: upstream) { credits, used in credits.keep(used: used, of: upstream) }
         }
     }

@@ -1,0 +1,121 @@
+/// The metrics of a cluster.
+extension MetricNames {
+    static let clusterConnected = Metric(
+        .gauge,
+        prefix + "cluster_connected",
+        "1 while there is a connection to the engine of the cluster."
+    )
+    static let clusterServing = Metric(
+        .gauge,
+        prefix + "cluster_serving",
+        "1 while the gateway belongs to the cluster and opens streams."
+    )
+    static let clusterMembers = Metric(.gauge, prefix + "cluster_members", "Members of the cluster.")
+    static let clusterOwned = Metric(
+        .gauge,
+        prefix + "cluster_subscriptions_owned",
+        "Shared subscriptions that this member holds upstream for all members."
+    )
+    static let clusterPosition = Metric(
+        .gauge,
+        prefix + "cluster_position",
+        "The position up to which the log is applied."
+    )
+    static let clusterLag = Metric(
+        .gauge,
+        prefix + "cluster_lag_frames",
+        "Frames that are in the log and not applied yet."
+    )
+    static let clusterLagSeconds = Metric(
+        .gauge,
+        prefix + "cluster_lag_seconds",
+        "For how long frames of the log have been missing."
+    )
+    static let clusterOutbox = Metric(
+        .gauge,
+        prefix + "cluster_outbox_bytes",
+        "Bytes of records that wait for the engine."
+    )
+    static let clusterDiffers = Metric(
+        .gauge,
+        prefix + "cluster_configuration_differs",
+        "Members whose upstreams or access rules differ from those of this one."
+    )
+    static let clusterFrames = Metric(
+        .counter,
+        prefix + "cluster_frames_total",
+        labels: ["direction"],
+        "Frames that were appended to the log, appended again, and applied from it."
+    )
+    static let clusterFramesIgnored = Metric(
+        .counter,
+        prefix + "cluster_frames_ignored_total",
+        labels: ["verdict"],
+        "Frames of the log that were ignored: repeated ones, and stale ones of removed members or earlier epochs."
+    )
+    static let clusterFramesFetched = Metric(
+        .counter,
+        prefix + "cluster_frames_fetched_total",
+        "Frames that the engine did not deliver and that were fetched from the log, also to join."
+    )
+    static let clusterFrameEvents = Metric(
+        .histogram,
+        prefix + "cluster_frame_events",
+        "Changes of clients and subscriptions, most of them events, in each frame that was applied."
+    )
+    static let clusterAppendSeconds = Metric(
+        .histogram,
+        prefix + "cluster_append_seconds",
+        "Time from the first sending of a frame of this member until it was read from the log."
+    )
+    static let clusterEpochs = Metric(
+        .counter,
+        prefix + "cluster_epochs_total",
+        labels: ["cause"],
+        "Epochs that started in the log, or that this member entered with a loaded state; each is a gap on all streams."
+    )
+    static let clusterTakeovers = Metric(
+        .counter,
+        prefix + "cluster_takeovers_total",
+        "Shared subscriptions that this member took over from one that was removed."
+    )
+    static let clusterRemovals = Metric(
+        .counter,
+        prefix + "cluster_removed_members_total",
+        labels: ["cause"],
+        "Members that left by themselves, or were removed because they were silent, this one included."
+    )
+    static let clusterFailoverSeconds = Metric(
+        .histogram,
+        prefix + "cluster_failover_seconds",
+        "Time from the last heartbeat of a silent member until its subscriptions had new owners here; "
+            + "members that leave by themselves are not measured."
+    )
+    static let clusterAdoptions = Metric(
+        .counter,
+        prefix + "cluster_adoptions_total",
+        labels: ["outcome"],
+        "Upstream sessions of removed members that this member resumed, that the server refused to continue, "
+            + "that were abandoned before, or whose adoption failed."
+    )
+    static let clusterCalls = Metric(
+        .counter,
+        prefix + "cluster_calls_total",
+        labels: ["outcome"],
+        "Calls with requests for other members: answered, timed-out, unreachable, failed, or abandoned by the client."
+    )
+    static let clusterCredits = Metric(
+        .gauge,
+        prefix + "cluster_credits",
+        labels: ["upstream", "kind"],
+        "The sessions, subscriptions and items that this member may have open on an upstream."
+    )
+
+    /// Only gateways with `cluster.engine` have these.
+    package static let cluster = [
+        clusterConnected, clusterServing, clusterMembers, clusterOwned, clusterPosition, clusterLag, clusterLagSeconds,
+        clusterOutbox, clusterDiffers, clusterFrames, clusterFramesIgnored, clusterFramesFetched, clusterFrameEvents,
+        clusterAppendSeconds, clusterEpochs, clusterTakeovers, clusterRemovals, clusterFailoverSeconds,
+        clusterAdoptions, clusterCalls, clusterCredits,
+    ]
+}
