@@ -159,7 +159,10 @@ struct ClusterStreams: Sendable {
         cluster.addJob {
             do {
                 let definition = try StreamDefinition(specification.content)
-                while isEnding(id) { try await Task.sleep(for: Self.retryInterval) }
+                while isEnding(id) {
+                    // A member that stops leaves the stream to the others.
+                    guard (try? await Task.sleep(for: Self.retryInterval)) != nil else { return }
+                }
                 try add(id, definition, of: specification.owner)
                 opener.expire(id)
                 surrenderUnlessOwned(id)
