@@ -98,9 +98,16 @@ package final class EventHub: ChangeSink {
     /// Begins another epoch after a position, for hubs with given numbers: replaces the windows of all topics and
     /// restarts every stream, with a `stream` event of outcome `gap` and a fresh snapshot.
     ///
-    /// - Parameter windows: The windows of the topics at the position; nil: they begin there.
-    package func restart(epoch: String, at position: UInt64, windows: RebuiltWindows? = nil) {
-        locked { $0.restart(epoch: epoch, at: position, windows: windows) }
+    /// - Parameters:
+    ///   - windows: The windows of the topics at the position; nil: they begin there.
+    ///   - isDegraded: Whether `stream` events say that the process is cut off from its cluster in this epoch.
+    package func restart(
+        epoch: String,
+        at position: UInt64,
+        windows: RebuiltWindows? = nil,
+        isDegraded: Bool = false
+    ) {
+        locked { $0.restart(epoch: epoch, at: position, windows: windows, isDegraded: isDegraded) }
     }
 
     // MARK: - Streams

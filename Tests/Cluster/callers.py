@@ -132,6 +132,12 @@ class TicketHolder(Caller):
         reader, writer = await asyncio.open_connection("127.0.0.1", random.choice(self.cluster.ports))
         try:
             writer.write(f"GET {target} HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n".encode())
-            return int((await reader.readline()).split()[1]) == 200
+            if int((await reader.readline()).split()[1]) != 200:
+                return False
+            # A member that cannot open it answers with one `closing` event.
+            while not (line := await reader.readline()).startswith(b"event:"):
+                if not line:
+                    return False
+            return line.split()[1] == b"stream"
         finally:
             writer.close()

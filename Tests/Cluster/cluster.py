@@ -142,6 +142,8 @@ class Cluster:
             "auth.keys.test.hash": "sha256:" + hashlib.sha256(KEY.encode()).hexdigest(),
             "auth.keys.test.maxSubscriptions": "1000000",
         }
+        if self.options.on_engine_loss == "local":
+            settings |= {"cluster.onEngineLoss": "local", "cluster.patience": "2"}
         if self.options.sessions:
             settings["upstreams.demo.maxSessions"] = str(self.options.sessions)
         flags = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]

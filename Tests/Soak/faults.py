@@ -36,7 +36,9 @@ def preloaded(source):
         library = os.path.join(folder, "preloaded.so")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), source)
         subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
-        yield {**os.environ, "LD_PRELOAD": library}
+        # Beside the library that the thread sanitizer needs.
+        loaded = " ".join(filter(None, [library, os.environ.get("LD_PRELOAD")]))
+        yield {**os.environ, "LD_PRELOAD": loaded}
 
 
 class Relay:

@@ -65,7 +65,7 @@ struct EventEncoder {
         switch event {
         case .heartbeat:
             EventFraming(format).writeHeartbeat(in: &json)
-        case .stream(let id, let sources, let resume, let retry):
+        case .stream(let id, let sources, let resume, let isDegraded, let retry):
             if let retry, format == .serverSentEvents { EventFraming.writeRetry(retry, in: &json) }
             begin("stream", nil, format)
             json.beginObject()
@@ -75,6 +75,7 @@ struct EventEncoder {
             for source in sources { write(source) }
             json.endArray()
             json.member("resume", resume.rawValue)
+            if isDegraded { json.member("degraded", true) }
             json.endObject()
             end(format)
         case .closing(let reason, let retry):
@@ -151,8 +152,15 @@ struct SubscriptionSourceState: Sendable, Equatable {
 
 /// An event of the gateway itself. It has no id.
 enum ControlEvent: Sendable, Equatable {
-    /// The id and the sources of the stream; the first one also has the time to wait before a reconnect.
-    case stream(id: String, sources: [SourceState], resume: ResumeOutcome, retryMilliseconds: Int?)
+    /// The id and the sources of the stream; the first one also has the time to wait before a reconnect. `isDegraded`:
+    /// the process is cut off from its cluster.
+    case stream(
+        id: String,
+        sources: [SourceState],
+        resume: ResumeOutcome,
+        isDegraded: Bool = false,
+        retryMilliseconds: Int?
+    )
     /// The stream ends for this reason.
     case closing(reason: String, retryMilliseconds: Int)
     /// A keep-alive for idle connections.

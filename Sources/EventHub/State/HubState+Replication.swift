@@ -70,9 +70,10 @@ extension HubState {
     /// and a fresh snapshot on the same connection.
     ///
     /// - Parameter windows: The windows of the topics at the position; nil: they begin there.
-    mutating func restart(epoch: String, at position: UInt64, windows: RebuiltWindows?) {
+    mutating func restart(epoch: String, at position: UInt64, windows: RebuiltWindows?, isDegraded: Bool) {
         precondition(numbering == .given, "this hub counts its events")
         self.epoch = epoch
+        self.isDegraded = isDegraded
         encoder.epoch = Array(epoch.utf8)
         sequence = EventNumber.number(position: position, index: EventNumber.complete)
         forgetEvents()
@@ -99,6 +100,7 @@ extension HubState {
             id: id,
             sources: states(of: stream.request),
             resume: .gap,
+            isDegraded: isDegraded,
             retryMilliseconds: nil
         )
         send([.restart(epoch: epoch), .announce(announcement, after: lastEventSequence)], to: id)

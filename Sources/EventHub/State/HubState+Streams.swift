@@ -59,6 +59,7 @@ extension HubState {
             id: id,
             sources: start?.states ?? states(of: stream.request),
             resume: resumeFrom.outcome,
+            isDegraded: isDegraded,
             retryMilliseconds: retryMilliseconds
         )
         var changes = [StreamChange.announce(announcement, after: lastEventSequence)]
@@ -145,6 +146,7 @@ extension HubState {
             id: id,
             sources: states(of: changed),
             resume: .resumed,
+            isDegraded: isDegraded,
             retryMilliseconds: nil
         )
         send([.announce(announcement, after: lastEventSequence)], to: id)

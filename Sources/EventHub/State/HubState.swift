@@ -5,6 +5,8 @@ struct HubState: Sendable {
     let configuration: HubConfiguration
     /// The name of the numbering in ids.
     var epoch: String
+    /// Whether the process is cut off from its cluster in this epoch.
+    var isDegraded = false
     let numbering: EventNumbering
     var encoder: EventEncoder
     /// The sequence of the last event; with given numbers, that of the last position or change.

@@ -13,6 +13,14 @@ package struct ClusterConfiguration: Sendable, Equatable {
         case nats
     }
 
+    /// What a member does while the engine is away.
+    package enum EngineLoss: String, Sendable, CaseIterable {
+        /// Streams stay open and silent until the engine returns.
+        case hold
+        /// The member subscribes for its own readers after `patience`, until the engine returns.
+        case local
+    }
+
     /// The engine. Default none.
     package var engine = Engine.none
     /// The connection to the engine, and the limits of its log.
@@ -25,6 +33,10 @@ package struct ClusterConfiguration: Sendable, Equatable {
     package var outboxBytes = 64 << 20
     /// The time without heartbeats after which a member is replaced. Default 1.5 s.
     package var suspect = Duration.milliseconds(1500)
+    /// What this member does while the engine is away. Default `hold`.
+    package var onEngineLoss = EngineLoss.hold
+    /// How long the engine must be away before this member serves its own readers alone. Default 5 s.
+    package var patience = Duration.seconds(5)
     /// How long a stream waits for its subscriptions before it is closed. Default 2 s.
     package var openWait = Duration.seconds(2)
 
@@ -39,6 +51,10 @@ package struct ClusterConfiguration: Sendable, Equatable {
             let rule =
                 secret == nil ? "is required with cluster.engine" : "must have \(Self.leastSecret) or more characters"
             return [("cluster.secret", rule)]
+        }
+        // Other members must have taken over what this one owned before it subscribes for itself.
+        guard onEngineLoss == .hold || patience > suspect else {
+            return [("cluster.patience", "must be greater than cluster.suspect")]
         }
         return []
     }

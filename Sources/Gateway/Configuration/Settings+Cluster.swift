@@ -70,6 +70,12 @@ extension Settings {
                 "The most bytes that wait for the engine; with more, the subscriptions of the member begin anew."
             ),
             member.seconds("suspect", \.suspect, "The time without heartbeats after which a member is replaced."),
+            member.choice(
+                "onEngineLoss",
+                \.onEngineLoss,
+                "What streams get while the engine is away: nothing (hold), or the subscriptions of this gateway alone (local)."
+            ),
+            member.seconds("patience", \.patience, "How long the engine is away before this gateway serves alone."),
             member.integer(
                 "owners",
                 \.owners,

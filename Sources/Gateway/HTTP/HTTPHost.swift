@@ -205,7 +205,7 @@ package final class HTTPHost: HTTPHandler {
             return .deferred
         }
         guard let ticket = call.ticket else { return try perform() }
-        return cluster.use(ticket, for: call, perform)
+        return try cluster.use(ticket, for: call, perform)
     }
 
     /// Performs a request on this member of the cluster.

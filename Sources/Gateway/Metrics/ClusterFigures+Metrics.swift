@@ -5,6 +5,7 @@ extension ClusterFigures {
     /// Writes the metrics of a cluster.
     func write(to text: inout MetricsText) {
         text.write(MetricNames.clusterConnected, member.isConnected ? 1 : 0)
+        text.write(MetricNames.clusterDegraded, member.isDegraded ? 1 : 0)
         text.write(MetricNames.clusterServing, member.isServing && member.member != nil ? 1 : 0)
         text.write(MetricNames.clusterMembers, member.members.count)
         let own = member.members.first { $0.id == member.member }

@@ -5,6 +5,11 @@ extension MetricNames {
         prefix + "cluster_connected",
         "1 while there is a connection to the engine of the cluster."
     )
+    static let clusterDegraded = Metric(
+        .gauge,
+        prefix + "cluster_degraded",
+        "1 while the gateway serves its own readers alone, because the engine of the cluster is away."
+    )
     static let clusterServing = Metric(
         .gauge,
         prefix + "cluster_serving",
@@ -113,7 +118,8 @@ extension MetricNames {
 
     /// Only gateways with `cluster.engine` have these.
     package static let cluster = [
-        clusterConnected, clusterServing, clusterMembers, clusterOwned, clusterPosition, clusterLag, clusterLagSeconds,
+        clusterConnected, clusterDegraded, clusterServing, clusterMembers, clusterOwned, clusterPosition, clusterLag,
+        clusterLagSeconds,
         clusterOutbox, clusterDiffers, clusterFrames, clusterFramesIgnored, clusterFramesFetched, clusterFrameEvents,
         clusterAppendSeconds, clusterEpochs, clusterTakeovers, clusterRemovals, clusterFailoverSeconds,
         clusterAdoptions, clusterCalls, clusterCredits,

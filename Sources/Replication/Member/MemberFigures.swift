@@ -16,6 +16,8 @@ package struct MemberFigures: Sendable, Equatable {
 
     /// Whether there is a connection to the engine.
     package let isConnected: Bool
+    /// Whether the member serves its own readers alone, because the engine is away.
+    package let isDegraded: Bool
     /// Whether streams may be opened on the member.
     package let isServing: Bool
     /// The number of this member; nil while it does not belong to the cluster.
@@ -49,7 +51,8 @@ extension MemberMachine {
             )
         }
         return MemberFigures(
-            isConnected: phase != .offline,
+            isConnected: phase != .offline && !isLocal,
+            isDegraded: isLocal,
             isServing: isServing(at: now),
             member: isMember ? member : nil,
             epoch: ledger?.epoch,

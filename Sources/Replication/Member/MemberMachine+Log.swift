@@ -76,7 +76,7 @@ extension MemberMachine {
         epochSeenAt = now
         counters.epochsStarted += 1
         // In a new epoch, all members report what they have.
-        formerResources = nil
+        if !isLocal { formerResources = nil }
         let actions = resetMembership()
         join()
         let kept = Set(holds.keys)

@@ -98,6 +98,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     private var seed: UInt64
 
     var phase = Phase.offline
+    /// Whether the log is that of this process alone, because the engine is away.
+    package private(set) var isLocal = false
     var created: String?
     var firstKept: UInt64 = 0
     /// The position of the last frame when the log was inspected.
@@ -223,8 +225,15 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     // MARK: - Connection
 
+    /// Whether there is no contact to the log.
+    package var isDetached: Bool { phase == .offline || phase == .inspecting }
+
     /// A connection to the engine is open; frames are received from now on.
-    package mutating func connected(at now: Moment) -> [MemberAction] {
+    ///
+    /// - Parameter isLocal: Whether it is the log of this process alone, which replaces that of an engine that is away.
+    package mutating func connected(isLocal: Bool = false, at now: Moment) -> [MemberAction] {
+        if isLocal != self.isLocal { leaveLog() }
+        self.isLocal = isLocal
         phase = .inspecting
         monitor.connected(at: now)
         nextHeartbeat = now
@@ -249,7 +258,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         isFetching = false
         guard ledger != nil, created == generation.created else {
             created = generation.created
-            return enter(from: generation.last, at: now)
+            return enter(from: generation.last, beginning: isLocal, at: now)
         }
         if generation.last < reader.position {
             // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
@@ -265,17 +274,23 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// Starts without state: requests the state of the members, or begins an epoch at once.
     mutating func enter(from base: UInt64, beginning: Bool = false, at now: Moment) -> [MemberAction] {
-        if let ledger {
-            let owned = ledger.specified.filter { $0.value.owner == member }
-            formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
-        }
-        ledger = nil
-        replay = nil
+        leaveLog()
         reader = LogReader(position: base)
         // This member may have been removed meanwhile.
         let actions = resetMembership() + [.forfeitCredits]
         phase = .loading(Loading(since: now, nextRequest: now, base: base))
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
+    }
+
+    /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
+    /// nothing that other members could inherit.
+    private mutating func leaveLog() {
+        if let ledger, !isLocal {
+            let owned = ledger.specified.filter { $0.value.owner == member }
+            formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
+        }
+        ledger = nil
+        replay = nil
     }
 
     /// Stops being a member. The member joins again under another number.

@@ -140,7 +140,7 @@ import Testing
             ),
         ]
         let events: [ControlEvent] = [
-            .stream(id: "t1", sources: sources, resume: .gap, retryMilliseconds: 1),
+            .stream(id: "t1", sources: sources, resume: .gap, isDegraded: true, retryMilliseconds: 1),
             .closing(reason: "deleted", retryMilliseconds: 1),
         ]
         return events.map { event in

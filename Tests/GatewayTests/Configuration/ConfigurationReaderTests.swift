@@ -244,6 +244,13 @@ internal import Testing
         #expect(configuration.pool.allowedAddresses.entries.count == 2)
     }
 
+    @Test func aMemberMustNotServeAloneBeforeItIsReplaced() throws {
+        let cluster = [("cluster.engine", "nats"), ("cluster.secret", "0123456789abcdef"), ("cluster.patience", "1.5")]
+        #expect(try Self.read(flags: cluster).cluster.onEngineLoss == .hold)
+        let mistakes = Self.mistakes { try Self.read(flags: cluster + [("cluster.onEngineLoss", "local")]) }
+        #expect(mistakes.count == 1 && mistakes[0].contains("cluster.patience: must be greater than cluster.suspect"))
+    }
+
     @Test(arguments: ["upstreams: [", "- 1\n- 2", "a: &x 1\nb: [*x, {c: 1}]"])
     func unreadableFileIsOneMistake(text: String) {
         #expect(Self.mistakes { try Self.read(file: text) }.count == 1)

@@ -55,6 +55,7 @@ struct HealthResource: Sendable {
         json.key("cluster")
         json.beginObject()
         json.member("connected", cluster.isConnected)
+        json.member("degraded", cluster.isDegraded)
         json.member("serving", cluster.isServing && cluster.member != nil)
         json.member("member", cluster.member.map(Self.name))
         json.member("epoch", cluster.epoch.map(ClusterApplier.name))

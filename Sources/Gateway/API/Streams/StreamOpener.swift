@@ -58,6 +58,9 @@ struct StreamOpener: Sendable {
     /// Opens a stream that was not prepared.
     func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> OperationResult {
         if !call.isHead, let refusal = try refusal(call) { return .response(refusal) }
+        if services.cluster?.isAlone == true, selectors.contains(where: \.isExisting) {
+            return .response(try Self.closing("behind", .notConnectedToCluster, call))
+        }
         try check(selectors, call)
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         return try services.reserving(selectors, of: call.caller, for: call) { reservation in

@@ -98,6 +98,9 @@ enum SourceSelector: Sendable, Equatable {
     case existing(StreamSource)
     /// A shared subscription to join.
     case join(upstream: String, SubscriptionProperties)
+
+    /// Whether it names a source that a request has created.
+    var isExisting: Bool { if case .existing = self { true } else { false } }
 }
 
 /// Reads the sources of streams.

@@ -74,13 +74,16 @@ struct ClusterApplier: Sendable {
     /// Empties the hub except for the topics to keep, and loads the state of a snapshot. Each stream receives one
     /// `stream` event with the outcome `gap`, then the state.
     ///
-    /// - Parameter withWindows: Whether the hub has the rebuilt windows from now on.
+    /// - Parameters:
+    ///   - withWindows: Whether the hub has the rebuilt windows from now on.
+    ///   - isDegraded: Whether this member serves its own readers alone.
     mutating func restart(
         epoch: UInt64,
         at position: UInt64,
         keeping kept: Set<String>,
         loading: ClusterSnapshot?,
-        withWindows: Bool
+        withWindows: Bool,
+        isDegraded: Bool
     ) {
         let loadedClients = loading?.ledger.clients ?? [:]
         let loadedSubscriptions = loading?.ledger.subscriptions ?? [:]
@@ -110,7 +113,8 @@ struct ClusterApplier: Sendable {
             hub.take(.clientRemoved(id))
             clients.remove(id)
         }
-        hub.restart(epoch: Self.name(of: epoch), at: position, windows: withWindows ? windows : nil)
+        let rebuilt = withWindows ? windows : nil
+        hub.restart(epoch: Self.name(of: epoch), at: position, windows: rebuilt, isDegraded: isDegraded)
         windows = nil
     }
 

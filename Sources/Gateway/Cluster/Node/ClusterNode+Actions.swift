@@ -66,8 +66,16 @@ extension ClusterNode {
             "entered an epoch of the cluster",
             metadata: ["position": "\(position)", "windowsAfter": "\(first ?? position)"]
         )
+        let isDegraded = isAlone
         applier.withLock { applier in
-            applier.restart(epoch: epoch, at: position, keeping: kept, loading: snapshot, withWindows: withWindows)
+            applier.restart(
+                epoch: epoch,
+                at: position,
+                keeping: kept,
+                loading: snapshot,
+                withWindows: withWindows,
+                isDegraded: isDegraded
+            )
         }
     }
 

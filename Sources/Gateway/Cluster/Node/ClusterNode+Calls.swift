@@ -176,7 +176,7 @@ extension ClusterNode {
         _ reply: @escaping @Sendable ([ForwardedResponse]) -> Void
     ) {
         guard let serve = server.withLock({ $0 }) else { return }
-        guard isServing else {
+        guard servesResources else {
             // Without the engine, another member may have become the owner in the meantime.
             return reply(requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) })
         }

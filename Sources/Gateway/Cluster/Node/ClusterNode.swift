@@ -19,6 +19,8 @@ package final class ClusterNode: ChangeSink {
         var number = 0
         /// Set when the connection is of no more use.
         var isOver: StopSignal?
+        /// When contact to the log was lost; nil while there is contact.
+        var detachedSince: Moment?
     }
 
     enum Input: Sendable {
@@ -42,11 +44,15 @@ package final class ClusterNode: ChangeSink {
     /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
     private static let inputLimit = 16_384
     private static let tick = Duration.milliseconds(25)
+    /// The number of connections to `localEngine`.
+    private static let localNumber = -1
 
     let hub: EventHub
     let logger: Logger
     let configuration: ClusterConfiguration
     let engine: any ClusterEngine
+    /// Has the log of this process alone, while the engine is away.
+    private let localEngine: any ClusterEngine
     let clock: @Sendable () -> Moment
     let ids: SharedTopicIDs
     let state: Mutex<State>
@@ -86,6 +92,7 @@ package final class ClusterNode: ChangeSink {
     init(
         configuration: ClusterConfiguration,
         engine: any ClusterEngine,
+        localEngine: any ClusterEngine = LocalEngine(),
         machine: consuming sending MemberMachine,
         hub: EventHub,
         logger: Logger,
@@ -93,6 +100,7 @@ package final class ClusterNode: ChangeSink {
     ) {
         self.configuration = configuration
         self.engine = engine
+        self.localEngine = localEngine
         self.hub = hub
         self.logger = logger
         self.clock = clock
@@ -183,6 +191,7 @@ package final class ClusterNode: ChangeSink {
                     self?.offer(.engine(input, current))
                 }
                 lastFailure = nil
+                if isAlone { try await check(connection) }
                 logger.info("connected to the cluster's engine")
                 offer(.connected(connection, current, isOver: isOver))
                 await isOver.wait()
@@ -199,6 +208,16 @@ package final class ClusterNode: ChangeSink {
                 lastFailure = failure
             }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
+        }
+    }
+
+    /// A member that serves its readers alone continues to do so until the log can be read.
+    private func check(_ connection: any EngineConnection) async throws {
+        do {
+            _ = try await connection.inspectLog()
+        } catch {
+            connection.close()
+            throw error
         }
     }
 
@@ -224,6 +243,7 @@ package final class ClusterNode: ChangeSink {
         let now = clock()
         for input in inputs { perform(handle(input, at: now)) }
         perform(state.withLock { $0.machine.timePassed(at: now) })
+        serveAloneIfDetached(at: now)
         settleWaiters(at: now)
         releaseIdleCredits(at: now)
         let (frame, connection) = state.withLock { state in
@@ -238,10 +258,7 @@ package final class ClusterNode: ChangeSink {
     private func handle(_ input: Input, at now: Moment) -> [MemberAction] {
         switch input {
         case .connected(let connection, let number, let isOver):
-            return state.withLock { state in
-                (state.connection, state.number, state.isOver) = (connection, number, isOver)
-                return state.machine.connected(at: now)
-            }
+            return connected(connection, number, isOver, at: now)
         case .engine(let input, let number):
             guard state.withLock({ $0.number == number }) else { return [] }
             return handle(input, at: now)
@@ -278,6 +295,50 @@ package final class ClusterNode: ChangeSink {
         case .closed: disconnected()
         }
         return []
+    }
+
+    private func connected(
+        _ connection: any EngineConnection,
+        _ number: Int,
+        _ isOver: StopSignal,
+        at now: Moment
+    ) -> [MemberAction] {
+        let isLocal = number == Self.localNumber
+        let actions: [MemberAction]? = state.withLock { state in
+            guard !isLocal || state.machine.isDetached else { return nil }
+            state.isOver?.set()
+            state.machine.disconnected()
+            (state.connection, state.number, state.isOver) = (connection, number, isOver)
+            return state.machine.connected(isLocal: isLocal, at: now)
+        }
+        if isLocal, actions != nil { streams.withLock { $0 }?.closeStreamsOfResources() }
+        return actions ?? []
+    }
+
+    /// Connects to the log of this process alone once there was no contact to the engine's for `patience`.
+    private func serveAloneIfDetached(at now: Moment) {
+        guard configuration.onEngineLoss == .local else { return }
+        let isDue = state.withLock { state in
+            guard state.machine.isDetached, !state.machine.isLocal else {
+                state.detachedSince = nil
+                return false
+            }
+            guard let since = state.detachedSince else {
+                state.detachedSince = now
+                return false
+            }
+            guard now - since >= configuration.patience else { return false }
+            state.detachedSince = now
+            return true
+        }
+        guard isDue else { return }
+        logger.warning("the cluster's engine is away: this member serves its own readers alone")
+        addJob { [localEngine] in
+            let connection = try? await localEngine.connect { [weak self] input in
+                self?.offer(.engine(input, Self.localNumber))
+            }
+            if let connection { self.offer(.connected(connection, Self.localNumber, isOver: StopSignal())) }
+        }
     }
 
     /// Ignores the present connection from now on. `stayConnected` closes it and opens another one.

@@ -20,14 +20,20 @@ struct ClusterRouting: Sendable {
     /// Handles a request here, or forwards it to the owner of its resource.
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         switch operation.placement {
-        case .receiver, .creator: return try handle(call, operation)
+        case .receiver: return try handle(call, operation)
+        case .creator:
+            try checkNotAlone()
+            return try handle(call, operation)
         case .list(let resource): return try list(resource, call, operation)
         case .opener:
-            try checkServing()
+            guard cluster.servesResources else {
+                return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
+            }
             let streams = ClusterStreams(cluster: cluster, services: services)
             return streams.open(call) { try handle($0, operation) }
         case .owner: return try perform(call, operation, onOwnerOf: call.parameter("id"))
         case .carrier:
+            try checkNotAlone()
             // The handler checks the body.
             let body = (try? JSONValue(parsing: call.body))?.object
             if let client = body?["client"]?.string { return try perform(call, operation, onOwnerOf: client) }
@@ -49,8 +55,13 @@ struct ClusterRouting: Sendable {
         return .deferred
     }
 
+    /// What a member creates alone would be lost when the engine returns.
+    private func checkNotAlone() throws(Problem) {
+        if cluster.isAlone { throw Problem.notConnectedToCluster }
+    }
+
     private func checkServing() throws(Problem) {
-        guard cluster.isServing else { throw Problem.notConnectedToCluster }
+        guard cluster.servesResources else { throw Problem.notConnectedToCluster }
     }
 
     // MARK: - Forwarding

@@ -62,7 +62,7 @@ extension ClusterNode {
         ClusterTickets(
             cipher: ClusterCipher(secret: configuration.secret ?? "", purpose: "tickets"),
             place: { [self] in
-                isServing ? state.withLock { $0.machine.ledger.map { ($0.epoch, $0.position) } } : nil
+                servesResources ? state.withLock { $0.machine.ledger.map { ($0.epoch, $0.position) } } : nil
             },
             isUsed: { [self] ticket in state.withLock { $0.machine.ledger?.isUsed(ticket) ?? true } }
         )
@@ -73,12 +73,16 @@ extension ClusterNode {
         _ ticket: TicketUse,
         for call: Call,
         _ perform: @escaping @Sendable () throws -> OperationResult
-    ) -> OperationResult {
+    ) throws -> OperationResult {
+        // The other members would not know that it was used.
+        if isAlone { return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call)) }
         decide(.ticket(ticket.key), by: .useTicket(ticket)) { [self] outcome in
             // A job of its own, because a handler takes too long for the node's task.
             addJob {
                 call.complete {
-                    guard let outcome else { throw Problem.notConnectedToCluster }
+                    guard let outcome else {
+                        return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
+                    }
                     guard outcome == .accepted else { throw Challenge.uselessTicket() }
                     return try perform()
                 }

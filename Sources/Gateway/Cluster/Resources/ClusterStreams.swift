@@ -124,6 +124,19 @@ struct ClusterStreams: Sendable {
         opener.expire(id)
     }
 
+    /// Closes the streams of resources that requests have created: this member cannot serve them alone. Their clients
+    /// reconnect until the engine has returned.
+    func closeStreamsOfResources() {
+        for stream in services.streams.list() {
+            let id = stream.summary.id
+            let joined = services.streamResources.entry(id)?.joined ?? [:]
+            let isOfResources = stream.summary.request.sources.contains { source in
+                if case .subscription(let subscription) = source { joined[subscription] == nil } else { true }
+            }
+            if isOfResources { services.streams.close(id, reason: "behind") }
+        }
+    }
+
     // MARK: - Owning
 
     /// Writes the definition of a prepared stream of this member; does nothing for another stream.

@@ -1,4 +1,3 @@
-import EventHub
 import StreamIO
 import Testing
 
@@ -23,19 +22,6 @@ import Testing
     /// Opens a stream and ends it.
     private static func use(_ path: String, _ member: ClusterMember) async throws {
         try await open(path, member).onEnd(.neverOpened)
-    }
-
-    /// What a stream writes from now on.
-    private static func text(of stream: AdmittedStream, _ member: ClusterMember) -> String {
-        let shard = member.node.hub.makeShard(seed: 0) {}
-        return withExtendedLifetime(shard) {
-            let id = StreamID(slot: 0, generation: 0)
-            let content = shard.open(StreamOpening(stream: stream.id, id: id, framing: .bare, now: .zero))
-            defer { content.ended(.finished) }
-            var batch = StreamBatch(byteLimit: 1 << 16, pieceLimit: 64)
-            _ = content.fill(&batch, now: .zero)
-            return String(decoding: batch.pieces.flatMap { Array($0.bytes) }, as: UTF8.self)
-        }
     }
 
     /// Lets time pass for members without a pending change.
@@ -69,7 +55,7 @@ import Testing
             let former = try await Self.open(path, first)
             try await ConfirmationTests.replace(first, by: second, fixture.engine)
             await fixture.settle()
-            #expect(Self.text(of: former, first).contains(#"{"reason":"moved"}"#))
+            #expect(first.text(of: former).contains(#"{"reason":"moved"}"#))
             try await Self.use(path, second)
             await fixture.settle()
             let frames = fixture.engine.figures.frames

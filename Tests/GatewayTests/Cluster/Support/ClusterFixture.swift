@@ -25,17 +25,21 @@ struct ClusterFixture {
     ///   - maxResources: The greatest number of dedicated clients, and of subscriptions; nil: the defaults.
     ///   - limits: The limits of each upstream; nil: the defaults.
     ///   - suspect: The time without heartbeats after which a member is removed, for tests that let time pass.
+    ///   - onEngineLoss: What a member does as soon as the engine is away.
     static func run(
         _ count: Int = 2,
         access: AccessConfiguration = AccessFixture.keys(),
         maxResources: Int? = nil,
         limits: UpstreamCredits? = nil,
         suspect: Duration = .zero,
+        onEngineLoss: ClusterConfiguration.EngineLoss = .hold,
         _ test: (ClusterFixture) async throws -> Void
     ) async throws {
         var fixture = ClusterFixture()
         var configuration = GatewayConfiguration()
         configuration.access = access
+        configuration.cluster.onEngineLoss = onEngineLoss
+        configuration.cluster.patience = .zero
         configuration.pool.upstreams = AccessFixture.upstreams.map { upstream in
             var upstream = upstream
             guard let limits else { return upstream }
@@ -115,6 +119,8 @@ struct ClusterMember {
     let services: Services
     let host: HTTPHost
     let node: ClusterNode
+    /// The log of the member alone, while the engine is away.
+    let alone = MemoryEngine(name: "alone")
 
     init(
         _ index: Int,
@@ -133,6 +139,7 @@ struct ClusterMember {
         node = ClusterNode(
             configuration: configuration.cluster,
             engine: MemoryProcess(engine: engine, process: machine.process),
+            localEngine: MemoryProcess(engine: alone, process: machine.process),
             machine: machine,
             hub: hub,
             logger: logger,
@@ -177,6 +184,24 @@ struct ClusterMember {
         return pending
     }
 
+    /// Waits until the member serves its own readers alone.
+    func isAlone() async {
+        // The beginning of an epoch, and the member's own `join`.
+        await alone.wait { $0.frames > 1 }
+        await catchUp()
+    }
+
+    /// Waits until the member belongs to the cluster again, after it was cut off from the engine.
+    func returns(to engine: MemoryEngine) async {
+        await engine.wait { [process = node.process] in $0.processes.contains(process) }
+        while true {
+            let (frames, heartbeats) = (engine.figures.frames, engine.figures.heartbeats)
+            await catchUp()
+            if node.servesResources, node.generation != nil { return }
+            await engine.wait { $0.frames > frames || $0.heartbeats > heartbeats }
+        }
+    }
+
     /// Performs a request. A stream that it opens stays open until the test ends it.
     func perform(
         _ method: String,
@@ -186,6 +211,19 @@ struct ClusterMember {
         _ headers: [HTTPField] = []
     ) async -> Fixture.Outcome {
         await start(method, target, as: key, body, headers).outcome
+    }
+
+    /// What a stream writes from now on, without the conditions of a cluster for its opening.
+    func text(of stream: AdmittedStream) -> String {
+        let shard = node.hub.makeShard(seed: 0) {}
+        return withExtendedLifetime(shard) {
+            let id = StreamID(slot: 0, generation: 0)
+            let content = shard.open(StreamOpening(stream: stream.id, id: id, framing: .bare, now: .zero))
+            defer { content.ended(.finished) }
+            var batch = StreamBatch(byteLimit: 1 << 16, pieceLimit: 64)
+            _ = content.fill(&batch, now: .zero)
+            return String(decoding: batch.pieces.flatMap { Array($0.bytes) }, as: UTF8.self)
+        }
     }
 
     /// Creates an inactive subscription and returns its id.

@@ -13,6 +13,8 @@ final class MemoryEngine: Sendable {
         var calls = 0
         var heartbeats = 0
         var heldCalls: [@Sendable () -> Void]?
+        /// The processes that cannot connect.
+        var absent: Set<UInt64> = []
         var watchers: [(isMet: @Sendable (borrowing Figures) -> Bool, done: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -24,15 +26,23 @@ final class MemoryEngine: Sendable {
         let calls: Int
         /// The number of heartbeats that were sent.
         let heartbeats: Int
+        /// The processes that are connected.
+        let processes: Set<UInt64>
 
         fileprivate init(_ state: borrowing State) {
             frames = state.frames.count
             calls = state.calls
             heartbeats = state.heartbeats
+            processes = Set(state.connections.keys)
         }
     }
 
     private let state = Mutex(State())
+    /// The name of the log.
+    let name: String
+
+    /// An engine with an empty log.
+    init(name: String = "memory") { self.name = name }
 
     /// The present figures.
     var figures: Figures { state.withLock { Figures($0) } }
@@ -52,6 +62,15 @@ final class MemoryEngine: Sendable {
         let held = state.withLock { $0.heldCalls.take() } ?? []
         for deliver in held { deliver() }
     }
+
+    /// Cuts the connections of processes, which cannot connect again until `restore`.
+    func cut(_ processes: [UInt64]) {
+        state.withLock { $0.absent.formUnion(processes) }
+        for process in processes { disconnect(process) }
+    }
+
+    /// Admits connections of all processes.
+    func restore() { state.withLock { $0.absent = [] } }
 
     /// Appends a frame, and delivers it to all processes.
     fileprivate func append(_ frame: [UInt8]) {
@@ -76,8 +95,9 @@ final class MemoryEngine: Sendable {
 
     // MARK: - Connections
 
-    fileprivate func connect(_ connection: MemoryConnection) {
-        state.withLock { $0.connections[connection.process] = connection }
+    fileprivate func connect(_ connection: MemoryConnection) throws {
+        if state.withLock({ $0.absent.contains(connection.process) }) { throw EngineError.notConnected("cut") }
+        change { $0.connections[connection.process] = connection }
     }
 
     fileprivate func disconnect(_ process: UInt64) {
@@ -149,7 +169,7 @@ struct MemoryProcess: ClusterEngine {
 
     func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection {
         let connection = MemoryConnection(engine: engine, process: process, receive: receive)
-        engine.connect(connection)
+        try engine.connect(connection)
         return connection
     }
 }
@@ -160,7 +180,7 @@ struct MemoryConnection: EngineConnection {
     let receive: @Sendable (EngineInput) -> Void
 
     func inspectLog() -> LogGeneration {
-        LogGeneration(created: "memory", first: 1, last: UInt64(engine.figures.frames))
+        LogGeneration(created: engine.name, first: 1, last: UInt64(engine.figures.frames))
     }
 
     func append(_ frame: [UInt8]) { engine.append(frame) }

@@ -1,0 +1,115 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+
+/// What a member with `cluster.onEngineLoss: local` does while the engine is away.
+@Suite(.timeLimit(.minutes(2))) struct EngineLossTests {
+    private static let stream = "/v1/stream?upstream=demo&mode=MERGE&items=i&fields=f"
+    private static let browser = [HTTPField("Accept", "text/event-stream")]
+
+    @Test func aMemberServesItsOwnReadersAlone() async throws {
+        try await ClusterFixture.run(1, onEngineLoss: .local) { fixture in
+            let member = fixture.members[0]
+            let opened = member.start("GET", Self.stream)
+            #expect(await opened.outcome.isStream)
+            let epoch = member.node.hub.epoch
+            fixture.engine.cut([member.node.process])
+            await member.isAlone()
+            #expect(member.node.hub.epoch != epoch)
+            let text = member.text(of: try #require(opened.stream))
+            #expect(text.contains(#""resume":"fresh","degraded":true"#))
+            let another = member.start("GET", Self.stream)
+            #expect(await another.outcome.isStream)
+            #expect(await member.perform("GET", "/health/ready").status == 200)
+            #expect(await member.perform("GET", "/health").text.contains(#""connected":false,"degraded":true"#))
+            opened.stream?.onEnd(.finished)
+            another.stream?.onEnd(.neverOpened)
+        }
+    }
+
+    @Test func aMemberDoesNotServeResourcesAlone() async throws {
+        try await ClusterFixture.run(onEngineLoss: .local) { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let (own, foreign) = (await member.makeSubscription(), await other.makeSubscription())
+            let prepared = await member.perform("POST", "/v1/streams", #"{"sources":[{"subscription":"\#(own)"}]}"#)
+            let id = try #require(prepared.json["id"]?.string, "\(prepared.text)")
+            let ticket = try #require(await member.perform("POST", "/v1/tickets").json["ticket"]?.string)
+            let reading = member.start("GET", "/v1/stream?subscription=\(own)")
+            #expect(await reading.outcome.isStream)
+            fixture.engine.cut(fixture.members.map(\.node.process))
+            await member.isAlone()
+            let text = member.text(of: try #require(reading.stream))
+            #expect(text.contains(#"{"reason":"behind"}"#))
+            reading.stream?.onEnd(.finished)
+            for (method, path) in [
+                ("GET", "/v1/subscriptions/\(own)"), ("GET", "/v1/subscriptions/\(foreign)"), ("GET", "/v1/clients"),
+                ("DELETE", "/v1/subscriptions/\(own)"), ("GET", "/v1/streams/\(id)"), ("POST", "/v1/tickets"),
+            ] {
+                #expect(await member.perform(method, path).status == 503, "\(method) \(path)")
+            }
+            #expect(await member.makeSubscription() == "")
+            #expect(await member.perform("POST", "/v1/streams", #"{"sources":[{"client":"c"}]}"#).status == 503)
+            // An `EventSource` never connects again after another status than 200.
+            for path in [
+                "/v1/stream?subscription=\(foreign)", "/v1/streams/\(id)/events", Self.stream + "&ticket=\(ticket)",
+            ] {
+                let key = path.contains("ticket") ? nil : AccessFixture.admin
+                let outcome = await member.perform("GET", path, as: key, "", Self.browser)
+                #expect(outcome.status == 200 && outcome.text.contains(#"{"reason":"behind"}"#), "\(path)")
+            }
+        }
+    }
+
+    @Test func resourcesAreServedAgainWhenTheEngineReturns() async throws {
+        try await ClusterFixture.run(onEngineLoss: .local) { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let ids = [await member.makeSubscription(), await other.makeSubscription()]
+            await fixture.settle()
+            fixture.engine.cut(fixture.members.map(\.node.process))
+            await member.isAlone()
+            await other.isAlone()
+            fixture.engine.restore()
+            for member in fixture.members { await member.returns(to: fixture.engine) }
+            await fixture.settle()
+            for id in ids {
+                for member in fixture.members {
+                    #expect(await member.perform("GET", "/v1/subscriptions/\(id)").status == 200)
+                }
+            }
+            #expect(await member.perform("GET", "/health").text.contains(#""connected":true,"degraded":false"#))
+        }
+    }
+
+    @Test func aMemberThatWasAloneGivesUpWhatOthersHaveInherited() async throws {
+        try await ClusterFixture.run(onEngineLoss: .local) { fixture in
+            let (other, member) = (fixture.members[0], fixture.members[1])
+            let id = await member.makeSubscription()
+            await fixture.settle()
+            let number = try #require(member.number)
+            fixture.engine.cut([member.node.process])
+            await member.isAlone()
+            other.node.write(.remove(number))
+            #expect(await other.confirm())
+            await other.catchUp()
+            #expect(other.services.has(id))
+            fixture.engine.restore()
+            await member.returns(to: fixture.engine)
+            await fixture.settle()
+            #expect(!member.services.has(id))
+            #expect(await member.perform("GET", "/v1/subscriptions/\(id)").status == 200)
+        }
+    }
+
+    @Test func aMemberThatHoldsStaysSilent() async throws {
+        try await ClusterFixture.run(1, onEngineLoss: .hold) { fixture in
+            let member = fixture.members[0]
+            let (number, epoch) = (member.number, member.node.hub.epoch)
+            fixture.engine.cut([member.node.process])
+            fixture.engine.restore()
+            await member.returns(to: fixture.engine)
+            #expect(member.number == number && member.node.hub.epoch == epoch)
+            #expect(member.alone.figures.frames == 0)
+        }
+    }
+}
