@@ -25,6 +25,8 @@ final class StreamResources: Sendable {
         var prepared: StreamRequest?
         /// Whether it is open.
         var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
+        /// Whether a request has deleted it. An open one ends once its client has read its last event.
+        fileprivate var isDeleted = false
         /// Counts openings and endings.
         fileprivate(set) var changes: UInt64 = 0
         /// When it was created.
@@ -73,12 +75,12 @@ final class StreamResources: Sendable {
         state.withLock { $0.entries.values.count { $0.owner == owner && $0.prepared != nil && !$0.isOpen } }
     }
 
-    /// The entry of a stream.
-    func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id] } }
+    /// The entry of a stream; nil also for one that was deleted and has not ended.
+    func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id].flatMap { $0.isDeleted ? nil : $0 } } }
 
-    /// The ids of all streams, oldest first.
+    /// The ids of all streams that were not deleted, oldest first.
     var ids: [String] {
-        let entries = state.withLock { $0.entries }
+        let entries = state.withLock { $0.entries.filter { !$0.value.isDeleted } }
         return entries.sorted { $0.value.ordinal < $1.value.ordinal }.map(\.key)
     }
 
@@ -114,6 +116,15 @@ final class StreamResources: Sendable {
         }
         if entry != nil { removed(id) }
         return entry
+    }
+
+    /// Deletes a stream, and returns its entry unless it is open: an open one holds its resources until it ends.
+    func delete(_ id: String) -> Entry? {
+        _ = change(id) { entry in
+            entry.prepared = nil
+            entry.isDeleted = true
+        }
+        return remove(id) { !$0.isOpen }
     }
 
     /// Removes a prepared stream that another member of the cluster owns, and returns its entry. An open one loses its

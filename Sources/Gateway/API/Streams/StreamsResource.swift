@@ -130,10 +130,10 @@ struct StreamsResource: Sendable {
         let id = call.parameter("id")
         _ = try services.stream(call)
         services.cluster?.write(.stream(.remove(id: id, evenIfOpen: true)))
-        // An open stream is removed when it ends, a prepared one now.
-        _ = services.streamResources.change(id) { $0.prepared = nil }
-        if !services.streams.close(id, reason: "deleted"), let entry = services.streamResources.remove(id) {
+        if let entry = services.streamResources.delete(id) {
             opener.release(entry.joined, entry.clients, of: entry.owner)
+        } else {
+            services.streams.close(id, reason: "deleted")
         }
         return .response(Response(status: 204))
     }

@@ -48,7 +48,7 @@ struct ClusterRouting: Sendable {
 
     private func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
         try checkServing()
-        if services.has(id) { return try handle(call, operation) }
+        if services.has(id), !cluster.isPrepared(id) { return try handle(call, operation) }
         let abandonment = CallAbandonment()
         call.onAbandonment { abandonment.abandon() }
         cluster.addJob { await self.route(id, call, operation, abandonment) }
@@ -71,7 +71,9 @@ struct ClusterRouting: Sendable {
     private func route(_ id: String, _ call: Call, _ operation: Operation, _ abandonment: CallAbandonment) async {
         let deadline = cluster.clock() + ClusterNode.logTimeout
         var isCaughtUp = false
-        while !services.has(id) {
+        // Another member may have opened the stream just now, and owns it then.
+        if cluster.isPrepared(id) { _ = await cluster.appliesEnd() }
+        while !isHere(id) {
             switch cluster.holder(of: id) {
             case .process(let process):
                 let response = await cluster.response(of: process, to: call, abandonment)
@@ -91,6 +93,11 @@ struct ClusterRouting: Sendable {
             try? await Task.sleep(for: Self.retryInterval)
         }
         performHere(call, operation)
+    }
+
+    /// Whether this process has a resource, and no other member owns it.
+    private func isHere(_ id: String) -> Bool {
+        services.has(id) && (!cluster.isPrepared(id) || cluster.holder(of: id) == .own)
     }
 
     private func performHere(_ call: Call, _ operation: Operation) {

@@ -61,7 +61,7 @@ struct ClusterResources: Sendable {
         let answer = call.idempotencyKey.map { cluster.answer(response, to: $0) }
         if cluster.generation == generation { specify(made ?? call.parameters["id"] ?? "", call, operation, answer) }
         cluster.confirm(generation) { isConfirmed in
-            if isConfirmed { return call.respond(response) }
+            if isConfirmed, isEffective(call, operation) { return call.respond(response) }
             if let made { discard(made) }
             let problem = Problem(
                 .unavailable,
@@ -69,6 +69,16 @@ struct ClusterResources: Sendable {
                     "This member was replaced while it performed the request. Read the resource before you repeat it."
             )
             call.respond(ProblemDetails.response(to: call, for: problem))
+        }
+    }
+
+    /// Whether the change of a prepared stream took effect: not if another member had opened the stream before.
+    private func isEffective(_ call: Call, _ operation: Operation) -> Bool {
+        guard let id = call.parameters["id"], cluster.isPrepared(id) else { return true }
+        return switch operation.name {
+        case "deleteStream": false
+        case "patchStream": cluster.holder(of: id) == .own
+        default: true
         }
     }
 

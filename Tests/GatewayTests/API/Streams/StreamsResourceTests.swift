@@ -48,6 +48,25 @@ import Testing
         #expect(!again.contains("event: subscribed\n"))
     }
 
+    @Test func aDeletedStreamIsGoneBeforeItsClientHasReadItsLastEvent() async throws {
+        let fixture = try await AccessFixture()
+        let admin = AccessFixture.admin
+        let body = #"{"sources":[{"upstream":"demo","mode":"RAW","items":["a"],"fields":["b"]}]}"#
+        let prepared = fixture.perform("POST", "/v1/streams", as: admin, body).json["id"]?.string ?? ""
+        let (_, first) = fixture.open("GET", "/v1/streams/\(prepared)/events", as: admin)
+        let (_, second) = fixture.open("GET", "/v1/stream?" + Self.quotes, as: admin)
+        for stream in [try #require(first), try #require(second)] {
+            let path = "/v1/streams/\(stream.id)"
+            #expect(fixture.perform("DELETE", path, as: admin).status == 204)
+            for method in ["GET", "PATCH", "DELETE"] {
+                #expect(fixture.perform(method, path, as: admin, "{}").status == 404)
+            }
+            stream.onEnd(.finished)
+            #expect(fixture.perform("GET", path, as: admin).status == 404)
+        }
+        #expect(fixture.perform("GET", "/v1/streams", as: admin).json["streams"]?.array?.isEmpty == true)
+    }
+
     @Test func headOpensNothing() {
         let path = "/v1/subscriptions/\(fixture.makeSubscription())/events"
         let head = fixture.perform("HEAD", path)

@@ -69,6 +69,25 @@ import Testing
         }
     }
 
+    @Test func aStreamThatAnotherMemberOpenedJustNowIsReadAndDeletedThere() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(first)
+            await fixture.settle()
+            fixture.engine.holdFrames(for: first.node.process)
+            let stream = try await Self.open(path, second)
+            let (read, deleted) = (first.start("GET", path), first.start("DELETE", path))
+            fixture.engine.releaseFrames(for: first.node.process)
+            #expect(await [200, 404].contains(read.outcome.status))
+            #expect(await deleted.outcome.status == 204)
+            stream.onEnd(.neverOpened)
+            await fixture.settle()
+            for member in fixture.members {
+                #expect(await member.perform("GET", path).status == 404)
+            }
+        }
+    }
+
     @Test func aMemberThatStopsLeavesItsPreparedStreamsToTheOthers() async throws {
         try await ClusterFixture.run { fixture in
             let (leaving, other) = (fixture.members[0], fixture.members[1])

@@ -13,6 +13,8 @@ final class MemoryEngine: Sendable {
         var calls = 0
         var heartbeats = 0
         var heldCalls: [@Sendable () -> Void]?
+        /// The messages to each process that receives none at the moment.
+        var heldInputs: [UInt64: [EngineInput]] = [:]
         /// The processes that cannot connect.
         var absent: Set<UInt64> = []
         var watchers: [(isMet: @Sendable (borrowing Figures) -> Bool, done: CheckedContinuation<Void, Never>)] = []
@@ -72,12 +74,27 @@ final class MemoryEngine: Sendable {
     /// Admits connections of all processes.
     func restore() { state.withLock { $0.absent = [] } }
 
+    /// Does not deliver frames to a process until `releaseFrames`.
+    func holdFrames(for process: UInt64) { state.withLock { $0.heldInputs[process] = [] } }
+
+    /// Delivers the frames that were held.
+    func releaseFrames(for process: UInt64) {
+        state.withLock { state in
+            for input in state.heldInputs.removeValue(forKey: process) ?? [] {
+                state.connections[process]?.receive(input)
+            }
+        }
+    }
+
     /// Appends a frame, and delivers it to all processes.
     fileprivate func append(_ frame: [UInt8]) {
         change { state in
             state.frames.append(frame)
             let stored = StoredFrame(position: UInt64(state.frames.count), bytes: frame)
-            for connection in state.connections.values { connection.receive(.frame(stored)) }
+            for connection in state.connections.values
+            where state.heldInputs[connection.process]?.append(.frame(stored)) == nil {
+                connection.receive(.frame(stored))
+            }
         }
     }
 
