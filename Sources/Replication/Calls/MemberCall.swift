@@ -1,7 +1,8 @@
 /// A message from one member to another.
 package enum MemberCall: Sendable, Equatable {
-    /// Perform requests, and reply with their responses. The number names the call in `cancel`.
-    case perform([ForwardedRequest], number: UInt64)
+    /// Perform requests of a member, and reply with their responses. The number names the call in `cancel`. A call that
+    /// arrives after the removal of its member is void: the clients got another response long ago.
+    case perform([ForwardedRequest], number: UInt64, member: UInt64)
     /// The client of a call's requests has left: their responses are not needed.
     case cancel(UInt64)
 
@@ -15,9 +16,10 @@ package enum MemberCall: Sendable, Equatable {
         var writer = ByteWriter()
         writer.byte(ClusterFrame.version)
         switch self {
-        case .perform(let requests, let number):
+        case .perform(let requests, let number, let member):
             writer.byte(Tag.perform)
             writer.fixed64(number)
+            writer.fixed64(member)
             return writer.bytes + ForwardedRequest.encoded(requests)
         case .cancel(let number):
             writer.byte(Tag.cancel)
@@ -34,8 +36,9 @@ package enum MemberCall: Sendable, Equatable {
         let number = try reader.fixed64()
         switch tag {
         case Tag.perform:
+            let member = try reader.fixed64()
             let requests = try reader.raw(UInt64(reader.remaining))
-            self = .perform(try ForwardedRequest.decoded(Array(requests)), number: number)
+            self = .perform(try ForwardedRequest.decoded(Array(requests)), number: number, member: member)
         case Tag.cancel:
             try reader.finish()
             self = .cancel(number)

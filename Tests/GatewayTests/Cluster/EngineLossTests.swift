@@ -101,6 +101,20 @@ import Testing
         }
     }
 
+    @Test func aListThatTheBeginningOfAnEpochInterruptsIsRefused() async throws {
+        try await ClusterFixture.run(onEngineLoss: .local) { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            _ = await other.makeSubscription()
+            await fixture.settle()
+            let calls = fixture.engine.figures.calls
+            fixture.engine.holdCalls()
+            let list = member.start("GET", "/v1/subscriptions")
+            await fixture.engine.wait { $0.calls > calls }
+            fixture.engine.cut([member.node.process, other.node.process])
+            #expect(await list.outcome.status == 503)
+        }
+    }
+
     @Test func aMemberThatHoldsStaysSilent() async throws {
         try await ClusterFixture.run(1, onEngineLoss: .hold) { fixture in
             let member = fixture.members[0]

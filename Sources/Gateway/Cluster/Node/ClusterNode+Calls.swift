@@ -97,7 +97,9 @@ extension ClusterNode {
 
     /// Calls back the oldest request of this member that waits for a decision about a subject.
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
-        waiters.withLock { $0.removeFirst(on: subject) }?.done(outcome)
+        if let request = waiters.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
+        // The decision is late: nothing has opened the stream.
+        if case .stream(let id) = subject, outcome == .accepted { write(.stream(.close(id: id))) }
     }
 
     /// Calls back all undecided requests with nil: their records were not read back and are void.
@@ -139,11 +141,12 @@ extension ClusterNode {
         _ abandonment: CallAbandonment?
     ) async throws -> [ForwardedResponse] {
         let number = UInt64.random(in: .min ... .max)
-        let bytes = cipher.encrypt(MemberCall.perform(requests, number: number).bytes)
+        let (member, present) = state.withLock { ($0.machine.member, $0.connection) }
+        let bytes = cipher.encrypt(MemberCall.perform(requests, number: number, member: member).bytes)
         guard bytes.count <= Self.callLimit else {
             throw EngineError.refused("the request is too large to be forwarded")
         }
-        guard let connection = state.withLock({ $0.connection }) else { throw EngineError.notConnected("offline") }
+        guard let connection = present else { throw EngineError.notConnected("offline") }
         let reply = try await connection.call(process, bytes, within: time) { [cipher] in
             abandonment?.add { connection.notify(process, cipher.encrypt(MemberCall.cancel(number).bytes)) }
         }
@@ -159,9 +162,9 @@ extension ClusterNode {
             let call = try? MemberCall(opened)
         else { return }
         switch call {
-        case .perform(let requests, let number):
+        case .perform(let requests, let number, let member):
             guard let address else { return }
-            perform(requests, number) { [cipher] in
+            perform(requests, number, of: member) { [cipher] in
                 connection.reply(cipher.encrypt(ForwardedResponse.encoded($0)), to: address)
             }
         case .cancel(let number):
@@ -173,11 +176,13 @@ extension ClusterNode {
     private func perform(
         _ requests: [ForwardedRequest],
         _ number: UInt64,
+        of member: UInt64,
         _ reply: @escaping @Sendable ([ForwardedResponse]) -> Void
     ) {
         guard let serve = server.withLock({ $0 }) else { return }
-        guard servesResources else {
-            // Without the engine, another member may have become the owner in the meantime.
+        guard servesResources, state.withLock({ $0.machine.ledger?.members[member] != nil }) else {
+            // Without the engine, another member may have become the owner in the meantime. The call of a removed
+            // member is late: later changes may have been confirmed since.
             return reply(requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) })
         }
         let abandonment = CallAbandonment()

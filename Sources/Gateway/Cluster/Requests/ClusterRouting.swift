@@ -132,7 +132,7 @@ struct ClusterRouting: Sendable {
         let deadline = cluster.clock() + ClusterNode.logTimeout
         let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
         // The list includes resources that other members created just now.
-        guard await cluster.caughtUp() else { throw refusal }
+        guard await cluster.caughtUp(), let epoch = cluster.epoch else { throw refusal }
         let permissions = services.permissions(call)
         let ids: [String]
         switch resource {
@@ -151,6 +151,8 @@ struct ClusterRouting: Sendable {
             guard cluster.clock() < deadline else { throw refusal }
             try await Task.sleep(for: Self.retryInterval)
         }
+        // At the beginning of an epoch, resources are missing until the members have reported them.
+        guard cluster.epoch == epoch else { throw refusal }
         return page.response(resource.rawValue) { json, id in
             if let view = views[id] ?? nil { json.raw(view) }
         }

@@ -251,6 +251,9 @@ extension ClusterNode {
     /// The process of this member.
     var process: UInt64 { state.withLock { $0.machine.process } }
 
+    /// The present epoch; nil while this member has no state of the cluster.
+    var epoch: UInt64? { state.withLock { $0.machine.ledger?.epoch } }
+
     /// The processes of all members, in an order that does not change.
     var processes: [UInt64] {
         state.withLock { ($0.machine.ledger?.members.values.map(\.info.process) ?? []).sorted() }

@@ -35,6 +35,25 @@ import Testing
         }
     }
 
+    @Test func aCallThatArrivesAfterTheRemovalOfItsMemberIsVoid() async throws {
+        try await ClusterFixture.run(3) { fixture in
+            let (owner, removed, other) = (fixture.members[0], fixture.members[1], fixture.members[2])
+            let path = "/v1/subscriptions/\(await owner.makeSubscription())"
+            await fixture.settle()
+            let number = try #require(removed.number)
+            fixture.engine.holdCalls()
+            let late = removed.start("PATCH", path, #"{"requestedMaxFrequency":1}"#)
+            await fixture.engine.wait { $0.calls > 0 }
+            other.node.write(.remove(number))
+            await removed.join(fixture.engine, after: number)
+            await fixture.settle()
+            fixture.engine.releaseCalls()
+            // The present member of the process repeats the call.
+            #expect(await late.outcome.status == 200)
+            #expect(fixture.engine.figures.calls == 2)
+        }
+    }
+
     @Test func membersAreAskedForTheirPartsOfAListAtTheSameTime() async throws {
         try await ClusterFixture.run(4) { fixture in
             var ids: Set<String> = []

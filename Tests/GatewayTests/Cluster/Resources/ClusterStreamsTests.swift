@@ -88,6 +88,24 @@ import Testing
         }
     }
 
+    @Test func aStreamWhoseOpeningWasDecidedTooLateIsNotOpen() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(first)
+            await fixture.settle()
+            let frames = fixture.engine.figures.frames
+            fixture.engine.holdFrames(for: first.node.process)
+            let late = first.start("GET", path + "/events")
+            await fixture.engine.wait { $0.frames > frames }
+            fixture.time.pass(1_000)
+            #expect(await late.outcome.status == 503)
+            fixture.engine.releaseFrames(for: first.node.process)
+            await fixture.exchangeHeartbeats()
+            await fixture.settle()
+            try await Self.use(path, second)
+        }
+    }
+
     @Test func aMemberThatStopsLeavesItsPreparedStreamsToTheOthers() async throws {
         try await ClusterFixture.run { fixture in
             let (leaving, other) = (fixture.members[0], fixture.members[1])
