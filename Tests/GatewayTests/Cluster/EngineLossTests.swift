@@ -101,6 +101,20 @@ import Testing
         }
     }
 
+    @Test func aMemberThatWasPausedConnectsToItsOwnLogAgain() async throws {
+        try await ClusterFixture.run(1, onEngineLoss: .local) { fixture in
+            let member = fixture.members[0]
+            fixture.engine.cut([member.node.process])
+            await member.isAlone()
+            let heartbeats = member.alone.figures.heartbeats
+            // Nothing has arrived for too long.
+            member.node.disconnected()
+            await member.alone.wait { $0.heartbeats > heartbeats }
+            await member.catchUp()
+            #expect(await member.perform("GET", "/health/ready").status == 200)
+        }
+    }
+
     @Test func aListThatTheBeginningOfAnEpochInterruptsIsRefused() async throws {
         try await ClusterFixture.run(onEngineLoss: .local) { fixture in
             let (member, other) = (fixture.members[0], fixture.members[1])

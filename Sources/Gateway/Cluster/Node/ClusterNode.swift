@@ -44,15 +44,13 @@ package final class ClusterNode: ChangeSink {
     /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
     private static let inputLimit = 16_384
     private static let tick = Duration.milliseconds(25)
-    /// The number of connections to `localEngine`.
-    private static let localNumber = -1
 
     let hub: EventHub
     let logger: Logger
     let configuration: ClusterConfiguration
     let engine: any ClusterEngine
     /// Has the log of this process alone, while the engine is away.
-    private let localEngine: any ClusterEngine
+    let localEngine: any ClusterEngine
     let clock: @Sendable () -> Moment
     let ids: SharedTopicIDs
     let state: Mutex<State>
@@ -191,7 +189,7 @@ package final class ClusterNode: ChangeSink {
                     self?.offer(.engine(input, current))
                 }
                 lastFailure = nil
-                if isAlone { try await check(connection) }
+                try await check(connection)
                 logger.info("connected to the cluster's engine")
                 offer(.connected(connection, current, isOver: isOver))
                 await isOver.wait()
@@ -208,16 +206,6 @@ package final class ClusterNode: ChangeSink {
                 lastFailure = failure
             }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
-        }
-    }
-
-    /// A member that serves its readers alone continues to do so until the log can be read.
-    private func check(_ connection: any EngineConnection) async throws {
-        do {
-            _ = try await connection.inspectLog()
-        } catch {
-            connection.close()
-            throw error
         }
     }
 
@@ -295,50 +283,6 @@ package final class ClusterNode: ChangeSink {
         case .closed: disconnected()
         }
         return []
-    }
-
-    private func connected(
-        _ connection: any EngineConnection,
-        _ number: Int,
-        _ isOver: StopSignal,
-        at now: Moment
-    ) -> [MemberAction] {
-        let isLocal = number == Self.localNumber
-        let actions: [MemberAction]? = state.withLock { state in
-            guard !isLocal || state.machine.isDetached else { return nil }
-            state.isOver?.set()
-            state.machine.disconnected()
-            (state.connection, state.number, state.isOver) = (connection, number, isOver)
-            return state.machine.connected(isLocal: isLocal, at: now)
-        }
-        if isLocal, actions != nil { streams.withLock { $0 }?.closeStreamsOfResources() }
-        return actions ?? []
-    }
-
-    /// Connects to the log of this process alone once there was no contact to the engine's for `patience`.
-    private func serveAloneIfDetached(at now: Moment) {
-        guard configuration.onEngineLoss == .local else { return }
-        let isDue = state.withLock { state in
-            guard state.machine.isDetached, !state.machine.isLocal else {
-                state.detachedSince = nil
-                return false
-            }
-            guard let since = state.detachedSince else {
-                state.detachedSince = now
-                return false
-            }
-            guard now - since >= configuration.patience else { return false }
-            state.detachedSince = now
-            return true
-        }
-        guard isDue else { return }
-        logger.warning("the cluster's engine is away: this member serves its own readers alone")
-        addJob { [localEngine] in
-            let connection = try? await localEngine.connect { [weak self] input in
-                self?.offer(.engine(input, Self.localNumber))
-            }
-            if let connection { self.offer(.connected(connection, Self.localNumber, isOver: StopSignal())) }
-        }
     }
 
     /// Ignores the present connection from now on. `stayConnected` closes it and opens another one.

@@ -82,12 +82,6 @@ extension ClusterNode {
         let now = clock()
         return state.withLock { $0.machine.isServing(at: now) && $0.machine.isMember }
     }
-
-    /// Whether this member serves its own readers alone, because the engine is away.
-    var isAlone: Bool { state.withLock { $0.machine.isLocal } }
-
-    /// Whether this member serves resources, which belong to the whole cluster.
-    var servesResources: Bool { isServing && !isAlone }
 }
 
 /// The streams of one loop: waiting ones are opened later.
