@@ -99,7 +99,7 @@ extension ClusterNode {
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
         if let request = waiters.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
         // The decision is late: nothing has opened the stream.
-        if case .stream(let id) = subject, outcome == .accepted { write(.stream(.close(id: id))) }
+        if case .stream(let id) = subject, outcome == .accepted { streams.withLock { $0 }?.closeUnused(id) }
     }
 
     /// Calls back all undecided requests with nil: their records were not read back and are void.

@@ -36,7 +36,7 @@ struct ClusterStreams: Sendable {
                 if call.isHead { return call.complete { try head(stream, call) } }
                 switch await outcome(of: stream, id) {
                 // The client of the former stream may be reading its last events.
-                case .accepted where isEnding(id): cluster.write(.stream(.close(id: id)))
+                case .accepted where isEnding(id): closeUnused(id)
                 case .accepted: return call.complete { try start(id, stream, call, handler) }
                 case .refused: return call.complete { throw Problem(.streamInUse, detail: "The stream is open.") }
                 case .unknown, .pending, .answered, nil: break
@@ -166,7 +166,13 @@ struct ClusterStreams: Sendable {
         }
     }
 
-    /// Recreates a prepared stream of a removed member.
+    /// Closes a stream that the log has opened for this member, where nothing has opened it. The member owns it now.
+    func closeUnused(_ id: String) {
+        cluster.write(.stream(.close(id: id)))
+        if let specification = cluster.streamSpecification(id) { inherit(id, specification) }
+    }
+
+    /// Recreates a prepared stream that this member owns now.
     func inherit(_ id: String, _ specification: ResourceSpecification) {
         // A job of its own, because the stream may have thousands of sources.
         cluster.addJob {
@@ -273,6 +279,11 @@ extension ClusterNode {
             holder: holder,
             isOpen: isOpen
         )
+    }
+
+    /// The specification of a prepared stream in the log.
+    func streamSpecification(_ id: String) -> ResourceSpecification? {
+        state.withLock { $0.machine.ledger?.specified[id]?.specification }
     }
 
     /// The ids of the prepared streams whose creators meet a condition, in the order of the ids.

@@ -106,6 +106,28 @@ import Testing
         }
     }
 
+    @Test func aStreamThatWasNotOpenedInTimeExpires() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(second)
+            await fixture.settle()
+            let frames = fixture.engine.figures.frames
+            fixture.engine.holdFrames(for: first.node.process)
+            let late = first.start("GET", path + "/events")
+            await fixture.engine.wait { $0.frames > frames }
+            fixture.time.pass(1_000)
+            #expect(await late.outcome.status == 503)
+            fixture.engine.releaseFrames(for: first.node.process)
+            await fixture.exchangeHeartbeats()
+            // The member that owns the stream now recreates it.
+            #expect(await first.perform("GET", path).status == 200)
+            await Self.pass(61, fixture)
+            first.services.timers.runDue()
+            await fixture.settle()
+            #expect(await second.perform("GET", path).status == 404)
+        }
+    }
+
     @Test func aMemberThatStopsLeavesItsPreparedStreamsToTheOthers() async throws {
         try await ClusterFixture.run { fixture in
             let (leaving, other) = (fixture.members[0], fixture.members[1])
