@@ -48,11 +48,10 @@ struct ClusterStreams: Sendable {
                 // Another member may have created the stream just now.
                 isCaughtUp = await cluster.caughtUp()
             }
-            guard cluster.clock() < deadline else {
+            guard cluster.clock() < deadline, (try? await Task.sleep(for: Self.retryInterval)) != nil else {
                 let detail = "The member of the cluster on which the stream is open does not respond."
                 return call.complete { throw Problem(.unavailable, detail: detail) }
             }
-            try? await Task.sleep(for: Self.retryInterval)
         }
     }
 

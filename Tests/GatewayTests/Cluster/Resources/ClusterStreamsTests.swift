@@ -24,6 +24,17 @@ import Testing
         try await open(path, member).onEnd(.neverOpened)
     }
 
+    /// Waits until a member has read from the log that a stream is open.
+    private static func waitForOpening(_ path: String, seenBy member: ClusterMember, _ engine: MemoryEngine) async {
+        let id = String(path.dropFirst("/v1/streams/".count))
+        while true {
+            let frames = engine.figures.frames
+            await member.catchUp()
+            if member.node.preparedStream(id)?.isOpen == true { return }
+            await engine.wait { $0.frames > frames }
+        }
+    }
+
     /// Lets time pass for members without a pending change.
     private static func pass(_ seconds: Double, _ fixture: ClusterFixture) async {
         await fixture.settle()
@@ -93,10 +104,9 @@ import Testing
             let (first, second) = (fixture.members[0], fixture.members[1])
             let path = try await Self.prepare(first)
             await fixture.settle()
-            let frames = fixture.engine.figures.frames
             fixture.engine.holdFrames(for: first.node.process)
             let late = first.start("GET", path + "/events")
-            await fixture.engine.wait { $0.frames > frames }
+            await Self.waitForOpening(path, seenBy: second, fixture.engine)
             fixture.time.pass(1_000)
             #expect(await late.outcome.status == 503)
             fixture.engine.releaseFrames(for: first.node.process)
@@ -111,10 +121,9 @@ import Testing
             let (first, second) = (fixture.members[0], fixture.members[1])
             let path = try await Self.prepare(second)
             await fixture.settle()
-            let frames = fixture.engine.figures.frames
             fixture.engine.holdFrames(for: first.node.process)
             let late = first.start("GET", path + "/events")
-            await fixture.engine.wait { $0.frames > frames }
+            await Self.waitForOpening(path, seenBy: second, fixture.engine)
             fixture.time.pass(1_000)
             #expect(await late.outcome.status == 503)
             fixture.engine.releaseFrames(for: first.node.process)
