@@ -35,6 +35,22 @@ import Testing
         }
     }
 
+    /// Opens a stream on a member that reads the decision of the log after the request has been answered with 503.
+    private static func openTooLate(
+        _ path: String,
+        on member: ClusterMember,
+        seenBy other: ClusterMember,
+        _ fixture: ClusterFixture
+    ) async {
+        fixture.engine.holdFrames(for: member.node.process)
+        let late = member.start("GET", path + "/events")
+        await waitForOpening(path, seenBy: other, fixture.engine)
+        fixture.time.pass(1_000)
+        #expect(await late.outcome.status == 503)
+        fixture.engine.releaseFrames(for: member.node.process)
+        await fixture.exchangeHeartbeats()
+    }
+
     /// Lets time pass for members without a pending change.
     private static func pass(_ seconds: Double, _ fixture: ClusterFixture) async {
         await fixture.settle()
@@ -104,13 +120,7 @@ import Testing
             let (first, second) = (fixture.members[0], fixture.members[1])
             let path = try await Self.prepare(first)
             await fixture.settle()
-            fixture.engine.holdFrames(for: first.node.process)
-            let late = first.start("GET", path + "/events")
-            await Self.waitForOpening(path, seenBy: second, fixture.engine)
-            fixture.time.pass(1_000)
-            #expect(await late.outcome.status == 503)
-            fixture.engine.releaseFrames(for: first.node.process)
-            await fixture.exchangeHeartbeats()
+            await Self.openTooLate(path, on: first, seenBy: second, fixture)
             await fixture.settle()
             try await Self.use(path, second)
         }
@@ -121,13 +131,7 @@ import Testing
             let (first, second) = (fixture.members[0], fixture.members[1])
             let path = try await Self.prepare(second)
             await fixture.settle()
-            fixture.engine.holdFrames(for: first.node.process)
-            let late = first.start("GET", path + "/events")
-            await Self.waitForOpening(path, seenBy: second, fixture.engine)
-            fixture.time.pass(1_000)
-            #expect(await late.outcome.status == 503)
-            fixture.engine.releaseFrames(for: first.node.process)
-            await fixture.exchangeHeartbeats()
+            await Self.openTooLate(path, on: first, seenBy: second, fixture)
             // The member that owns the stream now recreates it.
             #expect(await first.perform("GET", path).status == 200)
             await Self.pass(61, fixture)
