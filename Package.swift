@@ -97,12 +97,13 @@ let package = Package(
             cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("z")]
         ),
-        .target(name: "MicroHTTPD", dependencies: ["StreamIO", "CMicroHTTPD"], swiftSettings: strict),
+        .target(name: "MicroHTTPD", dependencies: ["StreamIO", "CMicroHTTPD", "CGnuTLS"], swiftSettings: strict),
         .systemLibrary(
             name: "CMicroHTTPD",
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]
         ),
+        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
         .target(
             name: "DemoServer",
             dependencies: [

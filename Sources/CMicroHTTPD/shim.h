@@ -113,6 +113,16 @@ cmhd_socket_context (struct MHD_Connection *connection)
   return NULL == info ? NULL : info->socket_context;
 }
 
+/* The TLS session, a `gnutls_session_t`; NULL without TLS. */
+static inline void *
+cmhd_tls_session (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info =
+    MHD_get_connection_info (connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+  return NULL == info ? NULL : info->tls_session;
+}
+
 /* A response that ends with its connection and is not framed. Without this, 0.9.75 ends the head of an unframed response
    to HEAD with a stray last chunk. (The function is variadic.) */
 static inline enum MHD_Result

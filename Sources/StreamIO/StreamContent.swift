@@ -50,7 +50,6 @@ package enum StreamEnd: Sendable, Hashable {
 package enum StreamFraming: Sendable, Hashable {
     /// Complete chunks of the chunked transfer coding (see `ChunkFraming`); the loop writes the last, empty chunk.
     case chunked
-    /// The payload alone: for HTTP/1.0 clients, for heads that prefer no chunks, and for TLS, where the library makes
-    /// the chunks.
+    /// The payload alone: for HTTP/1.0 clients, and for heads that prefer no chunks.
     case bare
 }

@@ -42,7 +42,13 @@ let package = Package(
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]
         ),
-        module("MicroHTTPD", ["StreamIO", "CMicroHTTPD"]),
+        .systemLibrary(
+            name: "CGnuTLS",
+            path: "Modules/CGnuTLS",
+            pkgConfig: "gnutls",
+            providers: [.apt(["libgnutls28-dev"])]
+        ),
+        module("MicroHTTPD", ["StreamIO", "CMicroHTTPD", "CGnuTLS"]),
         module("GatewayStreaming", ["EventHub", "StreamIO", "MicroHTTPD"], at: "Gateway/Streaming"),
 
         .executableTarget(

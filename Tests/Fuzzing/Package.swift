@@ -77,7 +77,8 @@ let package = Package(
         .systemLibrary(name: "CNATS", path: "Modules/CNATS", pkgConfig: "libnats"),
         module("NATSLink", ["CNATS", "Replication", "JSONText"]),
         .systemLibrary(name: "CMicroHTTPD", path: "Modules/CMicroHTTPD", pkgConfig: "libmicrohttpd"),
-        module("MicroHTTPD", ["StreamIO", "CMicroHTTPD"]),
+        .systemLibrary(name: "CGnuTLS", path: "Modules/CGnuTLS", pkgConfig: "gnutls"),
+        module("MicroHTTPD", ["StreamIO", "CMicroHTTPD", "CGnuTLS"]),
         .target(name: "CGatewayFiles", path: "Modules/CGatewayFiles", linkerSettings: [.linkedLibrary("z")]),
         module(
             "Gateway",

@@ -37,10 +37,6 @@ typealias ConnectionBox = Box<ConnectionRecord>
 /// request-completed callback, which the library calls for every request whose line it reported.
 typealias RequestBox = Box<Exchange>
 
-/// The library's reference to the writer of a stream that it reads itself (TLS). Retained when the response is made;
-/// released in the free-callback of the response.
-typealias StreamBox = Box<SecureStreamWriter>
-
 /// The library's reference to the shared bytes of a response. Retained when the response is made; released in the
 /// free-callback of the response.
 typealias BodyBox = Box<SharedBytes>

@@ -87,5 +87,5 @@ func completedCallback(
 ) {
     guard let requestContext, let exchange = RequestBox.release(requestContext.pointee) else { return }
     requestContext.pointee = nil
-    exchange.server.completed(exchange, reason)
+    exchange.server.completed(exchange)
 }

@@ -2,15 +2,15 @@ internal import StreamIO
 
 /// The open streams of a loop: their numbers, their turns, their deadlines. Used by the thread that has the loop's turn.
 ///
-/// Bytes for many streams are written to their sockets from here, without access to their writers and contents, which
+/// Bytes for many streams are written to their sinks from here, without access to their writers and contents, which
 /// are not in the processor's caches. Other streams are visited if they are due: the content appends ranges of shared
 /// bytes to the one batch of the loop, and one system call sends them. Neither path allocates or takes a lock.
 final class StreamScheduler {
     private struct Entry {
-        var writer: (any StreamWriter)?
+        var writer: StreamWriter?
         var generation: UInt32 = 0
-        /// The socket of shared writes; -1 if there is none, or the stream is blocked.
-        var socket: Int32 = -1
+        /// Takes shared writes; nil if the stream does not, or is blocked.
+        var sink: StreamSink?
         var isQueued = false
     }
 
@@ -27,7 +27,7 @@ final class StreamScheduler {
     private(set) var blockedCount = 0
     let poller: Poller
     let blockedTimeout: Duration
-    private let output = SocketOutput()
+    private let output = StreamOutput()
     private var entries: [Entry] = []
     private var free: [Int] = []
     var wheel: TimerWheel
@@ -37,10 +37,9 @@ final class StreamScheduler {
     private var news = FeedNews()
     private var shared = SharedTurns()
     /// Shared writes to single streams that the kernel did not accept as a whole.
-    private var shortfalls: [(stream: StreamID, write: SharedWrite, result: SocketOutput.Result)] = []
+    private var shortfalls: [(stream: StreamID, write: SharedWrite, result: StreamOutput.Result)] = []
     private var rotation = 0
     private var due: [Int] = []
-    var secureBytes: UInt64 = 0
     /// The most streams to which a publishing thread writes.
     private let directLimit: Int
     /// When a publishing thread may write again.
@@ -62,15 +61,15 @@ final class StreamScheduler {
     /// When `advance` is due.
     var nextTick: Moment? { wheel.nextTick }
     /// Bytes sent so far.
-    var byteCount: UInt64 { output.total &+ secureBytes }
+    var byteCount: UInt64 { output.total }
 
     /// Opens a stream and returns its writer. Nil if the stream cannot be opened or its descriptor cannot be watched;
     /// the stream then ends with `neverOpened`.
-    func open<Writer: StreamWriter>(
+    func open(
         _ stream: AdmittedStream,
         framing: StreamFraming,
-        makeWriter: (OpenStream) -> Writer
-    ) -> Writer? {
+        makeWriter: (OpenStream) -> StreamWriter
+    ) -> StreamWriter? {
         guard let feed else {
             stream.onEnd(.neverOpened)
             return nil
@@ -88,7 +87,7 @@ final class StreamScheduler {
             return nil
         }
         entries[slot].writer = writer
-        entries[slot].socket = writer.socket ?? -1
+        entries[slot].sink = writer.sharedSink
         count += 1
         enqueue(slot)
         return writer
@@ -169,12 +168,13 @@ final class StreamScheduler {
 
     /// Ends all streams.
     func endAll(_ reason: StreamEnd) {
+        settleShortfalls()
         for slot in entries.indices {
             if let writer = entries[slot].writer { end(slot, writer, reason) }
         }
     }
 
-    func writer(of id: StreamID) -> (any StreamWriter)? {
+    func writer(of id: StreamID) -> StreamWriter? {
         guard id.slot < entries.count, entries[id.slot].generation == id.generation else { return nil }
         return entries[id.slot].writer
     }
@@ -185,11 +185,11 @@ final class StreamScheduler {
         queue.append(slot)
     }
 
-    private func settle(_ slot: Int, _ writer: any StreamWriter, _ outcome: WriteOutcome, wasBlocked: Bool) {
+    private func settle(_ slot: Int, _ writer: StreamWriter, _ outcome: WriteOutcome, wasBlocked: Bool) {
         let isBlocked = writer.blockedSince != nil
         if isBlocked != wasBlocked {
             blockedCount += isBlocked ? 1 : -1
-            entries[slot].socket = isBlocked ? -1 : writer.socket ?? -1
+            entries[slot].sink = writer.sharedSink
         }
         switch outcome {
         case .idle(let deadline):
@@ -200,8 +200,6 @@ final class StreamScheduler {
         case .blocked:
             schedule(slot, writer.blockedSince.map { $0 + blockedTimeout })
             if !wasBlocked { writer.stream.content.blocked() }
-        case .handedOver:
-            break
         case .over(let reason):
             end(slot, writer, reason)
         }
@@ -215,18 +213,18 @@ final class StreamScheduler {
         }
     }
 
-    private func end(_ slot: Int, _ writer: any StreamWriter, _ reason: StreamEnd) {
+    private func end(_ slot: Int, _ writer: StreamWriter, _ reason: StreamEnd) {
         remove(slot, writer)
         writer.end(output, poller, closingBody: reason == .daemonClosed)
         writer.stream.ended(reason)
     }
 
-    func remove(_ slot: Int, _ writer: any StreamWriter) {
+    func remove(_ slot: Int, _ writer: StreamWriter) {
         if writer.blockedSince != nil { blockedCount -= 1 }
         wheel.cancel(slot)
         batch.removeAll()
         entries[slot].writer = nil
-        entries[slot].socket = -1
+        entries[slot].sink = nil
         entries[slot].generation = (entries[slot].generation &+ 1) & StreamID.generationMask
         free.append(slot)
         count -= 1
@@ -243,12 +241,12 @@ extension StreamScheduler {
             for turn in slice.turns {
                 let id = slice.stream(at: turn)
                 guard id.slot < entries.count else { continue }
-                // Reads the socket alone: a copy of the whole entry would retain the writer, and so access its memory.
-                let socket = entries[id.slot].socket
-                guard socket >= 0, entries[id.slot].generation == id.generation else { continue }
-                let result = output.write(load, to: socket)
+                // Reads the sink alone: a copy of the whole entry would retain the writer, and so access its memory.
+                guard let sink = entries[id.slot].sink, entries[id.slot].generation == id.generation
+                else { continue }
+                let result = output.write(load, to: sink)
                 if case .written(load.bytes) = result { continue }
-                entries[id.slot].socket = -1
+                entries[id.slot].sink = nil
                 shortfalls.append((id, slice.write, result))
             }
         }

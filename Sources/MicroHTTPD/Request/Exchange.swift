@@ -11,13 +11,14 @@ final class Exchange {
         /// The body is too long, or the head is rejected: the body is read to its end, so that the client reads the
         /// response instead of a broken connection, and discarded. *Leaves to* `over`.
         case discarding(HTTPResponse)
-        /// The connection is suspended until the responder answers. *Leaves to* `answering`, `opening`, `over`.
+        /// The connection is suspended until the responder answers. *Leaves to* `answering`,
+        /// `answeringHead`, `streaming`, `over`.
         case waiting
         /// Resumed with a late answer. *Entered* from `waiting`; *leaves to* `over`.
         case answering(HTTPResponse)
-        /// Resumed with a late stream that the library has to read. *Entered* from `waiting`; *leaves to* `streaming`.
-        case opening(HTTPStreamHead, AdmittedStream)
-        /// A stream that the library reads is open. *Leaves to* `over`.
+        /// Resumed with the head of a late stream, for `HEAD`. *Entered* from `waiting`; *leaves to* `over`.
+        case answeringHead(HTTPStreamHead)
+        /// The connection is suspended and belongs to a stream over TLS. *Leaves to* `over`.
         case streaming
         /// The response is queued, or the stream has ended or left the library. If the access callback is called again,
         /// it closes the connection.
@@ -58,8 +59,6 @@ final class Exchange {
     var isLastOnConnection = false
     /// True for HTTP/1.0.
     var isOldVersion = false
-    /// The stream that the library reads, while it is open.
-    var secureStream: SecureStreamWriter?
 
     init(id: UInt64, server: HTTPServer, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
         self.id = id

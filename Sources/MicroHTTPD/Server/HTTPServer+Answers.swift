@@ -42,63 +42,34 @@ extension HTTPServer {
             exchange.phase = .answering(response)
             exchange.resume()
         case .stream(let head, let stream):
-            if isSecure || exchange.wantsOnlyHead {
-                exchange.phase = .opening(head, stream)
+            if exchange.wantsOnlyHead {
+                stream.onEnd(.neverOpened)
+                exchange.phase = .answeringHead(head)
                 exchange.resume()
             } else {
-                takeOver(exchange, head, stream)
+                begin(stream, head, on: exchange)
             }
         }
     }
 
     /// Opens a stream at once; inside the access callback only.
     func openStream(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) -> MHD_Result {
-        if isSecure || exchange.wantsOnlyHead { return openThroughLibrary(exchange, head, stream) }
+        if exchange.wantsOnlyHead {
+            stream.onEnd(.neverOpened)
+            return queueHead(head, for: exchange)
+        }
         suspend(exchange.connection)
-        takeOver(exchange, head, stream)
+        begin(stream, head, on: exchange)
         return .YES
     }
 
-    /// The most bytes of a stream that the library reads at a time.
-    private static let secureBlock = 16 * 1024
-
-    /// Opens a stream that the library reads, or sends its head alone; inside the access callback only.
-    func openThroughLibrary(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) -> MHD_Result {
-        if exchange.wantsOnlyHead {
-            stream.onEnd(.neverOpened)
-            exchange.phase = .over
-            return queue(HTTPResponse.makeUnsized(), head, exchange)
-        }
-        exchange.phase = .streaming
-        driver.stopWatching(exchange.record)
-        let scheduler = driver.scheduler
-        let writer = scheduler.open(stream, framing: .bare) {
-            SecureStreamWriter(exchange: exchange, stream: $0, scheduler: scheduler)
-        }
-        guard let writer else { return .NO }
-        let context = StreamBox.retain(writer)
-        let response = MHD_create_response_from_callback(
-            .max,
-            Self.secureBlock,
-            contentReaderCallback,
-            context,
-            contentFreeCallback
-        )
-        guard let response else {
-            scheduler.closed(writer, .neverOpened)
-            StreamBox.release(context)
-            return .NO
-        }
-        exchange.secureStream = writer
-        return queue(response, head, exchange)
-    }
-
-    private func queue(_ made: OpaquePointer?, _ head: HTTPStreamHead, _ exchange: Exchange) -> MHD_Result {
-        guard let made else { return .NO }
+    /// Queues the head of a stream alone; inside the access callback only.
+    func queueHead(_ head: HTTPStreamHead, for exchange: Exchange) -> MHD_Result {
+        exchange.phase = .over
+        guard let made = HTTPResponse.makeUnsized() else { return .NO }
         defer { MHD_destroy_response(made) }
         head.headers.addLines(to: made, closing: true)
-        let status = HTTPResponse(status: head.status).sendableStatus
-        return queue(made, status: status, exchange)
+        return queue(made, status: HTTPResponse(status: head.status).sendableStatus, exchange)
     }
 
     private func queue(_ made: OpaquePointer, status: UInt32, _ exchange: Exchange) -> MHD_Result {
@@ -107,33 +78,46 @@ extension HTTPServer {
         return MHD_queue_response(exchange.connection, status, made)
     }
 
-    /// Takes the socket of a suspended connection for a stream that the loop writes itself, and lets the library free
-    /// the rest. If the system refuses, the library closes the connection.
-    private func takeOver(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) {
-        defer {
-            exchange.phase = .over
-            exchange.resume()
-        }
+    /// Begins a stream on a suspended connection. If the system refuses, the library closes the connection.
+    private func begin(_ stream: AdmittedStream, _ head: HTTPStreamHead, on exchange: Exchange) {
         driver.stopWatching(exchange.record)
-        guard let descriptor = SocketHandover.take(exchange.record.descriptor) else {
-            return stream.onEnd(.neverOpened)
+        guard let connection = isSecure ? encryptedConnection(of: exchange) : takenConnection(of: exchange) else {
+            stream.onEnd(.neverOpened)
+            return release(exchange)
         }
         let isChunked = head.prefersChunks && !exchange.isOldVersion
         let encodedHead = StreamHeadEncoder.encode(head, isChunked: isChunked, date: driver.date.text())
         let writer = driver.scheduler.open(stream, framing: isChunked ? .chunked : .bare) {
-            PlainStreamWriter(
-                descriptor: descriptor,
-                place: exchange.record.place,
-                ledger: driver.ledger,
-                head: SharedBytes(encodedHead),
-                stream: $0,
-                isChunked: isChunked
-            )
+            StreamWriter(connection: connection, head: SharedBytes(encodedHead), stream: $0, isChunked: isChunked)
         }
-        if writer != nil {
-            exchange.record.isTakenOver = true
-        } else {
+        if writer == nil { connection.close() }
+    }
+
+    /// The socket, taken from the library, which then frees the rest of the connection.
+    private func takenConnection(of exchange: Exchange) -> StreamConnection? {
+        let record = exchange.record
+        guard let descriptor = SocketHandover.take(record.descriptor) else { return nil }
+        record.isTakenOver = true
+        release(exchange)
+        return StreamConnection(sink: .socket(descriptor), descriptor: descriptor) {
+            [ledger = driver.ledger, place = record.place] in
             Glibc.close(descriptor)
+            ledger.release(place)
         }
+    }
+
+    /// The TLS session of the connection, which stays suspended until the end of the stream.
+    private func encryptedConnection(of exchange: Exchange) -> StreamConnection? {
+        guard let session = cmhd_tls_session(exchange.connection) else { return nil }
+        exchange.phase = .streaming
+        return StreamConnection(sink: .session(OpaquePointer(session)), descriptor: exchange.record.descriptor) {
+            exchange.server.release(exchange)
+        }
+    }
+
+    /// Has the library close the suspended connection of a stream, or free what is left of it.
+    private func release(_ exchange: Exchange) {
+        exchange.phase = .over
+        exchange.resume()
     }
 }

@@ -28,8 +28,8 @@ extension HTTPServer {
             return queue(response, for: exchange)
         case .answering(let response):
             return queue(response, for: exchange)
-        case .opening(let head, let content):
-            return openThroughLibrary(exchange, head, content)
+        case .answeringHead(let head):
+            return queueHead(head, for: exchange)
         case .waiting, .streaming:
             return .YES
         case .over:

@@ -212,12 +212,7 @@ extension HTTPServer {
     }
 
     /// A request has ended.
-    func completed(_ exchange: Exchange, _ reason: MHD_RequestTerminationCode) {
-        if let stream = exchange.secureStream {
-            exchange.secureStream = nil
-            let isTimeout = reason == .REQUEST_TERMINATED_TIMEOUT_REACHED
-            driver.scheduler.closed(stream, isTimeout ? .blockedTooLong : .peerClosed)
-        }
+    func completed(_ exchange: Exchange) {
         bodyEnded(exchange)
         if exchange.isResponding { responses -= 1 }
         driver.ledger.releaseBody(exchange.reservedBytes)

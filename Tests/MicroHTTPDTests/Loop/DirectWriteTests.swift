@@ -37,20 +37,15 @@ internal import Testing
             var pair: [Int32] = [0, 0]
             try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
             clients.append(pair[1])
-            let ledger = ConnectionLedger(limit: 1, reserve: 0, limitPerAddress: 0, group: { $0 }, bodyBudget: 0)
-            let peer = PeerAddress(host: "127.0.0.1", port: 1)
+            let descriptor = pair[0]
             let stream = AdmittedStream(id: "\(clients.count)") { [endings] reason in
                 endings.reasons.withLock { $0.append(reason) }
             }
             let writer = scheduler.open(stream, framing: .chunked) { stream in
-                PlainStreamWriter(
-                    descriptor: pair[0],
-                    place: ConnectionPlace(peer: peer, descriptor: -1, isReserved: false),
-                    ledger: ledger,
-                    head: SharedBytes([]),
-                    stream: stream,
-                    isChunked: true
-                )
+                let connection = StreamConnection(sink: .socket(descriptor), descriptor: descriptor) {
+                    close(descriptor)
+                }
+                return StreamWriter(connection: connection, head: SharedBytes([]), stream: stream, isChunked: true)
             }
             try #require(writer != nil)
         }

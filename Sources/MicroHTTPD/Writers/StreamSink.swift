@@ -1,0 +1,17 @@
+/// What the loop writes the bytes of a stream to. A trivial value: it keeps nothing open.
+enum StreamSink {
+    /// A socket.
+    case socket(Int32)
+    /// A TLS session of the library, a `gnutls_session_t`. Its connection is suspended, so the library does not use it.
+    case session(OpaquePointer)
+}
+
+/// A connection that became a stream.
+struct StreamConnection {
+    /// Takes the bytes.
+    let sink: StreamSink
+    /// The socket, to be watched.
+    let descriptor: Int32
+    /// Closes the connection, or has the library close it. Called once, after the last use of the others.
+    let close: () -> Void
+}
