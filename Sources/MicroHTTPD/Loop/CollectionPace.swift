@@ -7,9 +7,13 @@ internal import StreamIO
 /// which costs more than to write them. Events for many streams make no flood: writing them takes longer than the gap.
 struct CollectionPace {
     /// An event that follows a collection within this time may belong to a flood.
-    private static let gap = Duration.microseconds(50)
-    /// The number of such collections in a row from which on they are a flood: more than a burst of updates causes.
+    private static let gap = Duration.microseconds(200)
+    /// The number of such collections from which on they are a flood: more than a burst of updates causes.
     private static let leastCount = 64
+    /// The number of such collections that a pause outweighs.
+    private static let pauseWeight = 8
+    /// The length of a pause that outweighs all of them.
+    private static let longPause = Duration.milliseconds(10)
     /// The interval of collections in a flood.
     private static let floodInterval = Duration.milliseconds(1)
 
@@ -29,14 +33,14 @@ struct CollectionPace {
         if isDelaying {
             isDelaying = false
         } else if now < last + Self.gap {
-            count += 1
+            count = min(count + 1, Self.leastCount + 1)
             if count > Self.leastCount {
                 isDelaying = true
                 next = last + Self.floodInterval
                 return false
             }
         } else {
-            count = 0
+            count = now < last + Self.longPause ? max(0, count - Self.pauseWeight) : 0
         }
         last = now
         next = now + flushInterval

@@ -15,7 +15,7 @@ internal import Testing
 
     @Test mutating func burstIsCollectedAtOnce() {
         for _ in 0..<3 {
-            #expect(collects(after: .milliseconds(1)))
+            #expect(collects(after: .milliseconds(10)))
             for _ in 0..<64 { #expect(collects(after: .microseconds(10))) }
         }
     }
@@ -30,13 +30,21 @@ internal import Testing
             #expect(!collects(after: .microseconds(980)))
             #expect(collects(after: .microseconds(10)))
         }
-        // The flood is over.
-        #expect(collects(after: .microseconds(50)))
-        #expect(collects(after: .microseconds(10)))
+    }
+
+    @Test(arguments: [(Duration.microseconds(300), 7), (.milliseconds(10), 64)])
+    mutating func aShortPauseInterruptsAFloodAndALongOneEndsIt(pause: Duration, collections: Int) {
+        #expect(collects(after: .milliseconds(1)))
+        for _ in 0..<64 { #expect(collects(after: .microseconds(10))) }
+        #expect(!collects(after: .microseconds(10)))
+        #expect(collects(after: .milliseconds(1)))
+        #expect(collects(after: pause))
+        for _ in 0..<collections { #expect(collects(after: .microseconds(10))) }
+        #expect(!collects(after: .microseconds(10)))
     }
 
     @Test mutating func eventsWithPausesAreCollectedAtOnce() {
-        for _ in 0..<1000 { #expect(collects(after: .microseconds(50))) }
+        for _ in 0..<1000 { #expect(collects(after: .microseconds(200))) }
     }
 
     @Test mutating func flushIntervalSeparatesCollections() {
