@@ -22,8 +22,16 @@ public enum ClientEvent: Sendable {
 /// Observers are called in the order in which they were added; delegates, legacy listeners and event sequences are
 /// adapters of this protocol.
 package protocol ClientObserver: AnyObject {
+    /// Whether it receives the events of subscriptions as well, of which there may be hundreds of thousands a second.
+    var observesSubscriptions: Bool { get }
+
     /// Called once for each event. Must return quickly and must not block.
     func client(_ client: LightstreamerClient, emitted event: ClientEvent)
+}
+
+extension ClientObserver {
+    /// False.
+    package var observesSubscriptions: Bool { false }
 }
 
 /// Receives every event of one subscription synchronously, on the driver's task of the client that the subscription is

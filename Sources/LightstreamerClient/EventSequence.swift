@@ -34,6 +34,8 @@ final class ClientFeed: ClientObserver, Sendable {
 
     init(_ feed: SequenceFeed<ClientEvent>) { self.feed = feed }
 
+    var observesSubscriptions: Bool { true }
+
     func client(_ client: LightstreamerClient, emitted event: ClientEvent) { feed.yield(event) }
 }
 

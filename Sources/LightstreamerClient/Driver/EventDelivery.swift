@@ -7,7 +7,11 @@ final class EventDelivery {
     private let core: ClientCore
     /// The observers in order of addition: adapters of delegates and legacy listeners, event sequences, package
     /// observers.
-    private var observers: [any ClientObserver] = []
+    private var observers: [any ClientObserver] = [] {
+        didSet { subscriptionObservers = observers.filter(\.observesSubscriptions) }
+    }
+    /// Those that receive the events of subscriptions as well.
+    private var subscriptionObservers: [any ClientObserver] = []
     private var subscriptions: [SubscriptionToken: Subscription] = [:] { didSet { recent = nil } }
     /// The subscription of the last event, to which the next one usually belongs.
     private var recent: (token: SubscriptionToken, subscription: Subscription)?
@@ -148,19 +152,15 @@ final class EventDelivery {
 
     private func deliver(_ event: SubscriptionEvent, of token: SubscriptionToken) {
         guard let subscription = subscription(of: token) else { return }
-        let (hasEnded, subscriptionObservers) = subscription.take(event, of: token, at: now)
+        let (hasEnded, ownObservers) = subscription.take(event, of: token, at: now)
         if hasEnded { core.forget(subscription) }
         switch event {
-        case .failed, .unsubscribed(isFinal: true):
-            subscriptions[token] = nil
-            emit(.subscription(subscription, event))
-        case .update:
-            core.updates.wrappingAdd(1, ordering: .relaxed)
-            emit(.subscription(subscription, event))
-        default:
-            emit(.subscription(subscription, event))
+        case .failed, .unsubscribed(isFinal: true): subscriptions[token] = nil
+        case .update: core.updates.wrappingAdd(1, ordering: .relaxed)
+        default: break
         }
-        for observer in subscriptionObservers { observer.subscription(subscription, emitted: event) }
+        emit(.subscription(subscription, event), to: subscriptionObservers)
+        for observer in ownObservers { observer.subscription(subscription, emitted: event) }
     }
 
     private func subscription(of token: SubscriptionToken) -> Subscription? {
@@ -176,8 +176,11 @@ final class EventDelivery {
         if let client, let onOutcome = message.onOutcome { onOutcome(client, outcome) }
     }
 
-    private func emit(_ event: ClientEvent) {
+    private func emit(_ event: ClientEvent) { emit(event, to: observers) }
+
+    private func emit(_ event: @autoclosure () -> ClientEvent, to observers: [any ClientObserver]) {
         guard !observers.isEmpty, let client else { return }
+        let event = event()
         for observer in observers { observer.client(client, emitted: event) }
     }
 }

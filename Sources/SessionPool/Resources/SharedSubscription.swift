@@ -123,7 +123,7 @@ extension SubscriptionEvent {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
-        let notification = client.core.notificationNumber
+        let notification = client.isTransferable ? client.core.notificationNumber : 0
         let (affected, isOver) = state.withLock { state in
             state.status.apply(event)
             for resource in state.resources {
