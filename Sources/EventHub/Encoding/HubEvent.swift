@@ -118,12 +118,16 @@ extension HubEvent {
     /// The approximate size of the event in bytes.
     var weight: Int {
         switch self {
-        case .subscription(.update(let update)):
-            update.values.reduce(Self.baseWeight) { $0 &+ Self.valueWeight &+ ($1?.utf8.count ?? 0) }
-                + update.patches.values.reduce(0) { $0 &+ $1.utf8.count }
+        case .subscription(.update(let update)): Self.weight(of: update)
         case .serverError(_, let message), .message(_, .processed(let message)):
             Self.baseWeight &+ message.utf8.count
         case .status, .property, .message, .legacy, .subscription: Self.baseWeight
         }
+    }
+
+    /// The approximate size of an event with this update in bytes.
+    static func weight(of update: ItemUpdate) -> Int {
+        update.values.reduce(baseWeight) { $0 &+ valueWeight &+ ($1?.utf8.count ?? 0) }
+            + update.patches.values.reduce(0) { $0 &+ $1.utf8.count }
     }
 }

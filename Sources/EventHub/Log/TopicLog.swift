@@ -13,7 +13,7 @@ struct TopicLog {
     private(set) var context: TopicContext
     /// How many readers each variant has.
     private var readers = [Int](repeating: 0, count: EventVariant.count)
-    /// The weight of all events so far.
+    /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
     private var weight = 0
     /// The events up to this sequence cannot be read from the log any more.
     private(set) var forgottenThrough: UInt64 = 0
@@ -95,7 +95,7 @@ struct TopicLog {
         encoder: inout EventEncoder,
         limits: HubConfiguration
     ) {
-        var size = event.weight
+        var size = 0
         if tail.count == tail.capacity { grow(for: 0) }
         for (variant, buffer) in tail.held {
             encoder.encode(event, sequence: sequence, of: context, as: variant)
@@ -108,7 +108,7 @@ struct TopicLog {
             buffer.append(encoder.json.bytes, at: tail.count)
         }
         tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event))
-        weight += size
+        weight += size > 0 ? size : event.weight
         trim(limits)
     }
 

@@ -110,7 +110,7 @@ struct PendingEvents {
             !present.isDeletion || update.command == "DELETE"
         else {
             rows[row] = base + entries.count
-            let weight = HubEvent.subscription(.update(update)).weight
+            let weight = HubEvent.weight(of: update)
             let content = PendingEntry.Content.conflated(ConflatedUpdate(update), context)
             add(content, sequence: sequence, row: row, weight: weight, channel: channel)
             return Losses()
