@@ -67,6 +67,7 @@ let package = Package(
             cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("gnutls")]
         ),
+        .executableTarget(name: "BareRelay", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(name: "LineSender", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "AllocationCounter", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(

@@ -22,6 +22,7 @@ def rows(found):
     idle = found["idle"][10000, 1]
     ingest = found["ingest"]
     tls = found["tls"]
+    latency = found["latency"]
     bare = "bare = 1"
     return [
         ["CPU per delivered event, 1,000 streams × 20/s", *both(many, "cost"), bare],
@@ -55,7 +56,9 @@ def rows(found):
          f"{ingest['gateway']['ratio']:.0f} ({ingest['gateway']['megabytes']:.0f} MB/s)", "",
          "official Python client = 1" if ingest["baseline"] == "Python client" else ""],
         ["demo server to one stream × 20/s, × 2,000/s: 99th percentile",
-         f"{found['latency']['1 × 20/s']:+.2f} ms, {found['latency']['1 × 2000/s']:+.2f} ms", "", "direct TLCP client"],
+         ", ".join(f"{latency[f'1 × {rate}/s', 'gateway']:+.2f} ms" for rate in (20, 2000)), "",
+         "direct TLCP client; bare relay: "
+         + ", ".join(f"{latency[f'1 × {rate}/s', 'bare relay, TLCP']:+.2f} ms" for rate in (20, 2000))],
         ["demo server to 1,000 streams × 20/s: 99th percentile", f"{found['end-to-end']:+.1f} ms", "", "hub alone"],
     ]
 
