@@ -7,6 +7,7 @@ from processes import LOAD_CORE, build, build_gateway, gateway, server
 from results import median, table
 
 RATES = [20, 200, 2000]
+LEAST_EVENTS = 500
 QUERY = urllib.parse.urlencode(
     {"upstream": "bench", "mode": "MERGE", "items": "item1", "fields": "last_price,at", "dataAdapter": "BENCH"}
 )
@@ -41,7 +42,8 @@ def run(options):
     rows = []
     found = {}
     for rate in RATES:
-        runs = [measure(rate, options.seconds) for _ in range(options.runs)]
+        seconds = max(options.seconds, LEAST_EVENTS / rate)
+        runs = [measure(rate, seconds) for _ in range(options.runs)]
         case = f"1 × {rate}/s"
         for name in runs[0]:
             figures = [run[name][1] for run in runs]
