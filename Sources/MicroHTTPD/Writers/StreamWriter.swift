@@ -34,18 +34,15 @@ final class StreamWriter {
 
     /// Starts watching for the client; false if the system refuses.
     func begin(_ poller: Poller) -> Bool {
-        // The library changes these options for its own responses on the same connection.
-        for (option, value) in [(TCP_CORK, Int32(0)), (TCP_NODELAY, 1)] {
-            var value = value
-            setsockopt(
-                connection.descriptor,
-                Int32(IPPROTO_TCP),
-                option,
-                &value,
-                socklen_t(MemoryLayout<Int32>.size)
-            )
-        }
+        // The library changes these for its own responses on the same connection.
+        set(TCP_CORK, 0)
+        set(TCP_NODELAY, 1)
         return poller.add(connection.descriptor, token: stream.id.rawValue, interest)
+    }
+
+    private func set(_ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(connection.descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Sends the due bytes of the content.
