@@ -34,8 +34,11 @@ ROWS = [
      lambda threads: [f"{threads['1,000 × 100/s']:.1f}", "", "one thread = 1"]),
     ("publish", "CPU per published event, 10,000 topics",
      lambda publish: [f"{publish['10,000 topics']['cost']:.1f}", "", "one topic = 1"]),
-    ("publish", "memory of a topic with one item",
-     lambda publish: [f"{publish['10,000 topics']['kib']:.1f} KiB", "", ""]),
+    ("publish", "CPU per published event, one topic of 100,000 items",
+     lambda publish: [f"{publish['1 topic of 100,000 items']['cost']:.1f}", "", "one item = 1"]),
+    ("publish", "memory of a topic with one item, of a further item",
+     lambda publish: [", ".join(f"{publish[case]['kib']:.1f} KiB" for case in (
+         "10,000 topics", "1 topic of 100,000 items")), "", ""]),
     ("rest", "CPU per REST request: `/health/live`, one value, not modified, a page of 30 items",
      lambda rest: [", ".join(f"{rest[name]:.1f}" for name in (
          "/health/live", "…/values/item1/last_price", "…/values, not modified", "…/values, 30 items")), "",
