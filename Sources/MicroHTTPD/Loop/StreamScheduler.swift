@@ -25,13 +25,13 @@ final class StreamScheduler {
     private(set) var count = 0
     /// Streams whose clients accept no bytes at present.
     private(set) var blockedCount = 0
-    let poller: Poller
-    let blockedTimeout: Duration
+    private let poller: Poller
+    private let blockedTimeout: Duration
     private let output = StreamOutput()
     private var entries: [Entry] = []
     private var free: [Int] = []
-    var wheel: TimerWheel
-    var batch: StreamBatch
+    private var wheel: TimerWheel
+    private var batch: StreamBatch
     private var queue: [Int] = []
     private var queueHead = 0
     private var news = FeedNews()
@@ -174,12 +174,12 @@ final class StreamScheduler {
         }
     }
 
-    func writer(of id: StreamID) -> StreamWriter? {
+    private func writer(of id: StreamID) -> StreamWriter? {
         guard id.slot < entries.count, entries[id.slot].generation == id.generation else { return nil }
         return entries[id.slot].writer
     }
 
-    func enqueue(_ slot: Int) {
+    private func enqueue(_ slot: Int) {
         guard !entries[slot].isQueued else { return }
         entries[slot].isQueued = true
         queue.append(slot)
@@ -205,7 +205,7 @@ final class StreamScheduler {
         }
     }
 
-    func schedule(_ slot: Int, _ deadline: Moment?) {
+    private func schedule(_ slot: Int, _ deadline: Moment?) {
         if let deadline {
             wheel.schedule(slot, at: deadline)
         } else {
@@ -219,7 +219,7 @@ final class StreamScheduler {
         writer.stream.ended(reason)
     }
 
-    func remove(_ slot: Int, _ writer: StreamWriter) {
+    private func remove(_ slot: Int, _ writer: StreamWriter) {
         if writer.blockedSince != nil { blockedCount -= 1 }
         wheel.cancel(slot)
         batch.removeAll()

@@ -1,5 +1,6 @@
 """one consumer of the demo server through the gateway, and one through a process that only passes bytes on; latency beside a direct TLCP consumer of the same updates"""
 
+import statistics
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
@@ -48,7 +49,7 @@ def run(options):
         for name in runs[0]:
             figures = [run[name][1] for run in runs]
             added = {
-                figure: median([{figure: other[figure] - direct[figure]} for direct, other in (run[name] for run in runs)], figure)
+                figure: statistics.median(other[figure] - direct[figure] for direct, other in (run[name] for run in runs))
                 for figure in ("p50", "p99")
             }
             found[case, name] = added["p99"]

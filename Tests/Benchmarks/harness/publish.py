@@ -25,10 +25,7 @@ def run(options):
             found["kib"] = found["memory"]
             return found
 
-    contenders = {
-        name: (lambda case=case: measure(*case))
-        for name, case in CASES.items()
-    }
+    contenders = {name: (lambda case=case: measure(*case)) for name, case in CASES.items()}
     results = interleaved(options.runs, contenders)
     rows = []
     found = {}
