@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Targets stand in the order in which an update walks through them; a target imports only what is written here.
+// Three houses and the far end of the wire: `Client`, `Gateway`, `Cluster` and `DemoServer`. Targets of a house stand in the
+// order in which an update walks through them; a target imports only what is written here.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -22,6 +23,179 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let dequeModule = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heapModule = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+/// A module in the folder of its house; outside of the houses if there is none.
+func module(
+    _ name: String,
+    in house: String? = nil,
+    _ dependencies: [Target.Dependency] = [],
+    exclude: [String] = []
+) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        path: ["Sources", house, name].compactMap { $0 }.joined(separator: "/"),
+        exclude: exclude,
+        swiftSettings: strict
+    )
+}
+
+/// The tests of a module, in the folder of the same house.
+func tests(_ name: String, in house: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies,
+        path: ["Tests", house, name].compactMap { $0 }.joined(separator: "/"),
+        swiftSettings: strict
+    )
+}
+
+/// A C library of Debian.
+func library(_ name: String, in house: String, pkgConfig: String, package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/\(house)/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let values: [Target] = [
+    module("Primitives", in: "Values"),
+    module("JSONText", in: "Values"),
+]
+
+let client: [Target] = [
+    module(
+        "TLCPTransports",
+        in: "Client",
+        ["TLCP", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL, crypto]
+    ),
+    module("TLCP", in: "Client", ["JSONText"]),
+    module("SessionCore", in: "Client", ["TLCP", "JSONText", "Primitives", dequeModule]),
+    module(
+        "LightstreamerClient",
+        in: "Client",
+        ["TLCP", "SessionCore", "Primitives", "TLCPTransports", logging]
+    ),
+]
+
+let gateway: [Target] = [
+    module(
+        "SessionPool",
+        in: "Gateway",
+        ["JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
+    ),
+    module("EventHub", in: "Gateway", ["SessionCore", "StreamIO", "Primitives", "JSONText", heapModule]),
+    module("StreamIO", in: "Gateway", ["Primitives"]),
+    module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
+    library("CMicroHTTPD", in: "Gateway", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+    library("CGnuTLS", in: "Gateway", pkgConfig: "gnutls", package: "libgnutls28-dev"),
+    module("GatewayStreaming", in: "Gateway", ["EventHub", "MicroHTTPD", "StreamIO"]),
+    module(
+        "Gateway",
+        in: "Gateway",
+        [
+            "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Primitives",
+            "GatewayStreaming", "Replication", "EngineNATS", "MicroHTTPD", "CGatewayFiles", logging, nioCore,
+            asyncHTTPClient, heapModule, crypto, yams,
+            .product(name: "Configuration", package: "swift-configuration"),
+            .product(name: "JWTKit", package: "jwt-kit"),
+        ],
+        exclude: ["Resources"]
+    ),
+    .target(
+        name: "CGatewayFiles",
+        path: "Sources/Gateway/CGatewayFiles",
+        cSettings: [.treatAllWarnings(as: .error)],
+        linkerSettings: [.linkedLibrary("z")]
+    ),
+]
+
+let cluster: [Target] = [
+    module("Replication", in: "Cluster", ["SessionCore", "StreamIO", "Primitives", "JSONText", "EventHub"]),
+    module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText"]),
+    library("CNATS", in: "Cluster", pkgConfig: "libnats", package: "libnats-dev"),
+]
+
+let programs: [Target] = [
+    module(
+        "DemoServer",
+        [
+            "TLCP", "JSONText", "Primitives", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule, heapModule,
+        ]
+    ),
+    .executableTarget(
+        name: "GatewayCLI",
+        dependencies: [
+            "Gateway", "DemoServer", "LightstreamerClient", "SessionCore", "JSONText", logging, nioCore, nioSSL,
+            asyncHTTPClient,
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        ],
+        swiftSettings: strict
+    ),
+]
+
+/// In the same houses; `TestSupport` is what several of them share.
+let allTests: [Target] = [
+    .target(
+        name: "TestSupport",
+        dependencies: ["SessionCore", "Primitives"],
+        path: "Tests/TestSupport",
+        swiftSettings: strict
+    ),
+    tests("JSONTextTests", in: "Values", ["JSONText", "TestSupport"]),
+    tests("TLCPTests", in: "Client", ["TLCP", "JSONText", "TestSupport"]),
+    tests("SessionCoreTests", in: "Client", ["SessionCore", "TLCP", "Primitives", "TestSupport"]),
+    tests(
+        "TLCPTransportsTests",
+        in: "Client",
+        ["TLCPTransports", "TLCP", nioCore, nioPosix, nioEmbedded, nioSSL, crypto]
+    ),
+    tests(
+        "LightstreamerClientTests",
+        in: "Client",
+        ["LightstreamerClient", "SessionCore", "TLCP", "TLCPTransports", "DemoServer", logging]
+    ),
+    tests("ConversationTests", in: "Client", ["SessionCore", "TLCP", "DemoServer", "TestSupport"]),
+    tests(
+        "SessionPoolTests",
+        in: "Gateway",
+        ["SessionPool", "LightstreamerClient", "SessionCore", "TestSupport", logging]
+    ),
+    tests(
+        "EventHubTests",
+        in: "Gateway",
+        ["EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "TestSupport"]
+    ),
+    tests("StreamIOTests", in: "Gateway", ["StreamIO"]),
+    tests("MicroHTTPDTests", in: "Gateway", ["MicroHTTPD", "StreamIO", "Primitives", "TestSupport"]),
+    tests(
+        "GatewayTests",
+        in: "Gateway",
+        [
+            "Gateway", "GatewayStreaming", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD", "Primitives",
+            "Replication", "SessionCore", "SessionPool", "StreamIO", "TestSupport", logging,
+        ]
+    ),
+    tests(
+        "ContractTests",
+        in: "Gateway",
+        ["Gateway", "LightstreamerClient", "EventHub", "JSONText", "SessionCore", "SessionPool", logging, yams]
+    ),
+    tests(
+        "ReplicationTests",
+        in: "Cluster",
+        ["Replication", "EventHub", "JSONText", "Primitives", "SessionCore", "StreamIO", "TestSupport"]
+    ),
+    tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
+    tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
+    tests("GatewayCLITests", ["GatewayCLI", "JSONText", "LightstreamerClient"]),
+    tests(
+        "EndToEndTests",
+        [
+            "GatewayCLI", "Gateway", "LightstreamerClient", "SessionPool", "SessionCore", "DemoServer", "JSONText",
+            "TestSupport", logging, asyncHTTPClient, nioCore, nioSSL,
+        ]
+    ),
+]
 
 let package = Package(
     name: "lightstreamer-gateway",
@@ -43,172 +217,5 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     ],
-    targets: [
-        .target(
-            name: "TLCPTransports",
-            dependencies: ["TLCP", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL, crypto],
-            swiftSettings: strict
-        ),
-        .target(name: "JSONText", swiftSettings: strict),
-        .target(name: "TLCP", dependencies: ["JSONText"], swiftSettings: strict),
-        .target(
-            name: "SessionCore",
-            dependencies: ["TLCP", "JSONText", "StreamIO", dequeModule],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "LightstreamerClient",
-            dependencies: ["TLCP", "SessionCore", "StreamIO", "TLCPTransports", logging],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "SessionPool",
-            dependencies: ["JSONText", "SessionCore", "StreamIO", "LightstreamerClient", logging],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "EventHub",
-            dependencies: ["SessionCore", "StreamIO", "JSONText", heapModule],
-            swiftSettings: strict
-        ),
-        .target(name: "StreamIO", swiftSettings: strict),
-        .target(
-            name: "Replication",
-            dependencies: ["SessionCore", "StreamIO", "JSONText", "EventHub"],
-            swiftSettings: strict
-        ),
-        .target(name: "NATSLink", dependencies: ["CNATS", "Replication", "JSONText"], swiftSettings: strict),
-        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-        .target(
-            name: "Gateway",
-            dependencies: [
-                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Replication",
-                "NATSLink", "MicroHTTPD", "CGatewayFiles", logging, nioCore, asyncHTTPClient, heapModule,
-                .product(name: "Configuration", package: "swift-configuration"),
-                crypto,
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "Yams", package: "Yams"),
-            ],
-            exclude: ["Resources"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "CGatewayFiles",
-            cSettings: [.treatAllWarnings(as: .error)],
-            linkerSettings: [.linkedLibrary("z")]
-        ),
-        .target(name: "MicroHTTPD", dependencies: ["StreamIO", "CMicroHTTPD", "CGnuTLS"], swiftSettings: strict),
-        .systemLibrary(
-            name: "CMicroHTTPD",
-            pkgConfig: "libmicrohttpd",
-            providers: [.apt(["libmicrohttpd-dev"])]
-        ),
-        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
-        .target(
-            name: "DemoServer",
-            dependencies: [
-                "TLCP", "JSONText", "StreamIO", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule,
-                heapModule,
-            ],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "GatewayCLI",
-            dependencies: [
-                "Gateway", "DemoServer", "LightstreamerClient", "SessionCore", "JSONText", logging, nioCore, nioSSL,
-                asyncHTTPClient,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
-        // Tests, in the same order; `TestSupport` is what several of them share.
-        .target(
-            name: "TestSupport",
-            dependencies: ["SessionCore", "StreamIO"],
-            path: "Tests/TestSupport",
-            swiftSettings: strict
-        ),
-        .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "TLCPTests", dependencies: ["TLCP", "JSONText", "TestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "SessionCoreTests",
-            dependencies: ["SessionCore", "TLCP", "TestSupport"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "TLCPTransportsTests",
-            dependencies: ["TLCPTransports", "TLCP", nioCore, nioPosix, nioEmbedded, nioSSL, crypto],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "LightstreamerClientTests",
-            dependencies: ["LightstreamerClient", "SessionCore", "TLCP", "TLCPTransports", "DemoServer", logging],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "SessionPoolTests",
-            dependencies: ["SessionPool", "LightstreamerClient", "SessionCore", "TestSupport", logging],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "EventHubTests",
-            dependencies: ["EventHub", "StreamIO", "JSONText", "SessionCore", "TestSupport"],
-            swiftSettings: strict
-        ),
-        .testTarget(name: "StreamIOTests", dependencies: ["StreamIO"], swiftSettings: strict),
-        .testTarget(
-            name: "MicroHTTPDTests",
-            dependencies: ["MicroHTTPD", "StreamIO", "TestSupport"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ReplicationTests",
-            dependencies: ["Replication", "EventHub", "JSONText", "SessionCore", "StreamIO", "TestSupport"],
-            swiftSettings: strict
-        ),
-        .testTarget(name: "NATSLinkTests", dependencies: ["NATSLink", "Replication"], swiftSettings: strict),
-        .testTarget(
-            name: "GatewayTests",
-            dependencies: [
-                "Gateway", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD", "Replication", "SessionCore",
-                "SessionPool",
-                "StreamIO", "TestSupport", logging,
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "DemoServerTests",
-            dependencies: ["DemoServer", "StreamIO", "TLCP", nioCore, nioPosix],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ConversationTests",
-            dependencies: ["SessionCore", "TLCP", "DemoServer", "TestSupport"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ContractTests",
-            dependencies: [
-                "Gateway", "LightstreamerClient", "EventHub", "JSONText", "SessionCore", "SessionPool", logging,
-                .product(name: "Yams", package: "Yams"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "GatewayCLITests",
-            dependencies: ["GatewayCLI", "JSONText", "LightstreamerClient"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: [
-                "GatewayCLI", "Gateway", "LightstreamerClient", "SessionPool", "SessionCore", "DemoServer", "JSONText",
-                "TestSupport", logging,
-                asyncHTTPClient,
-                nioCore, nioSSL,
-            ],
-            swiftSettings: strict
-        ),
-    ]
+    targets: values + client + gateway + cluster + programs + allTests
 )

@@ -1,4 +1,4 @@
-internal import StreamIO
+internal import Primitives
 internal import TLCP
 
 /// The server without its sockets and its clock.

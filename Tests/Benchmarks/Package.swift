@@ -12,8 +12,8 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A module of the outer package.
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], at path: String? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Modules/\(path ?? name)", swiftSettings: strict)
+func module(_ name: String, in house: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: ["Modules", house, name].compactMap { $0 }.joined(separator: "/"), swiftSettings: strict)
 }
 
 let package = Package(
@@ -25,31 +25,32 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
     ],
     targets: [
-        module("JSONText"),
-        module("TLCP", ["JSONText"]),
-        module("StreamIO"),
+        module("JSONText", in: "Values"),
+        module("TLCP", in: "Client", ["JSONText"]),
+        module("Primitives", in: "Values"),
+        module("StreamIO", in: "Gateway", ["Primitives"]),
         module(
-            "SessionCore",
-            ["TLCP", "JSONText", "StreamIO", .product(name: "DequeModule", package: "swift-collections")]
+            "SessionCore", in: "Client",
+            ["TLCP", "JSONText", "Primitives", .product(name: "DequeModule", package: "swift-collections")]
         ),
         module(
-            "EventHub",
-            ["SessionCore", "StreamIO", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
+            "EventHub", in: "Gateway",
+            ["SessionCore", "StreamIO", "Primitives", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
         ),
         .systemLibrary(
             name: "CMicroHTTPD",
-            path: "Modules/CMicroHTTPD",
+            path: "Modules/Gateway/CMicroHTTPD",
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]
         ),
         .systemLibrary(
             name: "CGnuTLS",
-            path: "Modules/CGnuTLS",
+            path: "Modules/Gateway/CGnuTLS",
             pkgConfig: "gnutls",
             providers: [.apt(["libgnutls28-dev"])]
         ),
-        module("MicroHTTPD", ["StreamIO", "CMicroHTTPD", "CGnuTLS"]),
-        module("GatewayStreaming", ["EventHub", "StreamIO", "MicroHTTPD"], at: "Gateway/Streaming"),
+        module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
+        module("GatewayStreaming", in: "Gateway", ["EventHub", "StreamIO", "MicroHTTPD"]),
 
         .executableTarget(
             name: "HubServer",
@@ -79,7 +80,7 @@ let package = Package(
         module(
             "DemoServer",
             [
-                "TLCP", "JSONText", "StreamIO",
+                "TLCP", "JSONText", "Primitives",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

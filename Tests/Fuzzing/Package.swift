@@ -16,6 +16,7 @@ let strict: [SwiftSetting] = [
 /// A target of the outer package.
 func module(
     _ name: String,
+    in house: String? = nil,
     _ dependencies: [Target.Dependency] = [],
     at path: String? = nil,
     exclude: [String] = []
@@ -23,7 +24,7 @@ func module(
     .target(
         name: name,
         dependencies: dependencies,
-        path: path ?? "Modules/\(name)",
+        path: path ?? ["Modules", house, name].compactMap { $0 }.joined(separator: "/"),
         exclude: exclude,
         swiftSettings: strict
     )
@@ -57,34 +58,36 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     ],
     targets: [
-        module("JSONText"),
-        module("TLCP", ["JSONText"]),
-        module("StreamIO"),
+        module("JSONText", in: "Values"),
+        module("TLCP", in: "Client", ["JSONText"]),
+        module("Primitives", in: "Values"),
+        module("StreamIO", in: "Gateway", ["Primitives"]),
         module(
-            "SessionCore",
-            ["TLCP", "JSONText", "StreamIO", .product(name: "DequeModule", package: "swift-collections")]
+            "SessionCore", in: "Client",
+            ["TLCP", "JSONText", "Primitives", .product(name: "DequeModule", package: "swift-collections")]
         ),
         module(
-            "EventHub",
-            ["SessionCore", "StreamIO", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
+            "EventHub", in: "Gateway",
+            ["SessionCore", "StreamIO", "Primitives", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
         ),
-        module("DemoServer", ["TLCP", "JSONText", "StreamIO", logging] + nioProducts + collections),
+        module("DemoServer", ["TLCP", "JSONText", "Primitives", logging] + nioProducts + collections),
         // The gateway with everything that it needs.
-        module("TLCPTransports", ["TLCP", nioTLS, nioSSL, crypto] + nioProducts),
-        module("LightstreamerClient", ["TLCP", "SessionCore", "StreamIO", "TLCPTransports", logging]),
-        module("SessionPool", ["JSONText", "SessionCore", "StreamIO", "LightstreamerClient", logging]),
-        module("Replication", ["SessionCore", "StreamIO", "JSONText", "EventHub"]),
-        .systemLibrary(name: "CNATS", path: "Modules/CNATS", pkgConfig: "libnats"),
-        module("NATSLink", ["CNATS", "Replication", "JSONText"]),
-        .systemLibrary(name: "CMicroHTTPD", path: "Modules/CMicroHTTPD", pkgConfig: "libmicrohttpd"),
-        .systemLibrary(name: "CGnuTLS", path: "Modules/CGnuTLS", pkgConfig: "gnutls"),
-        module("MicroHTTPD", ["StreamIO", "CMicroHTTPD", "CGnuTLS"]),
-        .target(name: "CGatewayFiles", path: "Modules/CGatewayFiles", linkerSettings: [.linkedLibrary("z")]),
+        module("TLCPTransports", in: "Client", ["TLCP", nioTLS, nioSSL, crypto] + nioProducts),
+        module("LightstreamerClient", in: "Client", ["TLCP", "SessionCore", "Primitives", "TLCPTransports", logging]),
+        module("SessionPool", in: "Gateway", ["JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]),
+        module("Replication", in: "Cluster", ["SessionCore", "StreamIO", "Primitives", "JSONText", "EventHub"]),
+        .systemLibrary(name: "CNATS", path: "Modules/Cluster/CNATS", pkgConfig: "libnats"),
+        module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText"]),
+        .systemLibrary(name: "CMicroHTTPD", path: "Modules/Gateway/CMicroHTTPD", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CGnuTLS", path: "Modules/Gateway/CGnuTLS", pkgConfig: "gnutls"),
+        module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
+        .target(name: "CGatewayFiles", path: "Modules/Gateway/CGatewayFiles", linkerSettings: [.linkedLibrary("z")]),
+        module("GatewayStreaming", in: "Gateway", ["EventHub", "MicroHTTPD", "StreamIO"]),
         module(
-            "Gateway",
+            "Gateway", in: "Gateway",
             [
-                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Replication",
-                "NATSLink", "MicroHTTPD", "CGatewayFiles", logging, crypto,
+                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Primitives", "GatewayStreaming", "Replication",
+                "EngineNATS", "MicroHTTPD", "CGatewayFiles", logging, crypto,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -93,12 +96,12 @@ let package = Package(
             ],
             exclude: ["Resources"]
         ),
-        module("TestSupport", ["SessionCore", "StreamIO"], at: "TestSupport"),
+        module("TestSupport", ["SessionCore", "Primitives"], at: "TestSupport"),
         .target(name: "CFuzzerMain", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "Fuzzers",
             dependencies: [
-                "CFuzzerMain", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport", "StreamIO",
+                "CFuzzerMain", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport", "StreamIO", "Primitives",
                 "MicroHTTPD", "Gateway", crypto,
             ],
             swiftSettings: strict,

@@ -1,4 +1,4 @@
-package import StreamIO
+package import Primitives
 
 /// The generator of random tests. Tests print the seed.
 package typealias SeededGenerator = SplitMix64

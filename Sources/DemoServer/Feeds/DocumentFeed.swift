@@ -1,4 +1,4 @@
-internal import StreamIO
+internal import Primitives
 
 /// `JSON_FEED`: the items `document1` and `document2`, each a JSON document and a long text that change in small parts.
 ///

@@ -1,4 +1,4 @@
-internal import StreamIO
+internal import Primitives
 internal import TLCP
 
 /// A data adapter: items, their present state, and their events.

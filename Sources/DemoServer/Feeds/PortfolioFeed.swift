@@ -1,4 +1,4 @@
-internal import StreamIO
+internal import Primitives
 internal import TLCP
 
 /// `PORTFOLIO_ADAPTER`: the table `portfolio1`, whose keys are items of the quote feed.

@@ -1,4 +1,4 @@
-internal import StreamIO
+internal import Primitives
 
 /// `QUOTE_ADAPTER` and `DEFAULT`: thirty shares with random walks of their prices.
 struct QuoteFeed: Feed {

@@ -1,4 +1,4 @@
-internal import StreamIO
+internal import Primitives
 
 /// `RAW_FEED`: the items `raw1`, `raw2` and `raw3`, streams of numbered events without state.
 struct RawFeed: Feed {

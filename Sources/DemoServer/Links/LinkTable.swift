@@ -1,4 +1,4 @@
-internal import StreamIO
+internal import Primitives
 internal import TLCP
 
 /// All open connections, and the pending actions of the listeners.

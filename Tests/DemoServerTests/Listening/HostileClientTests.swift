@@ -1,6 +1,6 @@
 internal import DemoServer
 internal import NIOCore
-internal import StreamIO
+internal import Primitives
 internal import Testing
 
 /// No input from a socket traps the server, or increases its memory without limit.

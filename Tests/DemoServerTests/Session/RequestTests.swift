@@ -1,5 +1,5 @@
 internal import DemoServer
-internal import StreamIO
+internal import Primitives
 internal import Testing
 
 struct RequestTests {

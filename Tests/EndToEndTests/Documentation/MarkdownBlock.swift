@@ -27,7 +27,7 @@ struct MarkdownBlock {
 
     private static func markdownFiles() throws -> [String] {
         let top = try FileManager.default.contentsOfDirectory(atPath: package.path).filter { $0.hasSuffix(".md") }
-        let catalog = "Sources/LightstreamerClient/Documentation.docc"
+        let catalog = "Sources/Client/LightstreamerClient/Documentation.docc"
         let pages = FileManager.default.enumerator(atPath: package.appendingPathComponent(catalog).path)
         let found = (pages?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".md") }
         return (top + found.map { catalog + "/" + $0 }).sorted()

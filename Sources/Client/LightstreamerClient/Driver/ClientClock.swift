@@ -1,0 +1,107 @@
+internal import SessionCore
+package import Primitives
+internal import TLCPTransports
+
+/// Time, timers and random numbers; tests supply their own.
+package protocol ClientClock: Sendable {
+    /// The present moment; monotonic.
+    func now() -> Moment
+    /// A random number, 0 ≤ n < 1.
+    func random() -> Double
+    /// Calls the body once, on any thread, after a delay; the result cancels it.
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer
+}
+
+/// A scheduled timer.
+package protocol ClientTimer: Sendable {
+    /// Cancels it; a firing under way may still arrive.
+    func cancel()
+}
+
+/// The clock of the network threads, and the random numbers of the system.
+struct EventLoopClock: ClientClock {
+    private let loop: EventLoops.Timers
+
+    init(_ loops: EventLoops) { loop = loops.timers() }
+
+    func now() -> Moment { Moment(nanoseconds: Int64(clamping: EventLoops.uptimeNanoseconds)) }
+
+    func random() -> Double { Double.random(in: 0..<1) }
+
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
+        ScheduledTimer(cancellation: loop.schedule(afterNanoseconds: max(0, delay.clampedNanoseconds), body))
+    }
+
+    private struct ScheduledTimer: ClientTimer {
+        let cancellation: @Sendable () -> Void
+
+        func cancel() { cancellation() }
+    }
+}
+
+/// The timers of a machine. Used only by the driver's task.
+///
+/// While a delegate answers an authentication challenge, the timers that limit connection attempts and
+/// requests are suspended.
+final class SessionTimers {
+    private struct Running {
+        let timer: any ClientTimer
+        let due: Moment
+    }
+
+    private let clock: any ClientClock
+    private let fire: @Sendable (SessionTimer) -> Void
+    private var running: [SessionTimer: Running] = [:]
+    /// The remaining time of suspended timers.
+    private var suspended: [SessionTimer: Duration] = [:]
+    private var pendingChallenges = 0
+
+    /// Timers over a clock; `fire` is called on any thread.
+    init(clock: any ClientClock, fire: @escaping @Sendable (SessionTimer) -> Void) {
+        self.clock = clock
+        self.fire = fire
+    }
+
+    func schedule(_ timer: SessionTimer, after delay: Duration) {
+        cancel(timer)
+        if pendingChallenges > 0, timer.purpose.limitsAttempt { suspended[timer] = delay } else { start(timer, delay) }
+    }
+
+    private func start(_ timer: SessionTimer, _ delay: Duration) {
+        let scheduled = clock.schedule(after: delay) { [fire] in fire(timer) }
+        running[timer] = Running(timer: scheduled, due: clock.now() + delay)
+    }
+
+    func cancel(_ timer: SessionTimer) {
+        running.removeValue(forKey: timer)?.timer.cancel()
+        suspended[timer] = nil
+    }
+
+    /// Removes a timer that fired.
+    func fired(_ timer: SessionTimer) { running[timer] = nil }
+
+    /// A challenge waits for its answer.
+    func challengeStarted() {
+        pendingChallenges += 1
+        for (timer, state) in running where timer.purpose.limitsAttempt {
+            state.timer.cancel()
+            running[timer] = nil
+            suspended[timer] = max(.zero, state.due - clock.now())
+        }
+    }
+
+    /// A challenge was answered.
+    func challengeEnded() {
+        pendingChallenges -= 1
+        guard pendingChallenges == 0 else { return }
+        let resumed = suspended
+        suspended = [:]
+        for (timer, remaining) in resumed { start(timer, remaining) }
+    }
+
+    func cancelAll() {
+        for state in running.values { state.timer.cancel() }
+        running = [:]
+        suspended = [:]
+    }
+}

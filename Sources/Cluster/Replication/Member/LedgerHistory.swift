@@ -1,0 +1,74 @@
+internal import Primitives
+
+/// The state of the cluster at an earlier position of the same epoch.
+package struct EarlierState: Sendable, Equatable {
+    /// The ledger as of its position.
+    package let ledger: ClusterLedger
+    /// How long ago the position was the last one.
+    package let age: Duration
+
+    /// A state.
+    package init(ledger: ClusterLedger, age: Duration) {
+        self.ledger = ledger
+        self.age = age
+    }
+}
+
+/// Earlier ledgers of a member. A joining member reads the log from one of them on, so that it has recent events and not
+/// the present state alone.
+///
+/// ```text
+/// log    ──────┬──────────────┬──────────▶
+///            older          newer     present
+/// ```
+///
+/// The distance between two of them is limited in time, frames and bytes, and so is the part of the log that is read. A
+/// ledger shares its storage with the later ones as far as nothing changed.
+struct LedgerHistory: Sendable {
+    private static let maxFrames: UInt64 = 4096
+    private static let maxBytes = 16 << 20
+    /// The maximum number of frames that a joining member reads. It is reached when members join one after the other.
+    private static let maxReplay = 3 * maxFrames
+
+    private struct Entry: Sendable {
+        let ledger: ClusterLedger
+        var takenAt: Moment
+    }
+
+    /// At most two, the older one first.
+    private var entries: [Entry] = []
+    /// The bytes of the frames since the last entry.
+    private var bytes = 0
+
+    /// Begins with a ledger, and with an earlier one of the same epoch.
+    mutating func restart(with ledger: ClusterLedger, after earlier: EarlierState? = nil, at now: Moment) {
+        entries = earlier.map { [Entry(ledger: $0.ledger, takenAt: now - $0.age)] } ?? []
+        entries.append(Entry(ledger: ledger, takenAt: now))
+        bytes = 0
+    }
+
+    /// A frame was applied.
+    mutating func applied(_ frame: StoredFrame) { bytes += frame.bytes.count }
+
+    /// Stores the present ledger if the last one is too far from it.
+    mutating func note(_ ledger: ClusterLedger, interval: Duration, at now: Moment) {
+        guard let last = entries.last else { return }
+        if ledger.position == last.ledger.position {
+            entries[entries.count - 1].takenAt = now
+            return
+        }
+        let frames = ledger.position - last.ledger.position
+        guard now - last.takenAt >= interval || frames >= Self.maxFrames || bytes >= Self.maxBytes else { return }
+        entries = [last, Entry(ledger: ledger, takenAt: now)]
+        bytes = 0
+    }
+
+    /// The oldest ledger up to an age that is older than the present one.
+    func oldest(upTo age: Duration, before position: UInt64, at now: Moment) -> EarlierState? {
+        let entry = entries.first { entry in
+            now - entry.takenAt <= age && position - entry.ledger.position <= Self.maxReplay
+        }
+        guard let entry, entry.ledger.position < position else { return nil }
+        return EarlierState(ledger: entry.ledger, age: now - entry.takenAt)
+    }
+}

@@ -1,0 +1,153 @@
+internal import EventHub
+package import Primitives
+
+/// Loading the state of the cluster: from a member that has it, or empty at the beginning of an epoch.
+extension MemberMachine {
+    /// Earlier states are this part of the time apart for which the log keeps frames. None that is older than all parts
+    /// but one is sent to a joining member, so that the log still has the frames after it when they are read.
+    static let windowParts = 4
+
+    mutating func requestState(at now: Moment) -> [MemberAction] {
+        guard case .loading(var loading) = phase else { return [] }
+        // Only requests count that the engine can deliver, with their replies.
+        if monitor.isReachable(at: now) { loading.requests += 1 }
+        loading.nextRequest = now + timings.requestInterval
+        phase = .loading(loading)
+        return [.requestState]
+    }
+
+    mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
+        guard now >= loading.nextRequest else { return [] }
+        if loading.beginning != nil { return beginEpoch(at: now) }
+        let waits = monitor.hearsOthers(at: now) && now - loading.since < timings.loading
+        return loading.requests < timings.requestCount || waits ? requestState(at: now) : beginEpoch(at: now)
+    }
+
+    mutating func beginEpoch(at now: Moment) -> [MemberAction] {
+        guard case .loading(var loading) = phase else { return [] }
+        let bytes = loading.beginning ?? epochFrame()
+        loading.beginning = bytes
+        loading.nextRequest = now + timings.resend
+        phase = .loading(loading)
+        return [.append(bytes)]
+    }
+
+    private mutating func epochFrame() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.varint(UInt64(groups))
+        let frame = ClusterFrame(
+            kind: .epoch,
+            member: member,
+            epoch: randomNumber(),
+            previous: reader.position,
+            counter: 0,
+            payload: writer.bytes[...]
+        )
+        return frame.bytes
+    }
+
+    /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
+    package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
+        guard case .loading = phase, snapshot.created == created, snapshot.ledger.position + 1 >= firstKept,
+            snapshot.ledger.position <= reader.known
+        else { return [] }
+        guard let earlier = snapshot.earlier?.ledger, earlier.epoch == snapshot.ledger.epoch,
+            earlier.position + 1 >= firstKept, earlier.position < snapshot.ledger.position
+        else { return load(snapshot, withWindows: false, at: now) }
+        replay = Replay(snapshot: snapshot, ledger: earlier, deadline: now + timings.replay)
+        phase = .replaying
+        read(from: earlier.position)
+        return [.beginWindows(earlier)] + fetchIfBehind(at: now, always: true)
+    }
+
+    // MARK: - Windows of recent events
+
+    /// Applies a frame between the earlier state and the snapshot.
+    mutating func replay(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
+        guard let verdict = replay?.ledger.apply(stored), let replay else { return [] }
+        var changes: [HubChange] = []
+        switch verdict {
+        case .taken(let effects):
+            changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
+        case .again, .stale: break
+        case .lost, .epochStarted: return endReplay(isComplete: false, at: now)
+        }
+        let extend = MemberAction.extendWindows(changes, at: stored.position)
+        guard stored.position == replay.snapshot.ledger.position else { return [extend] }
+        // Another ledger than that of the snapshot results only from frames of another log.
+        return [extend] + endReplay(isComplete: replay.ledger == replay.snapshot.ledger, at: now)
+    }
+
+    mutating func replayTimePassed(_ deadline: Moment, at now: Moment) -> [MemberAction] {
+        guard now >= deadline else { return fetchIfBehind(at: now) }
+        // The frames after the snapshot must not wait for a result that is late.
+        isFetching = false
+        return endReplay(isComplete: false, at: now)
+    }
+
+    mutating func endReplay(isComplete: Bool, at now: Moment) -> [MemberAction] {
+        guard let snapshot = replay?.snapshot else { return [] }
+        return load(snapshot, withWindows: isComplete, at: now)
+    }
+
+    // MARK: - State
+
+    /// Continues with the state of a snapshot, and joins.
+    ///
+    /// - Parameter withWindows: Whether the windows of recent events were rebuilt up to the snapshot.
+    private mutating func load(_ snapshot: ClusterSnapshot, withWindows: Bool, at now: Moment) -> [MemberAction] {
+        ledger = snapshot.ledger
+        replay = nil
+        if reader.position != snapshot.ledger.position { read(from: snapshot.ledger.position) }
+        history.restart(with: snapshot.ledger, after: withWindows ? snapshot.earlier : nil, at: now)
+        ages.reset()
+        noteEpoch(snapshot.ledger.epoch)
+        epochSeenAt = nil
+        for member in snapshot.ledger.members.keys { joinSeen[member] = now }
+        counters.epochsLoaded += 1
+        let restart = MemberAction.restart(
+            epoch: snapshot.ledger.epoch,
+            at: reader.position,
+            keeping: Set(holds.keys),
+            loading: snapshot,
+            withWindows: withWindows
+        )
+        phase = .following
+        join()
+        return [restart] + surrenderFormerResources() + fetchIfBehind(at: now, always: true)
+    }
+
+    /// Reads the log from a position on, up to the present end.
+    private mutating func read(from position: UInt64) {
+        let known = reader.known
+        reader = LogReader(position: position)
+        reader.reaches(known)
+    }
+
+    /// Releases the resources that this member owned earlier in the epoch: other members have inherited them, and may have
+    /// deleted them. This member must not report them again.
+    private mutating func surrenderFormerResources() -> [MemberAction] {
+        defer { formerResources = nil }
+        guard let formerResources, formerResources.epoch == ledger?.epoch else { return [] }
+        return formerResources.areStreams.sorted { $0.key < $1.key }.map { id, isStream in
+            isStream ? .surrenderStream(id) : .surrender(id)
+        }
+    }
+
+    /// Joins, and declares what local readers need.
+    mutating func join() {
+        control = isLeaving ? [] : [.join(info)]
+        newHolds = []
+        for (id, hold) in holds.sorted(by: { $0.key < $1.key }) {
+            control.append(.want(id: id, hold.key))
+            holds[id]?.stage = .wanting
+        }
+    }
+
+    /// The state for a joining member, without the values; nil while this member must not reply.
+    package func state(at now: Moment) -> (created: String, ledger: ClusterLedger, earlier: EarlierState?)? {
+        guard isServing(at: now), isMember, let ledger, let created else { return nil }
+        let limit = timings.window * (Self.windowParts - 1) / Self.windowParts
+        return (created, ledger, history.oldest(upTo: limit, before: ledger.position, at: now))
+    }
+}

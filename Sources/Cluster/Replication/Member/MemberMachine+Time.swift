@@ -1,0 +1,132 @@
+package import Primitives
+
+/// Heartbeats, local readers, and timeouts.
+extension MemberMachine {
+    // MARK: - Heartbeats
+
+    /// A heartbeat was received, possibly the member's own one.
+    package mutating func heard(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction] {
+        if heartbeat.process == process {
+            monitor.echoed(sentAt: heartbeat.sentAt, at: now)
+            return []
+        }
+        guard heartbeat.member != 0 else { return fetchIfBehind(at: now) }
+        monitor.heard(heartbeat.member, at: now)
+        if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
+        return noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
+    }
+
+    private mutating func beat(at now: Moment) -> [MemberAction] {
+        guard phase != .offline, now >= nextHeartbeat else { return [] }
+        nextHeartbeat = now + timings.heartbeat
+        let isFollowing = isFollowing
+        return [
+            .broadcast(
+                Heartbeat(
+                    process: process,
+                    member: isFollowing ? member : 0,
+                    epoch: ledger?.epoch ?? 0,
+                    position: isFollowing ? reader.position : 0,
+                    sentAt: now,
+                    configuration: configuration
+                )
+            )
+        ]
+    }
+
+    // MARK: - Time
+
+    /// Handles timeouts; called several times within the shortest of the timings.
+    package mutating func timePassed(at now: Moment) -> [MemberAction] {
+        monitor.timePassed(at: now)
+        if phase != .offline, monitor.isSilent(at: now) {
+            // The library's own detection depends on the wall clock, and it may wait for a write that does not end.
+            monitor.connected(at: now)
+            return [.reconnect]
+        }
+        var actions = beat(at: now)
+        if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
+        if let replay { return actions + replayTimePassed(replay.deadline, at: now) }
+        guard isFollowing, let ledger else { return actions }
+        ages.note(reader.position, at: now)
+        history.note(ledger, interval: timings.window / Self.windowParts, at: now)
+        declareHolds()
+        retireUnwanted(at: now)
+        releaseIdle(at: now)
+        if let inFlight, now - inFlight.sentAt >= timings.resend { actions += resend(at: now) }
+        return actions + fetchIfBehind(at: now)
+    }
+
+    /// Orders the removal of silent members. Called when a frame can be written: a removal that was decided earlier might
+    /// be about a member that sends heartbeats again.
+    mutating func removeSilent(at now: Moment) {
+        guard isMember, let ledger else { return }
+        let members = ledger.members.keys.map { (key: $0, value: joinSeen[$0] ?? .zero) }
+        for silent in monitor.suspects(among: members, me: member, at: now) where removing.insert(silent).inserted {
+            control.append(.remove(silent))
+        }
+    }
+
+    /// The owner ends a shared subscription that no member has wanted for the linger time.
+    private mutating func retireUnwanted(at now: Moment) {
+        for (id, since) in unwantedSince.sorted(by: { $0.key < $1.key }) where now - since >= timings.linger {
+            guard let topic = ledger?.topics[id], topic.wantedBy.isEmpty, carried.contains(id) else {
+                unwantedSince[id] = nil
+                continue
+            }
+            if retiring.insert(id).inserted { control.append(.retire(id: id, tenure: topic.tenure)) }
+        }
+    }
+
+    // MARK: - Local readers
+
+    /// A local reader of a shared subscription was added; streams may be opened on it once `isReady` is true.
+    package mutating func hold(_ id: String, _ key: SharedTopicKey) {
+        var hold = holds[id] ?? Hold(key: key, stage: .unknown, readers: 0)
+        hold.readers += 1
+        hold.idleSince = nil
+        if hold.stage == .wanted, ledger?.subscriptions[id]?.isActive == false {
+            // The server refused or ended the subscription: the owner subscribes again.
+            control.append(.want(id: id, key))
+        }
+        holds[id] = hold
+        if hold.stage == .unknown { newHolds.append(id) }
+    }
+
+    /// Whether the log contains the `want` of this member for a shared subscription with local readers.
+    package func isReady(_ id: String) -> Bool { holds[id]?.stage == .wanted }
+
+    mutating func declareHolds() {
+        for id in newHolds {
+            guard let hold = holds[id], hold.stage == .unknown else { continue }
+            control.append(.want(id: id, hold.key))
+            holds[id]?.stage = .wanting
+        }
+        newHolds = []
+    }
+
+    /// A local reader of a shared subscription was removed.
+    package mutating func release(_ id: String, at now: Moment) {
+        guard var hold = holds[id] else { return }
+        hold.readers -= 1
+        if hold.readers <= 0 { hold.idleSince = now }
+        holds[id] = hold
+    }
+
+    private mutating func releaseIdle(at now: Moment) {
+        for (id, hold) in holds.sorted(by: { $0.key < $1.key }) {
+            guard let since = hold.idleSince, now - since >= timings.linger, hold.stage != .wanting else { continue }
+            if hold.stage == .wanted { control.append(.unwant(id: id)) }
+            holds[id] = nil
+        }
+    }
+
+    /// Leaves the cluster: the subscriptions of this member are assigned to others at once.
+    package mutating func leave() -> [MemberAction] {
+        isLeaving = true
+        guard isMember, isFollowing else { return [.left] }
+        control.append(.remove(member))
+        removing.insert(member)
+        return []
+    }
+}

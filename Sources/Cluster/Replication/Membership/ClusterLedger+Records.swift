@@ -1,0 +1,288 @@
+internal import EventHub
+internal import SessionCore
+internal import Primitives
+
+extension ClusterLedger {
+    mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        switch record {
+        case .join:
+            joined(member, &effects)
+        case .remove(let gone):
+            remove(gone, &effects)
+        case .want(let id, let key):
+            want(id, key, by: member, &effects)
+        case .unwant(let id):
+            if topics[id]?.wantedBy.remove(member) != nil { effects.append(.unwanted(id)) }
+        case .retire(let id, let tenure):
+            retire(id, tenure, by: member, &effects)
+        case .change(let change, let tenure):
+            apply(change, tenure, by: member, &effects)
+        case .numberedChange(let change, let tenure, let number):
+            apply(change, tenure, number, by: member, &effects)
+        case .session(let client, let session):
+            if clients[client]?.owner == member { sessions[client] = session }
+        case .upstreamNumber(let id, let tenure, let number):
+            if owns(id, tenure, member) { subscriptions[id]?.number = number }
+        case .specify(let id, let specification):
+            specify(id, specification, by: member, &effects)
+        case .useTicket(let use):
+            let isFirst = use.epoch == epoch && ticketUses.add(use, at: position)
+            effects.append(.decided(.ticket(use.key), by: member, isFirst ? .accepted : .refused))
+        case .stream(let record):
+            apply(record, by: member, &effects)
+        case .request(let record):
+            apply(record, by: member, &effects)
+        case .quota(let record):
+            apply(record, by: member, &effects)
+        case .credit(let record):
+            apply(record, by: member, &effects)
+        case .part:
+            break
+        }
+    }
+
+    /// A member has joined. `apply(_:)` has added it when it found `join` at the start of the frame.
+    private mutating func joined(_ member: UInt64, _ effects: inout [LedgerEffect]) {
+        effects.append(.joined(member))
+        for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
+        assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
+    }
+
+    // MARK: - Specified resources
+
+    private mutating func specify(
+        _ id: String,
+        _ specification: ResourceSpecification,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
+        guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
+            effects.append(.refused(id, by: member))
+            return
+        }
+        specified[id] = SpecifiedResource(specification: specification, owner: member)
+    }
+
+    /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first.
+    mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
+        for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
+            guard let specification = specified[id]?.specification else { continue }
+            let entry = subscriptions[id].flatMap { specification.isPooled(id) && $0.isActive ? $0 : nil }
+            var able = specification.upstream.map(able) ?? Array(members.keys)
+            if entry != nil, let upstream = specification.upstream {
+                able = credits.carriers(of: upstream, among: able)
+            }
+            let hash = FNV1a(of: specification.group).value
+            guard let owner = Rendezvous.ranking(of: able, for: hash).first else { continue }
+            specified[id]?.owner = owner
+            clients[id]?.owner = owner
+            subscriptions[id]?.owner = owner
+            if let entry, let upstream = specification.upstream {
+                let needsSession = !credits[upstream].hasSession(owner)
+                assignCredits(for: entry.properties, of: upstream, withSession: needsSession, to: owner, &effects)
+            }
+            effects.append(.inherited(id))
+        }
+    }
+
+    /// The position at which a client or subscription was added.
+    private func madeAt(_ id: String) -> UInt64 { clients[id]?.madeAt ?? subscriptions[id]?.madeAt ?? 0 }
+
+    // MARK: - Shared subscriptions
+
+    private mutating func want(
+        _ id: String,
+        _ key: SharedTopicKey,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        if topics[id] == nil {
+            guard subscriptions[id] == nil else { return }
+            topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
+            var view = SubscriptionEntry(properties: key.properties, owner: nil, madeAt: position)
+            view.isActive = true
+            subscriptions[id] = view
+            effects += [
+                .hub(.subscriptionAdded(id, key.properties)), .hub(.activity(subscription: id, isActive: true)),
+            ]
+            assign(id, &effects)
+        }
+        topics[id]?.wantedBy.insert(member)
+        effects.append(.wanted(id, by: member))
+    }
+
+    /// Assigns a shared subscription, with its credits, to the owner of its group. If the group has none, the owner is the
+    /// member that ranks first among those that have the upstream, or that have a session while no further one is free.
+    mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
+        guard let topic = topics[id] else { return }
+        let upstream = topic.key.upstream
+        let group = group(of: id, topic.key)
+        let present = ownedGroups[group]?.owner
+        let carriers = credits.carriers(of: upstream, among: able(upstream))
+        guard let owner = present ?? Rendezvous.ranking(of: carriers, for: group).first else { return }
+        ownedGroups[group, default: OwnedGroup(owner: owner, count: 0)].count += 1
+        topics[id]?.owner = owner
+        topics[id]?.tenure = position
+        let properties = topic.key.properties
+        assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner, &effects)
+        effects.append(.assigned(id))
+    }
+
+    /// Takes a shared subscription from its owner.
+    mutating func unassign(_ id: String) {
+        guard let topic = topics[id], topic.owner != nil else { return }
+        topics[id]?.owner = nil
+        leaveGroup(topic, id)
+    }
+
+    /// Adds a topic from a snapshot of another member.
+    mutating func restore(_ topic: SharedTopic, _ id: String) {
+        topics[id] = topic
+        guard let owner = topic.owner else { return }
+        ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
+    }
+
+    private mutating func retire(
+        _ id: String,
+        _ tenure: UInt64,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
+        else { return }
+        forget(topic, id)
+        effects += [.hub(.subscriptionRemoved(id)), .retired(id, owner: member)]
+    }
+
+    private mutating func forget(_ topic: SharedTopic, _ id: String) {
+        topics[id] = nil
+        subscriptions[id] = nil
+        leaveGroup(topic, id)
+    }
+
+    private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {
+        let group = group(of: id, topic.key)
+        ownedGroups[group]?.count -= 1
+        if ownedGroups[group]?.count == 0 { ownedGroups[group] = nil }
+    }
+
+    /// The group that a shared subscription belongs to.
+    package func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
+        FNV1a(of: key.upstream).value &+ FNV1a(of: id).value % UInt64(groups)
+    }
+
+    // MARK: - Changes of the hubs
+
+    /// Applies a change if its writer owns what it is about.
+    ///
+    /// - Parameter number: The number of the data notification that an event of a shared subscription comes from; nil: it
+    ///   has none.
+    private mutating func apply(
+        _ change: HubChange,
+        _ tenure: UInt64,
+        _ number: UInt64? = nil,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        guard isValid(change, tenure: tenure, by: member) else { return }
+        if let number, case .event(_, .subscription(let id)) = change { processed(number, of: id) }
+        note(change, by: member)
+        effects.append(.hub(change))
+    }
+
+    private func isValid(_ change: HubChange, tenure: UInt64, by member: UInt64) -> Bool {
+        switch change {
+        case .clientAdded(let id, _): return clients[id] == nil
+        case .clientRemoved(let id), .event(_, .client(let id)): return clients[id]?.owner == member
+        case .subscriptionAdded(let id, _): return subscriptions[id] == nil
+        case .subscriptionRemoved(let id): return subscriptions[id]?.owner == member
+        case .carried(let id, let client):
+            if let client, clients[client]?.owner != member { return false }
+            return owns(id, tenure, member)
+        case .propertiesChanged(let id, _), .activity(let id, _), .event(_, .subscription(let id)):
+            return owns(id, tenure, member)
+        }
+    }
+
+    private func owns(_ id: String, _ tenure: UInt64, _ member: UInt64) -> Bool {
+        if let topic = topics[id] { return topic.owner == member && topic.tenure == tenure }
+        return subscriptions[id]?.owner == member
+    }
+
+    /// The log contains the events of a session up to this number.
+    private mutating func processed(_ number: UInt64, of id: String) {
+        guard let client = subscriptions[id]?.carrier, let session = sessions[client] else { return }
+        sessions[client]?.processed = max(session.processed, number)
+    }
+
+    mutating func note(_ change: HubChange, by member: UInt64) {
+        switch change {
+        case .clientAdded(let id, let status):
+            clients[id] = ClientEntry(owner: member, status: status, madeAt: position)
+        case .clientRemoved(let id):
+            clients[id] = nil
+            specified[id] = nil
+            sessions[id] = nil
+        case .subscriptionAdded(let id, let properties):
+            subscriptions[id] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
+        case .subscriptionRemoved(let id):
+            subscriptions[id] = nil
+            specified[id] = nil
+        case .propertiesChanged(let id, let properties): subscriptions[id]?.properties = properties
+        case .carried(let id, let client):
+            if subscriptions[id]?.carrier != client { subscriptions[id]?.number = nil }
+            subscriptions[id]?.carrier = client
+            if client != nil { subscriptions[id]?.isActive = true }
+        case .activity(let id, let isActive): subscriptions[id]?.isActive = isActive
+        case .event(.status(let status), .client(let id)): clients[id]?.status = status
+        case .event(.subscription(let event), .subscription(let id)): subscriptions[id]?.note(event)
+        case .event: break
+        }
+    }
+}
+
+extension ClusterLedger.SubscriptionEntry {
+    /// The layout of the updates of a subscription, from the counts and positions that the server confirmed.
+    static func layout(
+        _ properties: SubscriptionProperties,
+        fieldCount: Int,
+        keyPosition: Int?,
+        commandPosition: Int?
+    ) -> SubscriptionLayout {
+        SubscriptionLayout(
+            itemNames: properties.items.names,
+            fieldNames: properties.fields.names,
+            fieldCount: fieldCount,
+            keyPosition: keyPosition,
+            commandPosition: commandPosition,
+            secondLevelFieldNames: properties.secondLevelFields?.names,
+            hasSecondLevel: properties.secondLevelFields != nil
+        )
+    }
+
+    fileprivate mutating func note(_ event: SubscriptionEvent) {
+        switch event {
+        case .subscribed(_, let fieldCount, let keyPosition, let commandPosition):
+            isSubscribed = true
+            isActive = true
+            layout = Self.layout(
+                properties,
+                fieldCount: fieldCount,
+                keyPosition: keyPosition,
+                commandPosition: commandPosition
+            )
+        case .unsubscribed(let isFinal):
+            isSubscribed = false
+            layout = nil
+            number = nil
+            if isFinal { isActive = false }
+        case .failed:
+            isSubscribed = false
+            layout = nil
+            number = nil
+            isActive = false
+        default: break
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package import Primitives
+
+/// The message that a member sends periodically to all members, itself included.
+package struct Heartbeat: Sendable, Equatable {
+    /// The process; it stays the same when the member joins again.
+    package var process: UInt64
+    /// The member; 0 while it does not belong to the cluster.
+    package var member: UInt64
+    /// The epoch and the position up to which it has applied the log.
+    package var epoch: UInt64
+    package var position: UInt64
+    /// The time of sending, by the clock of the sender.
+    package var sentAt: Moment
+    /// A digest of the configuration that all members should have.
+    package var configuration: UInt64
+    /// The requests of rate-limited names since the last heartbeat.
+    package var rates: [RateUse] = []
+
+    /// A heartbeat.
+    package init(
+        process: UInt64,
+        member: UInt64,
+        epoch: UInt64,
+        position: UInt64,
+        sentAt: Moment,
+        configuration: UInt64
+    ) {
+        self.process = process
+        self.member = member
+        self.epoch = epoch
+        self.position = position
+        self.sentAt = sentAt
+        self.configuration = configuration
+    }
+
+    /// The bytes that are sent.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(ClusterFrame.version)
+        for value in [process, member, epoch, position, UInt64(bitPattern: sentAt.nanoseconds), configuration] {
+            writer.fixed64(value)
+        }
+        writer.rates(rates)
+        return writer.bytes
+    }
+
+    /// Parses a heartbeat; nil for other bytes.
+    package init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes[...])
+        do throws(CodingError) {
+            guard try reader.byte() == ClusterFrame.version else { return nil }
+            process = try reader.fixed64()
+            member = try reader.fixed64()
+            epoch = try reader.fixed64()
+            position = try reader.fixed64()
+            sentAt = Moment(nanoseconds: Int64(bitPattern: try reader.fixed64()))
+            configuration = try reader.fixed64()
+            rates = try reader.rates()
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// The times of the members' last heartbeats, and whether this member receives its own heartbeats back.
+package struct HeartbeatMonitor: Sendable {
+    private let timings: ClusterTimings
+    private var heard: [UInt64: Moment] = [:]
+    /// The time of sending of the newest heartbeat of this member that was received back.
+    private var echoSentAt: Moment?
+    /// The time since which all own heartbeats have been received back in time; nil while they are not.
+    private var reachableSince: Moment?
+    /// The time since which no heartbeat of this member has been received back.
+    private var silentSince = Moment.zero
+    private var lastTick = Moment.zero
+
+    init(timings: ClusterTimings) { self.timings = timings }
+
+    /// A heartbeat of another member was received.
+    mutating func heard(_ member: UInt64, at now: Moment) { heard[member] = now }
+
+    /// A heartbeat of this member was received back.
+    mutating func echoed(sentAt: Moment, at now: Moment) {
+        silentSince = now
+        echoSentAt = max(echoSentAt ?? sentAt, sentAt)
+        timePassed(at: now)
+        if reachableSince == nil, isFresh(at: now) { reachableSince = now }
+    }
+
+    /// A connection is open.
+    mutating func connected(at now: Moment) { silentSince = now }
+
+    /// The connection is closed.
+    mutating func disconnected() {
+        echoSentAt = nil
+        reachableSince = nil
+    }
+
+    /// Time has passed.
+    mutating func timePassed(at now: Moment) {
+        if !isFresh(at: now) { reachableSince = nil }
+        // The process was paused: messages have arrived that it has not handled.
+        if now - lastTick > timings.echoTimeout { silentSince = max(silentSince, now) }
+        lastTick = now
+    }
+
+    /// Whether the connection has delivered nothing for too long.
+    func isSilent(at now: Moment) -> Bool { now - silentSince >= timings.silence }
+
+    private func isFresh(at now: Moment) -> Bool { echoSentAt.map { now - $0 < timings.echoTimeout } ?? false }
+
+    /// Whether the engine delivers the messages of this member to all members, itself included.
+    func isReachable(at now: Moment) -> Bool { reachableSince != nil && isFresh(at: now) }
+
+    /// Members without heartbeats for too long. A member of lower rank waits longer, so that usually only one of them
+    /// acts.
+    func suspects(among members: some Collection<(key: UInt64, value: Moment)>, me: UInt64, at now: Moment) -> [UInt64]
+    {
+        guard isReachable(at: now), let reachableSince else { return [] }
+        let ids = members.map(\.key)
+        return members.compactMap { member, seenAt in
+            guard member != me else { return nil }
+            let since = max(heard[member] ?? seenAt, seenAt, reachableSince)
+            let others = ids.filter { $0 != member }
+            let rank = Rendezvous.ranking(of: others, for: member).firstIndex(of: me) ?? 0
+            return now - since > timings.suspect + timings.rankDelay * rank ? member : nil
+        }
+    }
+
+    /// Whether a recent heartbeat of another process was received.
+    func hearsOthers(at now: Moment) -> Bool { heard.values.contains { now - $0 < timings.suspect } }
+
+    /// The time since the last heartbeat of another member; nil if it is unknown, because this member itself was paused
+    /// or cut off since then.
+    func silence(of member: UInt64, at now: Moment) -> Duration? {
+        guard isReachable(at: now), let reachableSince, let last = heard[member], last >= reachableSince else {
+            return nil
+        }
+        return now - last
+    }
+
+    /// A member was removed.
+    mutating func forget(_ member: UInt64) { heard[member] = nil }
+}
+
+/// The timeouts of a member. None of them affects order or ownership.
+package struct ClusterTimings: Sendable, Equatable {
+    /// The time between heartbeats.
+    package var heartbeat = Duration.milliseconds(500)
+    /// The maximum age of the newest heartbeat that was received back, for the engine to count as reachable.
+    package var echoTimeout = Duration.seconds(1)
+    /// The time without a heartbeat of its own after which a member opens another connection.
+    package var silence = Duration.seconds(4)
+    /// The time without heartbeats after which a member is removed.
+    package var suspect = Duration.milliseconds(1500)
+    /// The additional time that each further member waits before it removes a silent one.
+    package var rankDelay = Duration.milliseconds(500)
+    /// The time after which a frame that is not in the log is sent again.
+    package var resend = Duration.seconds(1)
+    /// The time after which a missing position is fetched.
+    package var fetchDelay = Duration.milliseconds(50)
+    /// How long a joining member waits for a reply, and how many requests it sends before it begins an epoch.
+    package var requestInterval = Duration.milliseconds(500)
+    package var requestCount = 3
+    /// How long a joining member continues to send requests while it receives heartbeats.
+    package var loading = Duration.seconds(10)
+    /// How long a joining member reads the log for its windows of recent events before it continues without them.
+    package var replay = Duration.seconds(2)
+    /// How long the log keeps frames.
+    package var window = Duration.seconds(60)
+    /// How long a member wants a shared subscription after its last local reader, and how long the owner keeps it after
+    /// the last member that wants it.
+    package var linger = Duration.seconds(5)
+
+    /// The defaults.
+    package init() {}
+}

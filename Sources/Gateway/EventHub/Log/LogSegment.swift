@@ -1,0 +1,102 @@
+internal import SessionCore
+internal import Primitives
+
+/// A part of a topic's log: records, and their bytes in the variants that are read. Appended to, never moved.
+///
+/// `@unchecked`: appended to and linked under the hub's lock only. A reader gets a `LogView` under that lock and
+/// accesses only the part before its end, which never changes again. It follows `next` only if that end lies beyond the
+/// segment.
+final class LogSegment: @unchecked Sendable {
+    /// The number of segments before it.
+    let number: Int
+    /// The number of events of the topic before the first of this segment.
+    let firstOrdinal: Int
+    /// The common parts of the segment's events.
+    let context: TopicContext
+    /// How many events the segment can hold.
+    let capacity: Int
+    /// How many bytes each buffer can hold.
+    let byteCapacity: Int
+    /// The number of events so far.
+    private(set) var count = 0
+    /// The next segment; nil in the last one.
+    var next: LogSegment?
+
+    private let records: UnsafeMutablePointer<LogRecord>
+    private let buffers: [VariantBuffer?]
+    /// The variants that the segment holds, with their buffers.
+    let held: [(variant: EventVariant, buffer: VariantBuffer)]
+
+    /// An empty segment that holds these variants.
+    init(
+        number: Int,
+        firstOrdinal: Int,
+        context: TopicContext,
+        variants: [Bool],
+        capacity: Int,
+        byteCapacity: Int
+    ) {
+        self.number = number
+        self.firstOrdinal = firstOrdinal
+        self.context = context
+        self.capacity = capacity
+        self.byteCapacity = byteCapacity
+        records = .allocate(capacity: capacity)
+        let buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
+        held = zip(EventVariant.all, buffers).compactMap { variant, buffer in buffer.map { (variant, $0) } }
+        self.buffers = buffers
+    }
+
+    deinit {
+        records.deinitialize(count: count)
+        records.deallocate()
+        // Without this, a long chain would be freed by recursion deeper than the stack.
+        var rest = next
+        next = nil
+        while let segment = rest, isKnownUniquelyReferenced(&rest) {
+            rest = segment.next
+            segment.next = nil
+        }
+    }
+
+    /// The number of events of the topic up to the end of this segment.
+    var endOrdinal: Int { firstOrdinal + count }
+
+    /// The buffer of a variant; nil if the variant had no reader when the segment began.
+    func buffer(_ variant: EventVariant) -> VariantBuffer? { buffers[variant.index] }
+
+    /// Whether the segment holds this variant.
+    func holds(_ variant: Int) -> Bool { buffers[variant] != nil }
+
+    /// The record at an index.
+    func record(at index: Int) -> LogRecord { records[index] }
+
+    /// The event at an index.
+    func event(at index: Int) -> HubEvent { (records + index).pointee.event }
+
+    /// The sequence of the record at an index.
+    func sequence(at index: Int) -> UInt64 { (records + index).pointee.sequence }
+
+    /// When the event at an index was published.
+    func published(at index: Int) -> Moment { (records + index).pointee.published }
+
+    /// The weight of the topic's events before the one at an index.
+    func offset(at index: Int) -> Int { (records + index).pointee.offset }
+
+    /// The index of the first record behind a sequence, out of those in the range; its end if there is none.
+    func index(after sequence: UInt64, in range: Range<Int>) -> Int {
+        var low = range.lowerBound
+        var high = range.upperBound
+        while low < high {
+            let middle = (low + high) / 2
+            if self.sequence(at: middle) > sequence { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// Appends an event; its payloads were appended to the buffers at `count` before.
+    func append(_ record: LogRecord) {
+        (records + count).initialize(to: record)
+        count += 1
+    }
+}

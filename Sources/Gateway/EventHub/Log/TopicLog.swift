@@ -1,0 +1,196 @@
+internal import SessionCore
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+
+/// The events of one topic: the newest ones for streams that resume, and older ones while a late reader needs them.
+/// Used under the hub's lock.
+///
+///     head ──▶ segment ──▶ segment ──▶ tail
+///              ▲ a reader holds the segment it reads, and by it all that follow
+struct TopicLog {
+    private var head: LogSegment
+    private var tail: LogSegment
+    /// The context of the next events.
+    private(set) var context: TopicContext
+    /// How many readers each variant has.
+    private var readers = [Int](repeating: 0, count: EventVariant.count)
+    /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
+    private var weight = 0
+    /// The events up to this sequence cannot be read from the log any more.
+    private(set) var forgottenThrough: UInt64 = 0
+    /// The sequence of the hub when the topic was created; 0 where another hub created it.
+    private(set) var createdAt: UInt64
+
+    /// The capacities of a segment: they start small, so that a quiet topic costs little, and double as it is used.
+    private enum Size {
+        static let firstEvents = 4
+        static let mostEvents = 256
+        static let firstBytes = 1 << 10
+        static let mostBytes = 1 << 16
+    }
+
+    /// An empty log.
+    init(context: TopicContext, createdAt: UInt64) {
+        self.context = context
+        self.createdAt = createdAt
+        head = LogSegment(
+            number: 0,
+            firstOrdinal: 0,
+            context: context,
+            variants: readers.map { $0 > 0 },
+            capacity: Size.firstEvents,
+            byteCapacity: Size.firstBytes
+        )
+        tail = head
+    }
+
+    /// The part that may be read now.
+    var view: LogView { LogView(tail: tail, weight: weight) }
+
+    /// The place behind the last event.
+    var end: LogPosition { LogPosition(segment: tail, index: tail.count) }
+
+    /// The sequence of the last event; nil if none is kept.
+    var lastSequence: UInt64? {
+        tail.count > 0 ? tail.sequence(at: tail.count - 1) : nil
+    }
+
+    /// The place behind an event; nil if not all later events are kept.
+    func position(after sequence: UInt64) -> LogPosition? {
+        guard sequence >= forgottenThrough else { return nil }
+        var segment = head
+        while true {
+            let index = segment.index(after: sequence, in: 0..<segment.count)
+            if index < segment.count { return LogPosition(segment: segment, index: index) }
+            guard let next = segment.next else { return LogPosition(segment: segment, index: segment.count) }
+            segment = next
+        }
+    }
+
+    // MARK: - Readers
+
+    /// Adds a reader of a variant: events are encoded in that variant from now on.
+    mutating func addReader(_ variant: EventVariant) {
+        readers[variant.index] += 1
+        if !tail.holds(variant.index) { roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes) }
+    }
+
+    /// Removes a reader. If it was the last one of its variant, segments from the next one on leave the variant out.
+    mutating func removeReader(_ variant: EventVariant) {
+        readers[variant.index] -= 1
+    }
+
+    // MARK: - Events
+
+    /// Changes the context of the next events.
+    mutating func setContext(_ context: TopicContext) {
+        self.context = context
+        roll(capacity: tail.capacity, byteCapacity: tail.byteCapacity)
+    }
+
+    /// Appends an event, encoded once for each variant that is read.
+    mutating func append(
+        _ event: HubEvent,
+        sequence: UInt64,
+        now: Moment,
+        encoder: inout EventEncoder,
+        limits: HubConfiguration
+    ) {
+        var size = 0
+        if tail.count == tail.capacity { grow(for: 0) }
+        for (variant, buffer) in tail.held {
+            encoder.encode(event, sequence: sequence, of: context, as: variant)
+            let length = encoder.json.bytes.count
+            size = max(size, length)
+            if !buffer.hasRoom(for: length) {
+                grow(for: length)
+                return append(event, sequence: sequence, now: now, encoder: &encoder, limits: limits)
+            }
+            buffer.append(encoder.json.bytes, at: tail.count)
+        }
+        tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event))
+        weight += size > 0 ? size : event.weight
+        trim(limits)
+    }
+
+    // MARK: - Window
+
+    /// Drops all events. Those up to this sequence can no longer be read.
+    mutating func forget(through sequence: UInt64, createdAt: UInt64) {
+        roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes)
+        head = tail
+        forgottenThrough = sequence
+        self.createdAt = createdAt
+    }
+
+    // MARK: - Segments
+
+    private mutating func grow(for payload: Int) {
+        // All variants share one capacity. It has room for this payload, so the next attempt does not fail for it.
+        let bytes = min(Size.mostBytes, tail.byteCapacity * 2)
+        roll(
+            capacity: min(Size.mostEvents, tail.capacity * 2),
+            byteCapacity: max(bytes, payload + ChunkFraming.overhead)
+        )
+    }
+
+    private mutating func roll(capacity: Int, byteCapacity: Int) {
+        let segment = LogSegment(
+            number: tail.number + 1,
+            firstOrdinal: tail.endOrdinal,
+            context: context,
+            variants: readers.map { $0 > 0 },
+            capacity: capacity,
+            byteCapacity: byteCapacity
+        )
+        tail.next = segment
+        tail = segment
+    }
+
+    private mutating func trim(_ limits: HubConfiguration) {
+        while head !== tail, let next = head.next {
+            if head.count > 0 {
+                guard next.count > 0 || next.next != nil else { return }
+                let start = next.count > 0 ? next.offset(at: 0) : weight
+                let keepsEnough =
+                    tail.endOrdinal - next.firstOrdinal >= limits.replayEvents
+                    || weight - start >= limits.replayBytes
+                guard keepsEnough else { return }
+                forgottenThrough = head.sequence(at: head.count - 1)
+            }
+            head = next
+        }
+    }
+}
+
+/// A position in a log: the next event to read.
+struct LogPosition: Sendable {
+    /// The segment.
+    var segment: LogSegment
+    /// The index in it; its count if the next event is not there yet.
+    var index: Int
+}
+
+/// The part of a log that a reader may read: taken under the hub's lock, used without it.
+struct LogView: Sendable {
+    /// The last segment.
+    let tail: LogSegment
+    /// The number of its events that may be read.
+    let tailCount: Int
+    /// The last segment's number.
+    let tailNumber: Int
+    /// The number of events of the topic.
+    let endOrdinal: Int
+    /// The weight of all events of the topic.
+    let weight: Int
+
+    /// The whole log as it is now.
+    init(tail: LogSegment, weight: Int) {
+        self.tail = tail
+        self.weight = weight
+        tailCount = tail.count
+        tailNumber = tail.number
+        endOrdinal = tail.endOrdinal
+    }
+}

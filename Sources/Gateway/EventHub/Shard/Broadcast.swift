@@ -1,0 +1,114 @@
+internal import SessionCore
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+
+/// New events of channels as bytes that all streams of a live group share.
+struct Broadcast {
+    /// The most bytes of a broadcast: more would delay everything else on the loop.
+    private static let limit = 64 << 10
+
+    /// The bytes and the streams that get them.
+    let write: SharedWrite
+    /// The number of events.
+    let events: Int
+    /// When the first of them was published.
+    let published: Moment
+
+    /// The new events of a channel, for streams that are in its live group. Nil if there are none, if they are too large,
+    /// or if they are not encoded in this variant.
+    init?(of channel: ShardChannel, as variant: EventVariant, to streams: [StreamID]) {
+        var reader = LiveGroupReader(channel)
+        guard reader.nextSequence != nil else { return nil }
+        published = reader.published
+        var content = Content()
+        while reader.nextSequence != nil {
+            guard let piece = reader.take(before: .max, variant), content.append(piece) else { return nil }
+        }
+        events = channel.unsentCount
+        write = SharedWrite(streams: streams, pieces: content.gathered)
+    }
+
+    /// The new events of channels, in one order, for streams that are in the live group of all of them. Nil if there
+    /// are none, if they are too large, or if they are not encoded in this variant.
+    init?(of channels: [ShardChannel], as variant: EventVariant, to streams: [StreamID]) {
+        var readers = channels.map(LiveGroupReader.init)
+        var order = MergeOrder()
+        for reader in readers { order.append(reader.nextSequence) }
+        guard let first = order.first else { return nil }
+        published = readers[first].published
+        var content = Content()
+        while let (place, until) = order.next() {
+            guard let piece = readers[place].take(before: until, variant), content.append(piece) else { return nil }
+            order.set(readers[place].nextSequence, at: place)
+        }
+        events = channels.reduce(0) { $0 + $1.unsentCount }
+        write = SharedWrite(streams: streams, pieces: content.gathered)
+    }
+
+    /// The pieces of a broadcast, as far as they are read.
+    private struct Content {
+        private var pieces: [StreamPiece] = []
+        private var size = 0
+
+        /// Adds a piece; false if the broadcast is too large.
+        mutating func append(_ piece: StreamPiece) -> Bool {
+            size += piece.bytes.count
+            pieces.append(piece)
+            return size <= Broadcast.limit
+        }
+
+        /// One piece: several are copied into one block, which costs less than a `writev` of them for each stream.
+        var gathered: [StreamPiece] {
+            if pieces.count == 1 { return pieces }
+            let block = PrivateBytes(capacity: size)
+            for piece in pieces { block.append(piece.bytes) }
+            return [StreamPiece(owner: block, bytes: block.all)]
+        }
+    }
+}
+
+/// Reads the new events of a channel for its live groups, in pieces.
+struct LiveGroupReader {
+    private var segment: LogSegment
+    private var index: Int
+    private let view: LogView
+
+    /// A reader at the position of the live groups.
+    init(_ channel: ShardChannel) {
+        segment = channel.livePosition.segment
+        index = channel.livePosition.index
+        view = channel.view
+        skipReadSegments()
+    }
+
+    /// The sequence of the next event; nil if all is read.
+    var nextSequence: UInt64? { index < end ? segment.sequence(at: index) : nil }
+
+    /// When the next event was published; there has to be one.
+    var published: Moment { segment.published(at: index) }
+
+    /// Takes the events of the present segment before a sequence, at least one; nil if they are not encoded in this
+    /// variant.
+    mutating func take(before sequence: UInt64, _ variant: EventVariant) -> StreamPiece? {
+        guard let buffer = segment.buffer(variant) else { return nil }
+        let first = index
+        let isAll = sequence == .max || segment.sequence(at: end - 1) < sequence
+        index = isAll ? end : segment.index(after: sequence, in: index..<end)
+        let piece = StreamPiece(owner: buffer, bytes: buffer.bytes(from: first, until: index))
+        skipReadSegments()
+        return piece
+    }
+
+    private var isTail: Bool { segment.number == view.tailNumber }
+
+    /// Segments before the tail are sealed: their counts do not change any more.
+    private var end: Int { isTail ? view.tailCount : segment.count }
+
+    private mutating func skipReadSegments() {
+        while !isTail, index == segment.count, let next = segment.next {
+            segment = next
+            index = 0
+        }
+    }
+}

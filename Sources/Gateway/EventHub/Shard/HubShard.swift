@@ -1,0 +1,207 @@
+internal import SessionCore
+package import Primitives
+package import Primitives
+package import StreamIO
+
+/// The streams of one loop: takes over published events once for all of them, and reports the streams that are due.
+/// Used by one thread at a time (see `StreamFeed`).
+package final class HubShard: StreamFeed {
+    private let hub: EventHub
+    private let seed: UInt64
+    private let context: ShardContext
+    private let index: Int
+    private var subscribers: [String: Subscriber] = [:]
+    private var pass: UInt64 = 0
+    private var channels: [Channel] = []
+    private var unseen: [Unseen] = []
+    private var groups = LiveGroups()
+
+    /// A channel with new events, and the part of it that the shard has taken over.
+    private struct Unseen {
+        let channel: ShardChannel
+        let seen: LogView
+    }
+
+    init(hub: EventHub, index: Int, seed: UInt64) {
+        self.hub = hub
+        self.index = index
+        self.seed = seed
+        context = ShardContext(
+            metrics: hub.metrics,
+            configuration: hub.configuration,
+            epoch: hub.locked { $0.epoch }
+        )
+    }
+
+    // MARK: - A stream's life
+
+    /// Opens a stream that the hub admitted, and sets its first sequence. A stream that was discarded meanwhile ends
+    /// at once.
+    package func open(_ opening: StreamOpening) -> any StreamContent {
+        attach(opening) ?? DiscardedStream()
+    }
+
+    /// Opens a stream that the hub admitted; nil if there is none of this id.
+    func attach(_ opening: StreamOpening) -> Subscriber? {
+        let id = opening.stream
+        let shard = index
+        var delay = RetryDelay(base: hub.configuration.retryDelay, seed: seed &+ opening.id.rawValue)
+        let retry = delay.milliseconds()
+        guard let record = hub.locked({ $0.attach(id, to: shard, retryMilliseconds: retry) }) else { return nil }
+        let subscriber = Subscriber(record: record, opening: opening, shard: self, delay: delay, context: context)
+        subscribers[id] = subscriber
+        for change in record.changes { subscriber.apply(change) }
+        return subscriber
+    }
+
+    /// Removes a stream that has ended.
+    func close(_ subscriber: Subscriber) {
+        guard subscribers.removeValue(forKey: subscriber.id) != nil else { return }
+        subscriber.detachAll()
+        hub.discard(stream: subscriber.id)
+    }
+
+    // MARK: - Events
+
+    /// Takes over the events that were published since the last call, and reports the streams that read them. With a
+    /// limit, only if no stream has changes.
+    package func collect(into news: inout FeedNews, ifAtMost limit: Int?, now: Moment) -> Bool {
+        guard let changes = takeOver(ifAtMost: limit) else { return false }
+        pass &+= 1
+        if !changes.isEmpty { apply(changes, &news) }
+        broadcast(&news, now: now)
+        for unseen in unseen {
+            recordLatency(of: unseen, now: now)
+            unseen.channel.advanceLiveGroups(now: now)
+            unseen.channel.forEachCursor { markDue($0, &news) }
+        }
+        unseen.removeAll(keepingCapacity: true)
+        return true
+    }
+
+    /// Sends new events to the live groups. Streams that cannot take part in a broadcast leave their group.
+    private func broadcast(_ news: inout FeedNews, now: Moment) {
+        if unseen.count == 1 { return broadcast(unseen[0].channel, &news, now: now) }
+        let channels = unseen.map(\.channel).filter { !$0.isLiveGroupAtEnd }
+        groups.form(channels, pass: pass)
+        for group in groups.groups where !group.streams.isEmpty {
+            let read = groups.channels(of: group).map { channels[$0] }
+            if let broadcast = Broadcast(of: read, as: group.variant, to: group.streams) {
+                send(broadcast, &news, now: now)
+            } else {
+                let streams = Set(group.streams)
+                read[0].liveReaders.filter { streams.contains($0.stream) }.forEach { $0.leaveLiveGroup() }
+            }
+        }
+    }
+
+    /// Sends the new events of the only channel that has any: the usual case, in which no reader is visited.
+    private func broadcast(_ channel: ShardChannel, _ news: inout FeedNews, now: Moment) {
+        guard !channel.isLiveGroupAtEnd else { return }
+        for group in channel.liveGroups where !group.readers.isEmpty {
+            if let broadcast = Broadcast(of: channel, as: group.variant, to: group.readers.streams) {
+                send(broadcast, &news, now: now)
+            } else {
+                for reader in group.readers.cursors { reader.subscriber.leaveLiveGroup() }
+            }
+        }
+    }
+
+    /// Applies changes of streams, in order with the events that were taken over with them: earlier events are
+    /// delivered first.
+    private func apply(_ changes: [(String, [StreamChange])], _ news: inout FeedNews) {
+        for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
+        for unseen in unseen { unseen.channel.forEachCursor { $0.subscriber.list($0) } }
+        for (id, changes) in changes {
+            guard let subscriber = subscribers[id] else { continue }
+            for change in changes { subscriber.apply(change) }
+            markDue(subscriber, &news)
+        }
+    }
+
+    /// Takes new events and changes from the hub; nil if more streams are due than the limit. The only place where a
+    /// pass takes the hub's lock.
+    private func takeOver(ifAtMost limit: Int?) -> [(String, [StreamChange])]? {
+        hub.locked { state in
+            if let limit, !state.hasAtMost(limit, dueIn: index) { return nil }
+            channels.removeAll(keepingCapacity: true)
+            swap(&channels, &state.shards[index].dirtyChannels)
+            for channel in channels {
+                guard var interest = channel.interests[index] else { continue }
+                unseen.append(Unseen(channel: interest.local, seen: interest.local.view))
+                interest.local.view = channel.log.view
+                interest.isDirty = false
+                channel.interests[index] = interest.readers > 0 ? interest : nil
+            }
+            guard !state.shards[index].dirtyStreams.isEmpty else { return [] }
+            var changes: [(String, [StreamChange])] = []
+            for id in state.shards[index].dirtyStreams {
+                guard let pending = state.streams[id]?.changes, !pending.isEmpty else { continue }
+                changes.append((id, pending))
+                state.streams[id]?.changes = []
+            }
+            state.shards[index].dirtyStreams.removeAll(keepingCapacity: true)
+            return changes
+        }
+    }
+
+    private func recordLatency(of unseen: Unseen, now: Moment) {
+        let view = unseen.channel.view
+        let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
+        guard first < view.tailCount else { return }
+        context.metrics.queueLatency.record(from: view.tail.published(at: first), to: now)
+    }
+
+    private func send(_ broadcast: Broadcast, _ news: inout FeedNews, now: Moment) {
+        news.shared.append(broadcast.write)
+        let readers = broadcast.write.streams.count
+        context.metrics.addDelivered(readers * broadcast.events)
+        context.metrics.deliveryLatency.record(from: broadcast.published, to: now, times: readers)
+    }
+
+    private func markDue(_ cursor: Cursor, _ news: inout FeedNews) {
+        let subscriber = cursor.subscriber
+        subscriber.list(cursor)
+        if subscriber.isDue, subscriber.duePass != pass {
+            subscriber.fallBehind()
+        } else {
+            markDue(subscriber, &news)
+        }
+    }
+
+    private func markDue(_ subscriber: Subscriber, _ news: inout FeedNews) {
+        guard !subscriber.isDue else { return }
+        subscriber.isDue = true
+        subscriber.duePass = pass
+        news.ready.append(subscriber.stream)
+    }
+}
+
+/// The state that the streams of a shard share. Used by the thread that uses the shard.
+final class ShardContext {
+    /// The metrics of the hub.
+    let metrics: HubMetrics
+    /// From publication to delivery.
+    let deliveryLatency: LatencyHistogram
+    /// The limits and intervals of streams.
+    let configuration: HubConfiguration
+    /// Encodes events for single streams.
+    var encoder: EventEncoder
+    /// Memory for merging channels.
+    var order = MergeOrder()
+
+    /// The context of a hub's shard.
+    init(metrics: HubMetrics, configuration: HubConfiguration, epoch: String) {
+        self.metrics = metrics
+        self.configuration = configuration
+        deliveryLatency = metrics.deliveryLatency
+        encoder = EventEncoder(epoch: epoch)
+    }
+}
+
+/// A stream that was discarded before it was opened.
+private final class DiscardedStream: StreamContent {
+    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress { .finish }
+    func blocked() {}
+    func ended(_ reason: StreamEnd) {}
+}

@@ -1,0 +1,162 @@
+internal import SessionCore
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+
+extension Subscriber {
+    /// Appends the due events.
+    ///
+    /// Ranges of memory that all streams share go to the batch as they are: nothing is copied or written for a stream
+    /// that keeps up.
+    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
+        isDue = false
+        leaveLiveGroup()
+        catchUp()
+        let before = batch.remainingBytes
+        let isHolding = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
+        if !isHolding, !pending.isEmpty { givePending(&batch, now: now) }
+        if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
+        if pending.isEmpty, ready.isEmpty, let closeReason {
+            let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: delay.milliseconds())
+            give(event, to: &batch)
+            figures.setLag(0)
+            return .finish
+        }
+        if batch.remainingBytes != before {
+            clock.sent(at: now)
+        } else if clock.isSilent(at: now) {
+            give(.heartbeat, to: &batch)
+            clock.sent(at: now)
+        }
+        figures.setLag(ready.isEmpty ? pending.count : ready.reduce(pending.count) { $0 + $1.unread })
+        if !ready.isEmpty || (!pending.isEmpty && !isHolding) { return .more }
+        if pending.isEmpty { joinLiveGroup(now: now) }
+        return .idle(wakeAt: clock.nextVisit(after: now, isHolding: !pending.isEmpty))
+    }
+
+    // MARK: - Pending events
+
+    private func givePending(_ batch: inout StreamBatch, now: Moment) {
+        var writer = PrivateWriter(isChunked: isChunked)
+        var hasUpdates = false
+        context.encoder.epoch = epoch
+        while !batch.isFull, let (entry, id) = pending.popFirst() {
+            encode(entry, id)
+            writer.write(context.encoder.json.bytes, to: &batch)
+            if case .control = entry.content { continue }
+            if case .conflated = entry.content { hasUpdates = true }
+            delivered(1)
+        }
+        if hasUpdates { clock.updatesSent(at: now) }
+    }
+
+    private func encode(_ entry: PendingEntry, _ id: UInt64) {
+        switch entry.content {
+        case .event(let event, let topic):
+            context.encoder.encode(event, sequence: id, of: topic, as: variant)
+        case .conflated(let update, let topic) where update.count == 1:
+            let event = HubEvent.subscription(.update(update.newest))
+            context.encoder.encode(event, sequence: id, of: topic, as: variant)
+        case .conflated(let update, let topic):
+            context.encoder.encode(update, sequence: id, of: topic, as: variant)
+        case .lost(let item, let count, let topic):
+            context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant)
+        case .control(let event):
+            context.encoder.encode(event, as: request.format)
+        case .void:
+            preconditionFailure("popFirst returns no void entry")
+        }
+    }
+
+    private func give(_ event: ControlEvent, to batch: inout StreamBatch) {
+        context.encoder.encode(event, as: request.format)
+        var writer = PrivateWriter(isChunked: isChunked)
+        writer.write(context.encoder.json.bytes, to: &batch)
+    }
+
+    private func delivered(_ count: Int) {
+        figures.addDelivered(count)
+        context.metrics.addDelivered(count)
+    }
+
+    // MARK: - Shared bytes
+
+    private func giveShared(_ batch: inout StreamBatch, now: Moment) {
+        var order = MergeOrder()
+        swap(&order, &context.order)
+        for cursor in ready { order.append(cursor.nextSequence()) }
+        var isFirst = true
+        while !batch.isFull, let (place, until) = order.next() {
+            let cursor = ready[place]
+            let segment = cursor.segment
+            let index = cursor.index
+            if isFirst {
+                context.deliveryLatency.record(from: segment.published(at: index), to: now)
+                isFirst = false
+            }
+            // Up to the next event of another channel.
+            let end = cursor.readableEnd()
+            let last =
+                until == .max || segment.sequence(at: end - 1) < until
+                ? end : segment.index(after: until, in: index..<end)
+            let reached = give(segment, index..<last, to: &batch)
+            cursor.advance(to: reached)
+            order.set(cursor.nextSequence(), at: place)
+            delivered(reached - index)
+        }
+        order.removeAll()
+        swap(&order, &context.order)
+        unlistRead()
+    }
+
+    /// Appends events of a segment, as many as fit into the batch and at least one; returns the index after them.
+    private func give(_ segment: LogSegment, _ range: Range<Int>, to batch: inout StreamBatch)
+        -> Int
+    {
+        guard let buffer = segment.buffer(variant) else { return giveRewritten(segment, range, to: &batch) }
+        guard isChunked else { return giveBare(buffer, range, to: &batch) }
+        let start = buffer.frame(at: range.lowerBound).chunkStart
+        let room = batch.remainingBytes
+        var low = range.lowerBound + 1
+        var high = range.upperBound
+        // The usual case: all events fit.
+        if buffer.frame(at: high - 1).chunkEnd - start <= room { low = high }
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if buffer.frame(at: middle - 1).chunkEnd - start <= room { low = middle } else { high = middle - 1 }
+        }
+        let end = buffer.frame(at: low - 1).chunkEnd
+        batch.append(buffer.bytes(from: start, to: end), owner: buffer)
+        return low
+    }
+
+    private func giveBare(
+        _ buffer: VariantBuffer,
+        _ range: Range<Int>,
+        to batch: inout StreamBatch
+    ) -> Int {
+        for index in range {
+            if index > range.lowerBound, batch.isFull { return index }
+            let frame = buffer.frame(at: index)
+            batch.append(buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd), owner: buffer)
+        }
+        return range.upperBound
+    }
+
+    /// Appends events that were not encoded in this variant when they were published, as happens after a resume.
+    private func giveRewritten(
+        _ segment: LogSegment,
+        _ range: Range<Int>,
+        to batch: inout StreamBatch
+    ) -> Int {
+        var writer = PrivateWriter(isChunked: isChunked)
+        context.encoder.epoch = epoch
+        for index in range {
+            if index > range.lowerBound, batch.isFull { return index }
+            let record = segment.record(at: index)
+            context.encoder.encode(record.event, sequence: record.sequence, of: segment.context, as: variant)
+            writer.write(context.encoder.json.bytes, to: &batch)
+        }
+        return range.upperBound
+    }
+}

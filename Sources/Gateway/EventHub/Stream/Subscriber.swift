@@ -1,0 +1,296 @@
+internal import SessionCore
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+
+/// One stream: its positions in the channels that it reads, and its pending events.
+///
+/// A reader that keeps up receives ranges of bytes that all streams share. Events that a late reader has missed, and
+/// those of one stream only (snapshots, the `stream` event), are stored in `PendingEvents` and encoded for that
+/// stream alone.
+final class Subscriber: StreamContent {
+    /// Up to this lag a late reader receives shared bytes as well, which costs less than conflation.
+    private static let slack = (events: 64, weight: 16 << 10)
+
+    /// The stream's id.
+    let id: String
+    /// The stream's number on its loop.
+    let stream: StreamID
+    /// Its figures.
+    let figures: StreamFigures
+    let request: StreamRequest
+    let variant: EventVariant
+    let isChunked: Bool
+    /// Whether unread events are conflated.
+    let conflates: Bool
+    /// Whether it has a frequency limit.
+    let isPaced: Bool
+    let context: ShardContext
+    /// The shard retains the stream until it is closed.
+    private unowned let shard: HubShard
+    /// The epoch of the ids that it writes itself.
+    private(set) var epoch: [UInt8]
+    var delay: RetryDelay
+    var pending: PendingEvents
+    /// The channels that it reads.
+    private var cursors: [Cursor] = []
+    /// Those of them that have unread events.
+    var ready: [Cursor] = []
+    /// Whether the shard marked it as due since the last visit.
+    var isDue = true
+    /// The pass in which the shard marked it as due.
+    var duePass: UInt64 = 0
+    /// Whether new events arrived before the stream had read those that were due.
+    private(set) var isBehind = false
+    /// The reason for its end; nil while it is open.
+    private(set) var closeReason: String?
+    /// Whether it receives new events as broadcasts: it keeps up, and nothing else is pending.
+    private(set) var isInLiveGroup = false
+    /// The time at which it joined the live groups.
+    private var inLiveGroupSince = Moment.zero
+    var clock: StreamClock
+
+    init(
+        record: StreamRecord,
+        opening: StreamOpening,
+        shard: HubShard,
+        delay: RetryDelay,
+        context: ShardContext
+    ) {
+        id = record.id
+        figures = record.figures
+        request = record.request
+        variant = record.variant
+        isPaced = record.request.maxFrequency != nil
+        conflates = record.request.conflates || record.request.maxFrequency != nil
+        stream = opening.id
+        epoch = Array(record.epoch.utf8)
+        isChunked = opening.framing == .chunked
+        self.shard = shard
+        self.context = context
+        self.delay = delay
+        let configuration = context.configuration
+        pending = PendingEvents(
+            window: PendingEvents.Window(events: configuration.windowEvents, weight: configuration.windowBytes)
+        )
+        clock = StreamClock(
+            heartbeat: configuration.heartbeatInterval,
+            maxFrequency: record.request.maxFrequency,
+            now: opening.now,
+            offset: self.delay.fraction()
+        )
+    }
+
+    // MARK: - The loop's side
+
+    /// Reads by its own cursors until it has caught up.
+    func blocked() { leaveLiveGroup() }
+
+    /// Leaves the hub.
+    func ended(_ reason: StreamEnd) { shard.close(self) }
+
+    // MARK: - Changes from the hub
+
+    /// Applies a change.
+    func apply(_ change: StreamChange) {
+        if case .restart(let epoch) = change { restart(epoch) }
+        guard closeReason == nil else { return }
+        switch change {
+        case .restart:
+            break
+        case .read(let channel, let position, let view):
+            channel.advance(to: view)
+            let cursor = Cursor(subscriber: self, channel: channel, position: position)
+            cursors.append(cursor)
+            channel.add(cursor)
+            list(cursor)
+        case .retire(let channel, let view):
+            channel.advance(to: view)
+            guard let cursor = cursors.first(where: { $0.channel === channel && !$0.isRetired }) else { return }
+            cursor.isRetired = true
+            list(cursor)
+        case .drop(let channel):
+            pending.removeAll(from: channel.id)
+            cursors.filter { $0.channel === channel }.forEach(detach)
+        case .snapshot(let snapshot):
+            fold(through: snapshot.sequences.first - 1)
+            take(snapshot)
+        case .announce(let event, let sequence):
+            fold(through: sequence)
+            pending.append(event, after: sequence)
+        case .close(let reason, let sequence):
+            fold(through: sequence)
+            end(reason)
+        }
+    }
+
+    private func take(_ snapshot: Snapshot) {
+        for (index, event) in snapshot.events.enumerated() {
+            let sequence = snapshot.sequences.sequence(at: index, of: snapshot.events.count)
+            // The window for live updates does not limit the past rows of a snapshot.
+            let losses = pending.append(
+                .subscription(event),
+                sequence: sequence,
+                context: snapshot.context,
+                channel: snapshot.channel,
+                conflating: conflates && snapshot.context.policy != .keepNewest
+            )
+            count(losses)
+        }
+    }
+
+    private func restart(_ epoch: String) {
+        detachAll()
+        pending.removeAll()
+        isBehind = false
+        self.epoch = Array(epoch.utf8)
+    }
+
+    private func end(_ reason: String) {
+        closeReason = reason
+        detachAll()
+    }
+
+    // MARK: - Channels
+
+    /// Marks a channel as having unread events.
+    func list(_ cursor: Cursor) {
+        guard !cursor.isListed else { return }
+        cursor.isListed = true
+        ready.append(cursor)
+    }
+
+    /// Removes channels that are read to their end from the list, and retired ones altogether.
+    func unlistRead() {
+        if ready.count == 1, !ready[0].isRetired, ready[0].isAtEnd {
+            ready[0].isListed = false
+            ready.removeLast()
+            return
+        }
+        ready.removeAll { cursor in
+            guard cursor.isAtEnd else { return false }
+            cursor.isListed = false
+            if cursor.isRetired { forget(cursor) }
+            return true
+        }
+    }
+
+    private func detach(_ cursor: Cursor) {
+        ready.removeAll { $0 === cursor }
+        forget(cursor)
+    }
+
+    private func forget(_ cursor: Cursor) {
+        cursor.channel.remove(cursor)
+        cursors.removeAll { $0 === cursor }
+    }
+
+    /// Stops reading all channels.
+    func detachAll() {
+        leaveLiveGroup()
+        for cursor in cursors { cursor.channel.remove(cursor) }
+        cursors.removeAll()
+        ready.removeAll()
+    }
+
+    // MARK: - Live groups
+
+    /// Joins the live groups of its channels, if it has read everything and needs no pacing or framing of its own.
+    func joinLiveGroup(now: Moment) {
+        guard isChunked, !isPaced, !isInLiveGroup, cursors.allSatisfy(\.canJoinLiveGroup) else { return }
+        isInLiveGroup = true
+        inLiveGroupSince = now
+        for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup(variant)) }
+    }
+
+    /// Leaves the live groups and reads by its own cursors.
+    func leaveLiveGroup() {
+        guard isInLiveGroup else { return }
+        isInLiveGroup = false
+        figures.leaveLiveGroup()
+        for cursor in cursors {
+            cursor.leaveLiveGroup(variant)
+            if let last = cursor.channel.lastBroadcast, last > inLiveGroupSince { clock.sent(at: last) }
+            if !cursor.isAtEnd { list(cursor) }
+        }
+    }
+
+    // MARK: - Falling behind
+
+    /// Called when new events arrived before the stream had read those that were due.
+    func fallBehind() {
+        isBehind = true
+        let unread = ready.reduce(0) { $0 + $1.unread }
+        figures.setLag(unread + pending.count)
+        if conflates {
+            // Conflated now and not at the next write, so that a blocked stream does not retain the memory of the log.
+            if unread > Self.slack.events { fold() }
+        } else if ready.reduce(pending.weight, { $0 + $1.unreadWeight }) > context.configuration.windowBytes {
+            closeSlowReader()
+        }
+    }
+
+    /// Decides, at a visit, whether unread events are conflated.
+    func catchUp() {
+        if !isBehind, !isPaced { return }
+        defer { isBehind = false }
+        if isPaced { return fold() }
+        guard conflates else { return }
+        let unread = ready.reduce(0) { $0 + $1.unread }
+        let weight = ready.reduce(0) { $0 + $1.unreadWeight }
+        if unread > Self.slack.events || weight > Self.slack.weight || !pending.isEmpty { fold() }
+    }
+
+    /// Moves unread events from the shared logs to the pending ones, conflated where allowed.
+    private func fold(through last: UInt64 = .max) {
+        var losses = PendingEvents.Losses()
+        var order = MergeOrder()
+        for cursor in ready { order.append(cursor.nextSequence()) }
+        while let (place, until) = order.next() {
+            let cursor = ready[place]
+            fold(cursor, through: min(last, until), &losses)
+            if let next = cursor.nextSequence(), next <= last { order.set(next, at: place) }
+        }
+        count(losses)
+        unlistRead()
+        if pending.isOverfull { closeSlowReader() }
+    }
+
+    /// Moves the unread events of the cursor's segment up to a sequence.
+    private func fold(_ cursor: Cursor, through last: UInt64, _ losses: inout PendingEvents.Losses) {
+        let conflating = conflates && (isBehind || isPaced)
+        let end = cursor.readableEnd()
+        let segment = cursor.segment
+        var index = cursor.index
+        while index < end, segment.sequence(at: index) <= last {
+            losses += pending.append(
+                segment.event(at: index),
+                sequence: segment.sequence(at: index),
+                context: segment.context,
+                channel: cursor.channel.id,
+                conflating: conflating
+            )
+            index += 1
+        }
+        cursor.advance(to: index)
+    }
+
+    /// Drops the pending events and ends the stream, whose reader is too slow.
+    private func closeSlowReader() {
+        guard closeReason == nil else { return }
+        pending.removeAll()
+        end("slow-reader")
+        context.metrics.addSlowReader()
+    }
+
+    private func count(_ losses: PendingEvents.Losses) {
+        if losses.conflated > 0 {
+            figures.addConflated(losses.conflated)
+            context.metrics.addConflated(losses.conflated)
+        }
+        if losses.dropped > 0 {
+            figures.addDropped(losses.dropped)
+            context.metrics.addDropped(losses.dropped)
+        }
+    }
+}

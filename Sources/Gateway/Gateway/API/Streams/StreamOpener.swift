@@ -1,0 +1,263 @@
+internal import EventHub
+internal import GatewayStreaming
+internal import MicroHTTPD
+internal import SessionCore
+internal import SessionPool
+internal import StreamIO
+
+/// Opens streams: acquires their sources and releases them at the end.
+struct StreamOpener: Sendable {
+    /// How long a prepared stream is kept while it is not open.
+    static let preparedLifetime = Duration.seconds(60)
+    /// The stream of a response to `HEAD`: the HTTP server sends the head without a length and never opens the stream.
+    static let headOnly = AdmittedStream(id: "") { _ in }
+
+    let services: Services
+
+    /// Sources, and the resources to release when a stream no longer needs them.
+    struct AcquiredSources {
+        private(set) var sources: [StreamSource] = []
+        private var known: Set<StreamSource> = []
+        var joined: [String: JoinedSubscription] = [:]
+        /// The shared subscriptions that were opened for the stream.
+        var opened: Set<String> = []
+        var clients: [StreamSource: ClientID] = [:]
+
+        /// Adds a source, unless it was added before.
+        mutating func add(_ source: StreamSource) {
+            if known.insert(source).inserted { sources.append(source) }
+        }
+    }
+
+    /// Checks the rights of a caller on the sources that a request names.
+    func check(_ selectors: [SourceSelector], _ call: Call) throws {
+        for selector in selectors { try check(selector, call) }
+    }
+
+    /// Finds or joins sources without checks: all or none. They count towards the quotas of `owner`.
+    func acquire(_ selectors: [SourceSelector], for owner: Caller) throws -> AcquiredSources {
+        var acquired = AcquiredSources()
+        do {
+            for selector in selectors { try acquire(selector, in: &acquired, owner) }
+        } catch {
+            release(acquired.joined, [:], of: owner.identity)
+            throw error
+        }
+        return acquired
+    }
+
+    /// Releases the sources of a stream of a caller.
+    func release(
+        _ joined: [String: JoinedSubscription],
+        _ clients: [StreamSource: ClientID],
+        of owner: String?
+    ) {
+        for (id, subscription) in joined { leave(id, subscription, of: owner) }
+        for client in clients.values { services.pool.streamClosed(on: client) }
+    }
+
+    /// Opens a stream that was not prepared.
+    func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> OperationResult {
+        if !call.isHead, let refusal = try refusal(call) { return .response(refusal) }
+        if services.cluster?.isAlone == true, selectors.contains(where: \.isExisting) {
+            return .response(try Self.closing("behind", .notConnectedToCluster, call))
+        }
+        try check(selectors, call)
+        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+        return try services.reserving(selectors, of: call.caller, for: call) { reservation in
+            defer { reservation?.end() }
+            return try openChecked(request, selectors, call)
+        }
+    }
+
+    private func openChecked(
+        _ request: StreamRequest,
+        _ selectors: [SourceSelector],
+        _ call: Call
+    ) throws -> OperationResult {
+        // Others may have opened streams while the request waited for the cluster.
+        if let refusal = try refusal(call) { return .response(refusal) }
+        let acquired = try acquire(selectors, for: call.caller)
+        let id = services.makeStreamID()
+        var request = request
+        request.sources = acquired.sources
+        request.opened = acquired.opened
+        var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        entry.isOpen = true
+        entry.joined = acquired.joined
+        entry.clients = acquired.clients
+        services.streamResources.add(id, entry)
+        for client in acquired.clients.values { services.pool.streamOpened(on: client) }
+        return try start(id, request, call)
+    }
+
+    /// Opens a prepared stream.
+    func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
+        guard let prepared = try services.stream(call).prepared else { throw HubError.unknownStream(id) }
+        var request = prepared
+        request.format = settings.format
+        request.lastEventID = settings.lastEventID
+        for source in prepared.sources { try check(source, of: id, call) }
+        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+        if let refusal = try refusal(call) { return .response(refusal) }
+        let isFree = services.streamResources.change(id) { entry in
+            defer { entry.isOpen = true }
+            if entry.isOpen { return false }
+            // A later reader of the stream joins subscriptions that have run for some time.
+            entry.prepared?.opened = []
+            return true
+        }
+        guard let isFree else { throw HubError.unknownStream(id) }
+        guard isFree else { throw Problem(.streamInUse, detail: "The stream \"\(id)\" is open.") }
+        return try start(id, request, call)
+    }
+
+    /// Removes a prepared stream if it is not opened in time from now on.
+    func expire(_ id: String) {
+        guard let period = services.streamResources.entry(id)?.period else { return }
+        services.timers.schedule(after: Self.preparedLifetime, runsAtStop: false) {
+            let entry = services.streamResources.remove(id) { !$0.isOpen && $0.period == period }
+            guard let entry else { return }
+            services.cluster?.write(.stream(.remove(id: id, evenIfOpen: false)))
+            release(entry.joined, entry.clients, of: entry.owner)
+        }
+    }
+
+    // MARK: - Steps
+
+    private func start(_ id: String, _ request: StreamRequest, _ call: Call) throws -> OperationResult {
+        let owner = StreamOwner(peer: call.request.peer.host, identity: call.caller.identity)
+        let caller = call.caller
+        guard services.access.openStreams.add(caller) else {
+            ended(id)
+            return .response(try Self.overLimit(caller.rights.streams ?? 0, "for these credentials", call))
+        }
+        let expiry = closeAtExpiry(id, caller)
+        let leave: @Sendable () -> Void = {
+            if let expiry { services.timers.cancel(expiry) }
+            services.access.openStreams.remove(caller)
+            services.cluster?.forget(id)
+            ended(id)
+        }
+        if let cluster = services.cluster {
+            let topics = services.streamResources.entry(id)?.joined.keys.map(\.self) ?? []
+            cluster.admit(id, topics: Set(topics), request: request)
+        }
+        do {
+            let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
+            return .stream(StreamRegistry.head(for: request), content)
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    /// Closes a stream when the token that opened it expires.
+    private func closeAtExpiry(_ id: String, _ caller: Caller) -> TimerID? {
+        services.access.remaining(of: caller).flatMap { time in
+            services.timers.schedule(after: time, runsAtStop: false) {
+                services.streams.close(id, reason: "token-expired")
+            }
+        }
+    }
+
+    private func ended(_ id: String) {
+        let isPrepared = services.streamResources.change(id) { entry in
+            entry.isOpen = false
+            return entry.prepared != nil
+        }
+        if isPrepared == true {
+            services.cluster?.write(.stream(.close(id: id)))
+            expire(id)
+        } else if let entry = services.streamResources.remove(id) {
+            release(entry.joined, entry.clients, of: entry.owner)
+        }
+        // Also if the stream was removed before it was claimed.
+        if services.streamResources.entry(id) == nil { services.cluster?.releaseClaims(of: id) }
+    }
+
+    /// The response if no stream can be opened.
+    private func refusal(_ call: Call) throws(Problem) -> Response? {
+        if services.process.isStopping { throw .stopping }
+        let limit = services.configuration.maxStreams
+        return services.streams.count >= limit ? try Self.overLimit(limit, "of all callers", call) : nil
+    }
+
+    /// The response if the limit of streams is reached.
+    static func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Response {
+        let problem = Problem(.unavailable, detail: "The maximum of \(limit) streams \(whose) is open.")
+        return try closing("stream-limit", problem, call)
+    }
+
+    /// The response if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
+    /// gets a stream with one `closing` event; other clients get the problem.
+    static func closing(_ reason: String, _ problem: Problem, _ call: Call) throws(Problem) -> Response {
+        guard AcceptHeader(call.header("Accept")).names("text/event-stream") else { throw problem }
+        let format = EventFormat.serverSentEvents
+        let body = ClosingEvent.bytes(reason: reason, retryMilliseconds: .random(in: 5_000...15_000), as: format)
+        return Response(status: 200, mediaType: format.contentType, body: body)
+            .with("Cache-Control", "no-store, no-transform")
+    }
+
+    /// Checks the rights on a source of a prepared stream. A subscription that another member of the cluster holds is
+    /// not in the pool: its upstream and properties are checked instead.
+    private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
+        if case .subscription(let subscription) = source,
+            case .clustered(_, let key)? = services.streamResources.entry(id)?.joined[subscription]
+        {
+            return try check(.join(upstream: key.upstream, key.properties), call)
+        }
+        try check(.existing(source), call)
+    }
+
+    private func check(_ selector: SourceSelector, _ call: Call) throws {
+        try services.permissions(call).check(selector)
+        if case .join(let upstream, _) = selector { _ = try services.sessionKey(upstream: upstream) }
+    }
+
+    /// Releases a shared subscription that a caller has joined.
+    func leave(_ id: String, _ subscription: JoinedSubscription, of owner: String?) {
+        services.access.owners.usage.remove(id, of: owner)
+        services.leave(subscription)
+    }
+
+    private func acquire(
+        _ selector: SourceSelector,
+        in acquired: inout AcquiredSources,
+        _ caller: Caller
+    ) throws {
+        let source: StreamSource
+        switch selector {
+        case .existing(let existing):
+            source = existing
+            if let client = client(of: existing) { acquired.clients[existing] = client }
+        case .join(let upstream, let properties):
+            let (id, subscription, isOpened) = try services.join(upstream: upstream, properties)
+            if isOpened { acquired.opened.insert(id) }
+            // A source that is named twice is joined once.
+            if acquired.joined[id] != nil {
+                services.leave(subscription)
+            } else {
+                do {
+                    try services.access.owners.usage.add(id, properties, for: caller)
+                } catch {
+                    services.leave(subscription)
+                    throw error
+                }
+                acquired.joined[id] = subscription
+            }
+            source = .subscription(id)
+        }
+        acquired.add(source)
+    }
+
+    /// The dedicated client that an open source keeps in use.
+    private func client(of source: StreamSource) -> ClientID? {
+        switch source {
+        case .client(let id, _): return ClientID(id)
+        case .subscription(let id):
+            guard case .dedicated(let client) = services.pool.resource(ResourceID(id))?.home else { return nil }
+            return client
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import EventHub
+internal import GatewayStreaming
+internal import JSONText
+internal import SessionCore
+internal import SessionPool
+
+/// The JSON form of a stream.
+struct StreamView {
+    /// Its id.
+    let id: String
+    /// Its resources.
+    let entry: StreamResources.Entry?
+    /// Its state while it is open.
+    let listing: StreamListing?
+    /// The time that its age refers to.
+    let now: Moment
+    /// The pool with the state of its sources.
+    let pool: SessionPool
+
+    /// Writes it.
+    func write(to json: inout JSONBytes) {
+        let figures = listing?.summary.figures
+        json.beginObject()
+        writeSettings(request, to: &json)
+        json.member("peer", listing?.owner.peer)
+        let since = listing?.summary.openedAt ?? entry?.madeAt ?? now
+        json.member("age", (now - since).roundedSeconds)
+        json.member("lag", figures?.lag ?? 0)
+        json.member("delivered", figures?.delivered ?? 0)
+        json.member("conflated", figures?.conflated ?? 0)
+        json.member("dropped", figures?.dropped ?? 0)
+        json.endObject()
+    }
+
+    /// The tag of the stream: over its settings and its sources with their states, without its counters.
+    var tag: EntityTag {
+        var json = JSONBytes()
+        json.beginObject()
+        writeSettings(request, to: &json)
+        json.endObject()
+        return EntityTag(of: json.bytes)
+    }
+
+    private var request: StreamRequest {
+        listing?.summary.request ?? entry?.prepared ?? StreamRequest(sources: [])
+    }
+
+    private func writeSettings(_ request: StreamRequest, to json: inout JSONBytes) {
+        json.member("id", id)
+        json.member("url", entry?.prepared == nil ? nil : "/v1/streams/\(id)/events")
+        json.member("open", listing != nil)
+        json.key("sources")
+        json.beginArray()
+        for source in request.sources { write(source, to: &json) }
+        json.endArray()
+        json.member("format", listing.map { $0.summary.request.format == .ndjson ? "ndjson" : "sse" })
+        json.member("conflate", request.conflates)
+        json.member("maxFrequency", request.maxFrequency)
+        json.member("fieldsSent", request.sendsAllFields ? "all" : "changed")
+        json.member("legacy", request.includesLegacy)
+    }
+
+    private func write(_ source: StreamSource, to json: inout JSONBytes) {
+        json.beginObject()
+        switch source {
+        case .client(let id, _):
+            json.member("client", id)
+            json.member("status", (pool.client(ClientID(id))?.core.status ?? .disconnected).rawValue)
+        case .subscription(let id):
+            let resource = pool.resource(ResourceID(id))
+            let status = resource?.status
+            json.member("subscription", id)
+            json.member("client", resource?.client?.id.rawValue)
+            json.member("status", resource?.client?.core.status.rawValue)
+            json.member("active", status?.isActive ?? false)
+            json.member("subscribed", status?.isSubscribed ?? false)
+            json.key("lastError")
+            json.write(status?.lastError)
+        }
+        json.endObject()
+    }
+}

@@ -1,0 +1,217 @@
+package import EventHub
+internal import GatewayStreaming
+internal import LightstreamerClient
+package import Logging
+internal import MicroHTTPD
+internal import SessionCore
+package import SessionPool
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+internal import Synchronization
+
+/// Connects the pool of upstream sessions, the event hub, the REST interface and the HTTP server.
+package final class Gateway: Sendable {
+    /// The current configuration.
+    package let current: LiveConfiguration
+    /// The upstream sessions and subscriptions.
+    package let pool: SessionPool
+    /// The fan-out of events to streams.
+    package let hub: EventHub
+
+    private let logger: Logger
+    private let streams: StreamRegistry
+    private let access: AccessControl
+    let host: HTTPHost
+    private let daemon: RunningDaemon
+    private let cluster: ClusterNode?
+    private let stop = StopSignal()
+
+    /// How long a stop waits for the notification of the other members.
+    private static let leaveTime = Duration.seconds(1)
+
+    /// A gateway that is not running yet.
+    package init(configuration: GatewayConfiguration, logger: Logger) {
+        self.logger = logger
+        let (current, access) = (LiveConfiguration(configuration), AccessControl(configuration.access))
+        let (requests, upstreamMetrics, daemon) = (RequestMetrics(), UpstreamMetrics(), RunningDaemon())
+        (self.current, self.access, self.daemon) = (current, access, daemon)
+        hub = EventHub(
+            configuration: configuration.hub,
+            epoch: RandomID.make(prefix: "e"),
+            numbering: configuration.cluster.engine == .none ? .counted : .given,
+            clock: Moment.monotonic
+        )
+        let cluster = ClusterNode(configuration, hub: hub, logger: logger)
+        self.cluster = cluster
+        let changes: any ChangeSink = if let cluster { cluster } else { hub }
+        let sink = HubSink(hub: changes, cluster: cluster, owners: access.owners, upstreamMetrics: upstreamMetrics)
+        var client = ClientConfiguration()
+        client.logger = logger
+        pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
+        cluster?.attach(pool)
+        access.clusterTickets.withLock { $0 = cluster?.tickets }
+        streams = StreamRegistry(hub: hub)
+        var exposition = MetricsReport(
+            requests: requests,
+            upstreamMetrics: upstreamMetrics,
+            pool: pool,
+            hub: hub,
+            streams: streams,
+            daemon: { daemon.figures }
+        )
+        if let cluster { exposition.cluster = { cluster.figures } }
+        let report = exposition
+        host = HTTPHost(
+            current: current,
+            access: access,
+            pool: pool,
+            streams: streams,
+            requests: requests,
+            logger: logger,
+            cluster: cluster,
+            metrics: { report.text }
+        )
+    }
+
+    /// Serves requests until `beginShutdown` or cancellation. Then it sends `closing` to every stream, completes
+    /// pending responses within the grace time, disconnects from the upstreams and returns.
+    ///
+    /// - Parameter listening: Called once with the port, as soon as connections are accepted.
+    /// - Throws: `ListeningError` if it cannot listen; `DaemonError` for other failures of the HTTP server; the mistake
+    ///   in a key for the verification of tokens.
+    package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
+        let (streams, configuration, cluster) = (streams, configuration, cluster)
+        _ = try await access.load(configuration.access)
+        configuration.pool.sessionLimit.apply()
+        let daemon = Daemon(configuration: configuration.daemon, handler: host) { loop -> any StreamFeed in
+            let shard = streams.makeFeed(for: loop)
+            if let cluster { return ClusterFeed(shard: shard, node: cluster) }
+            return shard
+        }
+        let port: UInt16
+        do {
+            port = try daemon.start()
+        } catch .cannotListen(let reason) {
+            let http = configuration.http
+            throw ListeningError(service: "the gateway", host: http.host, port: Int(http.port), reason: reason)
+        }
+        self.daemon.set(daemon)
+        defer { daemon.close() }
+        logger.info("listening", metadata: ["address": "\(configuration.http.host)", "port": "\(port)"])
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.pool.run() }
+            group.addTask { await self.host.run() }
+            if let cluster { group.addTask { await cluster.run() } }
+            group.addTask { await KeySetLoader(access: self.access, logger: self.logger).run() }
+            await listening(port)
+            await stop.wait()
+            logger.info("stopping", metadata: ["streams": "\(streams.count)"])
+            host.stopAccepting()
+            daemon.stopAccepting()
+            await cluster?.leave(within: Self.leaveTime)
+            streams.closeAll(reason: "shutdown")
+            let isQuiet = await daemon.drain(within: configuration.shutdownGrace)
+            if !isQuiet { logger.warning("closed connections that were still busy at the end of the grace time") }
+            group.cancelAll()
+        }
+    }
+
+    /// The current configuration.
+    package var configuration: GatewayConfiguration { current.value }
+
+    /// Applies the settings that can change at run time: access, limits, origins, upstreams and their quotas, lingers,
+    /// the certificate. Only streams whose caller lost its rights are closed.
+    ///
+    /// - Returns: The changed keys that take effect with the next start only.
+    /// - Throws: `DaemonError` for an unusable certificate; the mistake in a key for the verification of tokens. Other
+    ///   settings are then left as they were.
+    package func reload(_ newer: GatewayConfiguration) async throws -> [String] {
+        let older = current.value
+        if let certificate = newer.http.certificate, older.http.certificate != nil {
+            try await daemon.replaceCertificate(certificate)
+        }
+        let isRevoked = try await access.load(newer.access)
+        pool.reload(newer.pool)
+        cluster?.reload(newer)
+        newer.pool.sessionLimit.apply()
+        current.replace(by: newer.keepingRestartSettings(of: older))
+        for stream in streams.list() where isRevoked(stream.owner.identity) {
+            streams.close(stream.summary.id, reason: "revoked")
+        }
+        return newer.restartKeys(changedFrom: older)
+    }
+
+    /// Makes `run` stop. May be called from any thread, more than once.
+    package func beginShutdown() { stop.set() }
+}
+
+/// A signal that is set once; any number of tasks may wait for it.
+struct StopSignal: Sendable {
+    private let stream: AsyncStream<Never>
+    private let source: AsyncStream<Never>.Continuation
+
+    init() {
+        (stream, source) = AsyncStream.makeStream(of: Never.self)
+    }
+
+    /// Sets the signal.
+    func set() { source.finish() }
+
+    /// Waits for the signal, or for cancellation.
+    func wait() async {
+        for await _ in stream {}
+    }
+}
+
+/// The HTTP server, once it runs.
+final class RunningDaemon: Sendable {
+    private let daemon = Mutex<Daemon?>(nil)
+
+    /// No server.
+    init() {}
+
+    /// Stores the running server.
+    func set(_ daemon: Daemon) { self.daemon.withLock { $0 = daemon } }
+
+    /// The figures of the server; all zero before it runs.
+    var figures: DaemonFigures { daemon.withLock { $0 }?.figures ?? DaemonFigures() }
+
+    /// Replaces the certificate for new connections. Does nothing before the server runs.
+    func replaceCertificate(_ certificate: DaemonConfiguration.Certificate) async throws(DaemonError) {
+        guard let daemon = daemon.withLock({ $0 }) else { return }
+        try await daemon.replaceCertificate(certificate)
+    }
+}
+
+/// The version of the gateway and of its contract, openapi.yaml.
+package enum GatewayVersion {
+    /// In the form of Semantic Versioning.
+    package static let text = "1.0.0"
+}
+
+/// A service cannot listen on its address.
+package struct ListeningError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The service, as the beginning of a sentence.
+    package let service: String
+    /// The address and port.
+    package let host: String
+    package let port: Int
+    /// The reason that the system gives.
+    package let reason: String
+
+    /// An error from its parts.
+    package init(service: String, host: String, port: Int, reason: String) {
+        self.service = service
+        self.host = host
+        self.port = port
+        self.reason = reason
+    }
+
+    /// One sentence with address and port.
+    package var description: String {
+        let isInUse = reason.contains("ddress already in use")
+        let advice = isInUse ? "the address is in use by another process" : reason
+        return "\(service) cannot listen on \(host.contains(":") ? "[\(host)]" : host):\(port): \(advice)"
+    }
+}

@@ -1,0 +1,266 @@
+package import GatewayStreaming
+package import Logging
+package import MicroHTTPD
+internal import SessionCore
+package import SessionPool
+
+/// Handles every HTTP request: routing, middleware, idempotency, errors, common headers, metrics and log.
+package final class HTTPHost: HTTPHandler {
+    let services: Services
+    let router: Router
+    let middlewares: [any Middleware]
+    private let idempotency = IdempotencyStore()
+    let requests: RequestMetrics
+    let logger: Logger
+
+    /// A host over the pool and the streams.
+    ///
+    /// - Parameters:
+    ///   - access: Authentication and authorization.
+    ///   - requests: The metrics of requests.
+    ///   - metrics: Returns the Prometheus text of `GET /metrics`.
+    package convenience init(
+        current: LiveConfiguration,
+        access: AccessControl,
+        pool: SessionPool,
+        streams: StreamRegistry,
+        requests: RequestMetrics,
+        logger: Logger,
+        cluster: ClusterNode? = nil,
+        metrics: @escaping @Sendable () -> String = { "" }
+    ) {
+        let services = Services(
+            current: current,
+            access: access,
+            pool: pool,
+            streams: streams,
+            streamResources: StreamResources { [weak cluster] in cluster?.releaseClaims(of: $0) },
+            timers: TimerQueue(clock: Moment.monotonic),
+            process: ProcessState(startedAt: Moment.monotonic()),
+            docs: DocsPage(),
+            metrics: metrics,
+            clock: Moment.monotonic,
+            cluster: cluster
+        )
+        self.init(services: services, middlewares: Self.guards(services), requests: requests, logger: logger)
+    }
+
+    /// Authentication, authorization and limits, in the order in which requests pass them.
+    static func guards(_ services: Services) -> [any Middleware] {
+        let access = services.access
+        let limits: @Sendable () -> RateConfiguration = { access.policy.configuration.limits }
+        return [
+            CORSMiddleware { access.policy },
+            KnownHosts { access.policy },
+            RateLimit(.address, rules: limits, clock: services.clock, cluster: services.cluster),
+            access,
+            RateLimit(.caller, rules: limits, clock: services.clock, cluster: services.cluster),
+        ]
+    }
+
+    init(
+        services: Services,
+        middlewares: [any Middleware],
+        requests: RequestMetrics = RequestMetrics(),
+        logger: Logger
+    ) {
+        self.services = services
+        self.middlewares = middlewares
+        self.requests = requests
+        self.logger = logger
+        router = Router(OperationTable.operations(services))
+        if let cluster = services.cluster { serveMembers(of: cluster) }
+    }
+
+    /// Runs the timers of waiting requests until cancelled; then all waiting requests get their responses.
+    package func run() async {
+        let services = services
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { services.docs.render() }
+            await services.timers.run()
+        }
+    }
+
+    /// Rejects new streams, reports not ready, and responds to all waiting requests.
+    package func stopAccepting() {
+        services.process.stop()
+        services.timers.stop()
+        services.background.stop()
+    }
+
+    // MARK: - HTTPHandler
+
+    /// Responds to a request at once, later, or with a stream.
+    package func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
+        switch admit(request) {
+        case .response(let response): .respond(response)
+        case .admitted(let call, let operation):
+            perform(call, operation, body: request.body, responder)
+        }
+    }
+
+    /// Performs all steps before the handler: routing, authentication, authorization, limits and negotiation.
+    package func screen(_ head: HTTPRequest) -> HTTPScreening {
+        switch admit(head) {
+        case .response(let response): .reject(response)
+        case .admitted(let call, let operation):
+            .accept { [self] request, responder in
+                perform(call, operation, body: request.body, responder)
+            }
+        }
+    }
+
+    /// Whether a request is a health check or reads metrics.
+    package func isOperational(_ head: HTTPRequest) -> Bool {
+        guard let path = try? RequestPath(raw: head.rawPath),
+            case .operation(let operation, _) = router.find(method: head.method, path: path)
+        else { return false }
+        return operation.isOperational
+    }
+
+    package func connectionsRefused(reason: String) {
+        logger.warning("new connections are refused by the system", metadata: ["reason": "\(reason)"])
+    }
+
+    /// The response to a request that the HTTP server rejected.
+    package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
+        let problem = ProblemDetails.problem(for: refusal)
+        let id = RequestIdentity.make()
+        let now = services.clock()
+        requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, from: now, to: now)
+        logger.debug("request refused", metadata: ["request": "\(id)", "status": "\(refusal.status)"])
+        let response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
+        return response.with("X-Request-Id", id).httpResponse
+    }
+
+    // MARK: - Steps
+
+    /// The outcome of the steps before the handler.
+    private enum Admission {
+        case admitted(Call, Operation)
+        case response(HTTPResponse)
+    }
+
+    private func admit(_ head: HTTPRequest) -> Admission {
+        var request = head
+        request.peer = services.access.policy.proxies.client(of: request)
+        let record = CallRecord(request, requestID: RequestIdentity.id(of: request), since: services.clock())
+        var call = Call(record: record, respond: { _ in })
+        do {
+            switch try route(&call) {
+            case .operation(let operation): return .admitted(call, operation)
+            case .response(let response): return .response(finish(response, record))
+            }
+        } catch {
+            return .response(rejection(error, of: call))
+        }
+    }
+
+    private func perform(
+        _ admitted: consuming Call,
+        _ operation: Operation,
+        body: [UInt8],
+        _ responder: HTTPResponder
+    ) -> HTTPDecision {
+        let record = admitted.record
+        var call = admitted
+        call.body = body
+        call.respond = { [self] in responder.respond(finish($0, record)) }
+        call.open = { [self] in responder.stream(finish($0, record), $1) }
+        call.onAbandonment = responder.onAbandonment
+        guard body.count > Self.largeBody else { return decide(call, operation) }
+        let isAdded = services.background.add { [self, call] in call.complete { try perform(call, operation) } }
+        if isAdded { return .wait }
+        return .respond(
+            rejection(Problem(.unavailable, detail: "Too many large requests are being processed."), of: call)
+        )
+    }
+
+    /// From this size on, in bytes, the background queue reads a body, which takes up to 0.25 µs a byte.
+    private static let largeBody = 16 * 1024
+
+    private func decide(_ call: Call, _ operation: Operation) -> HTTPDecision {
+        do {
+            switch try perform(call, operation) {
+            case .response(let response): return .respond(finish(response, call.record))
+            case .deferred: return .wait
+            case .stream(let head, let content): return .stream(finish(head, call.record), content)
+            }
+        } catch {
+            return .respond(rejection(error, of: call))
+        }
+    }
+
+    /// Performs a request on the member that has its resource. A request with an `Idempotency-Key` is performed once.
+    private func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        guard let cluster = services.cluster else {
+            return try idempotency.perform(call, operation, now: services.clock())
+        }
+        let routing = ClusterRouting(cluster: cluster, services: services, handle: performHere)
+        var limited = call
+        limited.open = { cluster.open($0, $1, for: call) }
+        let perform: @Sendable () throws -> OperationResult = { [limited] in
+            let result = try routing.perform(limited, operation)
+            guard case .stream(let head, let stream) = result, call.streamLimit != nil else { return result }
+            cluster.open(head, stream, for: call)
+            return .deferred
+        }
+        guard let ticket = call.ticket else { return try perform() }
+        return try cluster.use(ticket, for: call, perform)
+    }
+
+    /// Performs a request on this member of the cluster.
+    @Sendable func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        let handler = services.confirming(operation)
+        guard let cluster = services.cluster, let key = try IdempotencyStore.key(of: call, operation.method) else {
+            return try handler(call)
+        }
+        return ClusterIdempotency(cluster: cluster, isConfirmed: operation.changesResources).perform(call, key, handler)
+    }
+
+    private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
+        finish(ProblemDetails.response(to: call, for: error), call.record)
+    }
+
+    /// The result of routing: an operation, or a response without one.
+    private enum Route {
+        case operation(Operation)
+        case response(Response)
+    }
+
+    private func route(_ call: inout Call) throws -> Route {
+        if call.request.method == "OPTIONS", call.request.rawPath == "*" { return .response(Response(status: 204)) }
+        let match = router.find(method: call.request.method, path: try RequestPath(raw: call.request.rawPath))
+        var operation: Operation?
+        if case .operation(let found, let parameters) = match {
+            operation = found
+            call.record.operation = found.name
+            call.parameters = parameters
+            if found.query != nil { call.query = try Query(raw: call.request.rawQuery) }
+        }
+        for middleware in middlewares {
+            if let response = try middleware.admit(&call, operation: operation) { return .response(response) }
+        }
+        switch match {
+        case .operation(let operation, _):
+            if let names = operation.query { try call.query.allow(only: names) }
+            if operation.mediaTypes == .json {
+                _ = try AcceptHeader(call.header("Accept")).choose(["application/json"])
+            }
+            return .operation(operation)
+        case .options(let allow):
+            return .response(Response(status: 204).with("Allow", allow.joined(separator: ", ")))
+        case .methodNotAllowed(let allow):
+            var problem = Problem(
+                .methodNotAllowed,
+                detail: "The path allows \(allow.joined(separator: ", "))."
+            )
+            problem.headers.append("Allow", allow.joined(separator: ", "))
+            throw problem
+        case .notFound:
+            let suggestion = router.suggestion(for: try RequestPath(raw: call.request.rawPath))
+            let hint = suggestion.map { "did you mean \($0)?" } ?? "/docs lists the operations."
+            throw Problem(.notFound, detail: "No operation has this path; \(hint)")
+        }
+    }
+}

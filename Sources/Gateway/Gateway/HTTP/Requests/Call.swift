@@ -1,0 +1,162 @@
+internal import MicroHTTPD
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+internal import Synchronization
+
+/// A request with its operation, caller and id.
+struct Call: Sendable {
+    /// Registers an action for the case that the client leaves before a deferred response.
+    typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
+
+    /// The request itself, and data for the response and the metrics.
+    let record: CallRecord
+    /// The body of the request; empty until the steps before the handler are done.
+    var body: [UInt8] = []
+    /// The values of the path parameters.
+    var parameters = PathParameters()
+    /// The query, decoded.
+    var query = Query()
+    /// The caller.
+    var caller = Caller()
+    /// The id of a client of a removed member that the request recreates; nil: a new id.
+    var inheritedID: ClientID?
+    /// Whether the resource is only shown in a list, which does not count as use.
+    var isListing = false
+    /// Whether another member has forwarded the request.
+    var isForwarded = false
+    /// The ticket of the cluster that has to be used before the request is performed; nil: none.
+    var ticket: TicketUse?
+    /// The name in the cluster's log of a request with an `Idempotency-Key`; nil: the request cannot be repeated.
+    var idempotencyKey: RecordKey?
+    /// The generation of this member's reports to the cluster in which the log accepted the request; nil: the log was not
+    /// asked.
+    var generation: Int?
+    /// Sends a deferred response.
+    var respond: PendingResponse.Send
+    /// Sends a deferred stream.
+    var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void = { $1.onEnd(.neverOpened) }
+    /// Reports that the client left before a deferred response.
+    var onAbandonment: Abandonment = { _ in }
+
+    /// The head of the request.
+    var request: HTTPRequest { record.request }
+
+    /// The id of the request, in the response and in the log.
+    var requestID: String { record.requestID }
+
+    /// Whether the request asks for the head of the response only.
+    var isHead: Bool { request.method == "HEAD" }
+
+    /// The value of a path parameter of the operation.
+    func parameter(_ name: String) -> String { parameters[name] ?? "" }
+
+    /// The values of all lines of a header, joined by commas; nil without the header.
+    func header(_ name: String) -> String? { request.headers.joined(name) }
+
+    /// Calls a handler and sends its result as the deferred response.
+    func complete(_ handler: () throws -> OperationResult) {
+        do {
+            switch try handler() {
+            case .response(let response): respond(response)
+            case .deferred: break
+            case .stream(let head, let stream): open(head, stream)
+            }
+        } catch {
+            respond(ProblemDetails.response(to: self, for: error))
+        }
+    }
+}
+
+/// The result of a handler.
+enum OperationResult {
+    /// A complete response.
+    case response(Response)
+    /// The handler sends the response later, by `Call.respond`.
+    case deferred
+    /// A stream.
+    case stream(HTTPStreamHead, AdmittedStream)
+}
+
+/// A request with data for its response, which may be deferred, and for the metrics.
+///
+/// It is an object, so that copies of a `Call` share it.
+final class CallRecord: Sendable {
+    private struct State {
+        var headers = HTTPFields()
+        var operation: String?
+    }
+
+    /// The request; without its body.
+    let request: HTTPRequest
+    /// The id of the request, in the response and in the log.
+    let requestID: String
+    /// When the request arrived.
+    let since: Moment
+    private let state = Mutex(State())
+
+    /// A request without further data.
+    init(_ request: HTTPRequest, requestID: String, since: Moment) {
+        self.request = request
+        self.requestID = requestID
+        self.since = since
+    }
+
+    /// The name of the operation; nil before it is found.
+    var operation: String? {
+        get { state.withLock { $0.operation } }
+        set { state.withLock { $0.operation = newValue } }
+    }
+
+    /// Further headers of the response.
+    var headers: HTTPFields { state.withLock { $0.headers } }
+
+    /// Adds a header to the response.
+    func add(_ name: String, _ value: String) { state.withLock { $0.headers.append(name, value) } }
+}
+
+/// The id of a request: that of `X-Request-Id` if it is safe to log, or a new one.
+enum RequestIdentity {
+    /// The id of a request.
+    static func id(of request: HTTPRequest) -> String {
+        if let given = request.headers["X-Request-Id"], isSafe(given) { return given }
+        return make()
+    }
+
+    private static let next = Atomic(UInt64.random(in: .min ... .max))
+
+    /// A new id: the next number of a random sequence that starts at a different place in each process. A process reads
+    /// only one random number from the system.
+    static func make() -> String {
+        let number = SplitMix64.mixed(next.wrappingAdd(SplitMix64.increment, ordering: .relaxed).oldValue)
+        return String("r", hexadecimal: number)
+    }
+
+    /// The trace id of a `traceparent` (W3C Trace Context); nil without a valid one.
+    static func trace(of request: HTTPRequest) -> String? {
+        guard let header = request.headers["traceparent"] else { return nil }
+        let parts = header.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff", parts[1].utf8.count == 32,
+            parts[2].utf8.count == 16, parts[3].utf8.count == 2,
+            parts.prefix(4).allSatisfy({ $0.utf8.allSatisfy(isLowerHex) }),
+            parts[1].utf8.contains(where: { $0 != UInt8(ascii: "0") })
+        else { return nil }
+        return String(parts[1])
+    }
+
+    /// Whether an id has 1 to 128 characters that are safe in log lines and headers.
+    private static func isSafe(_ id: String) -> Bool {
+        (1...128).contains(id.utf8.count)
+            && id.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || "-_.:+/=@".utf8.contains(byte)
+            }
+    }
+
+    private static func isLowerHex(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+    }
+}

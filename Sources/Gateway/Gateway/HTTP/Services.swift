@@ -1,0 +1,183 @@
+internal import EventHub
+internal import GatewayStreaming
+internal import LightstreamerClient
+internal import Logging
+internal import SessionCore
+internal import SessionPool
+
+/// The services that handlers use. An object, because every handler of every request refers to it.
+final class Services: Sendable {
+    /// The current configuration.
+    let current: LiveConfiguration
+    /// Authentication and authorization.
+    let access: AccessControl
+    /// The upstream sessions and subscriptions.
+    let pool: SessionPool
+    /// The open streams.
+    let streams: StreamRegistry
+    /// The resources of streams.
+    let streamResources: StreamResources
+    /// The timers of waiting requests.
+    let timers: TimerQueue
+    /// The number of waiting requests of each caller.
+    let waiting = WaitingCounts()
+    /// The tables that were encoded last.
+    let encodedTables = EncodedTables()
+    /// Runs large work outside the threads of the HTTP server.
+    let background = BackgroundQueue()
+    /// The state of the process, for the health operations.
+    let process: ProcessState
+    /// The readable API page.
+    let docs: DocsPage
+    /// The metrics as Prometheus text.
+    let metrics: @Sendable () -> String
+    /// The time.
+    let clock: @Sendable () -> Moment
+    /// The cluster that the gateway belongs to; nil if it runs alone.
+    let cluster: ClusterNode?
+
+    init(
+        current: LiveConfiguration,
+        access: AccessControl,
+        pool: SessionPool,
+        streams: StreamRegistry,
+        streamResources: StreamResources,
+        timers: TimerQueue,
+        process: ProcessState,
+        docs: DocsPage,
+        metrics: @escaping @Sendable () -> String,
+        clock: @escaping @Sendable () -> Moment,
+        cluster: ClusterNode? = nil
+    ) {
+        self.current = current
+        self.access = access
+        self.pool = pool
+        self.streams = streams
+        self.streamResources = streamResources
+        self.timers = timers
+        self.process = process
+        self.docs = docs
+        self.metrics = metrics
+        self.clock = clock
+        self.cluster = cluster
+    }
+}
+
+extension Services {
+    /// The current configuration.
+    var configuration: GatewayConfiguration { current.value }
+
+    /// The values that null restores in the options of a client by address.
+    var defaultOptions: ConnectionOptionValues { pool.configuration.edition.defaultOptions }
+}
+
+/// Lookup of the resources that requests name. Resources that the caller may not see are reported as unknown.
+extension Services {
+    /// The permissions of the caller of a request.
+    func permissions(_ call: Call) -> Permissions {
+        Permissions(caller: call.caller, owners: access.owners, pool: pool, cluster: cluster)
+    }
+
+    /// The upstream of the path. Throws `unknownUpstream`.
+    func upstream(_ call: Call) throws(PoolError) -> UpstreamConfiguration {
+        let name = call.parameter("name")
+        guard permissions(call).sees(upstream: name), let upstream = pool.upstream(name) else {
+            throw .unknownUpstream(name)
+        }
+        return upstream
+    }
+
+    /// The client of the path, or the client with `id`; it counts as used, unless it is only listed. Throws
+    /// `unknownClient`.
+    func client(_ call: Call, id: String? = nil) throws(PoolError) -> PooledClient {
+        let id = ClientID(id ?? call.parameter("id"))
+        guard let client = pool.client(id), permissions(call).sees(client) else { throw .unknownClient(id.rawValue) }
+        return call.isListing ? client : try pool.usedClient(id)
+    }
+
+    /// The client of the path, if the caller may change it. Throws `unknownClient`, and a 403 problem for a client of
+    /// the pool.
+    func controlledClient(_ call: Call) throws -> PooledClient {
+        let client = try client(call)
+        guard permissions(call).controls(client) else {
+            throw Challenge.insufficient(.manage, "The client belongs to the pool and serves many.")
+        }
+        return client
+    }
+
+    /// The client of the path, if the caller may change it and it is dedicated. Throws as `controlledClient`, and a 409
+    /// problem for a client of the pool.
+    func dedicatedClient(_ call: Call) throws -> PooledClient {
+        let client = try controlledClient(call)
+        guard client.isDedicated else {
+            throw Problem(.notDedicated, detail: "The client belongs to the pool and serves many.")
+        }
+        return client
+    }
+
+    /// The subscription of the path; the dedicated client that carries it counts as used. Throws `unknownSubscription`.
+    func subscription(_ call: Call) throws(PoolError) -> SubscriptionResource {
+        let id = ResourceID(call.parameter("id"))
+        guard let resource = pool.resource(id), permissions(call).sees(resource) else {
+            throw .unknownSubscription(id.rawValue)
+        }
+        if case .dedicated(let client) = resource.home, !call.isListing { _ = try? pool.usedClient(client) }
+        return resource
+    }
+
+    /// The resources of the stream of the path. Throws `unknownStream`.
+    func stream(_ call: Call) throws(HubError) -> StreamResources.Entry {
+        let id = call.parameter("id")
+        guard let entry = streamResources.entry(id), permissions(call).sees(entry) else { throw .unknownStream(id) }
+        return entry
+    }
+
+    /// The subscription of the path, if a POST created it. Throws a 409 problem for a subscription that streams share.
+    func ownSubscription(_ call: Call) throws -> SubscriptionResource {
+        let resource = try subscription(call)
+        guard !resource.isImplicit else {
+            throw Problem(.lifecycle, detail: "The subscription belongs to the streams that joined it.")
+        }
+        return resource
+    }
+
+    /// A response with a client and those of its subscriptions that the caller sees.
+    func clientResponse(_ client: PooledClient, _ call: Call, status: Int = 200) -> Response {
+        let permissions = permissions(call)
+        let subscriptions = pool.subscriptions(of: client).filter(permissions.sees).map(\.id.rawValue)
+        return .json(status) { json in
+            ClientView.write(
+                client,
+                subscriptions: subscriptions,
+                isControlled: permissions.controls(client),
+                to: &json
+            )
+        }
+    }
+
+    /// A response with a subscription.
+    func subscriptionResponse(_ resource: SubscriptionResource, status: Int = 200) -> Response {
+        .json(status) { SubscriptionView.write(resource, of: pool, to: &$0) }
+    }
+}
+
+extension SubscriptionResource {
+    /// The dedicated client that the resource belongs to, or the pooled client that carries it; nil: none.
+    var carrierID: ClientID? {
+        if case .dedicated(let id) = home { id } else { client?.id }
+    }
+}
+
+/// The rule of the class reference for server addresses.
+enum ServerAddressRule {
+    /// The rule.
+    static let sentence = "An http or https URL without a query, of at most \(longest) characters, is expected."
+
+    /// The longest address, in bytes.
+    private static let longest = 2048
+
+    /// Whether the rule admits an address.
+    static func admits(_ address: String) -> Bool {
+        address.utf8.count <= longest && (try? LightstreamerClient(serverAddress: address)) != nil
+    }
+}

@@ -1,0 +1,308 @@
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+
+/// Runs libmicrohttpd and writes the streams of one shard, in turn, on one thread. Its state is confined to that
+/// thread after the call of `run`, except for the scheduler (see `LoopTurn`); other threads use its `StreamLoop`.
+final class LoopDriver {
+    let loop: StreamLoop
+    let configuration: DaemonConfiguration
+    let handler: any HTTPHandler
+    let ledger: ConnectionLedger
+    let scheduler: StreamScheduler
+    let requestTimes: RequestTimes
+    /// The date for heads that the loop writes itself.
+    var date = HTTPDate()
+    /// The counters of this shard.
+    var figures = DaemonFigures()
+    /// Responses close their connections, and no new ones are accepted.
+    private(set) var isWindingDown = false
+    /// Handlers are no longer called.
+    private(set) var isClosing = false
+
+    // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges those from there; the listening
+    // socket, the eventfd of the mailbox and the servers those from the top downwards.
+    private static let firstExchangeToken = UInt64(1) << 63
+    private static let listenerToken = UInt64.max
+    private static let mailboxToken = listenerToken - 1
+
+    private let poller: Poller
+    private let makeFeed: Daemon.FeedMaker
+    private let acceptor: Acceptor
+    /// The last server accepts new connections; the earlier ones only serve their open connections.
+    private var servers: [HTTPServer] = []
+    private var serverCount: UInt64 = 0
+    private var dueServers: Set<UInt64> = []
+    private var waiting: [UInt64: Exchange] = [:]
+    private var exchangeCount: UInt64 = 0
+    private var openExchanges = 0
+    private var pace: CollectionPace
+    private var drains: [(until: Moment, completion: @Sendable (Bool) -> Void)] = []
+
+    /// A driver that listens; it serves after the call of `run`.
+    ///
+    /// - Parameter listener: Owned by the driver, also if this fails.
+    init(
+        loop: StreamLoop,
+        configuration: DaemonConfiguration,
+        handler: any HTTPHandler,
+        ledger: ConnectionLedger,
+        listener: ListeningSocket,
+        makeFeed: @escaping Daemon.FeedMaker
+    ) throws(DaemonError) {
+        self.loop = loop
+        self.configuration = configuration
+        self.handler = handler
+        self.ledger = ledger
+        self.makeFeed = makeFeed
+        pace = CollectionPace(flushInterval: configuration.flushInterval)
+        let now = Moment.monotonic()
+        do {
+            poller = try Poller()
+        } catch {
+            listener.close()
+            throw error
+        }
+        scheduler = StreamScheduler(poller: poller, configuration: configuration, now: now)
+        requestTimes = RequestTimes(configuration: configuration, now: now)
+        acceptor = Acceptor(listener, token: Self.listenerToken, poller: poller, ledger: ledger) {
+            handler.connectionsRefused(reason: $0)
+        }
+        do throws(DaemonError) {
+            guard acceptor.begin(), poller.add(loop.mailbox.descriptor, token: Self.mailboxToken, .raised) else {
+                throw DaemonError.systemRefused(SystemText.last())
+            }
+            try addServer(certificate: configuration.certificate)
+        } catch {
+            acceptor.close()
+            throw error
+        }
+    }
+
+    /// Serves until the message `close`.
+    func run() {
+        scheduler.feed = makeFeed(loop)
+        // With a flush interval events are collected into larger writes, which only the loop makes.
+        if configuration.flushInterval == .zero { loop.turn.offer(scheduler) }
+        var waitTime: Int32 = 0
+        while !isClosing {
+            poller.wait(milliseconds: waitTime != 0 && loop.mailbox.beginWait() ? waitTime : 0)
+            let isCalled = loop.mailbox.endWait()
+            loop.turn.hold {
+                pass(isCalled: isCalled)
+                waitTime = timeToWait()
+            }
+        }
+        loop.turn.offer(nil)
+        shutDown()
+    }
+
+    /// Handles all that has occurred, and writes to some of the streams.
+    private func pass(isCalled: Bool) {
+        let now = Moment.monotonic()
+        scheduler.advance(to: now)
+        requestTimes.advance(to: now)
+        acceptor.advance(to: now)
+        if isCalled { loop.mailbox.take().forEach(act) }
+        takeOccurrences(now)
+        takeFeed(now)
+        runServers()
+        scheduler.serve()
+        report(now)
+    }
+
+    /// Frees the resources of a driver that was never run.
+    func abandon() {
+        shutDown()
+    }
+
+    /// The time for which the loop may sleep, in milliseconds.
+    private func timeToWait() -> Int32 {
+        if scheduler.hasQueue { return 0 }
+        var milliseconds = servers.compactMap { $0.timeout(at: scheduler.now) }.min() ?? .max
+        if milliseconds == 0 { return 0 }
+        let collection = loop.mailbox.isFeedWaiting ? pace.next : nil
+        let moments = [
+            scheduler.nextTick, requestTimes.nextTick, acceptor.pausedUntil, collection, drains.map(\.until).min(),
+        ]
+        if let next = moments.compactMap({ $0 }).min() {
+            let now = Moment.monotonic()
+            let wait = next <= now ? 0 : UInt64((next.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
+            milliseconds = min(milliseconds, wait)
+        }
+        return milliseconds == .max ? -1 : Int32(clamping: milliseconds)
+    }
+
+    private func takeOccurrences(_ now: Moment) {
+        for index in 0..<poller.count {
+            let occurrence = poller[index]
+            if occurrence.token == Self.mailboxToken {
+                continue
+            } else if occurrence.token == Self.listenerToken {
+                if let server = servers.last { acceptor.accept(into: server, now: now) }
+            } else if occurrence.token > Self.mailboxToken - 1 - serverCount {
+                dueServers.insert(occurrence.token)
+            } else if occurrence.token >= Self.firstExchangeToken {
+                abandon(occurrence.token - Self.firstExchangeToken)
+            } else {
+                scheduler.noticed(StreamID(rawValue: occurrence.token), occurrence.events)
+            }
+        }
+    }
+
+    private func takeFeed(_ now: Moment) {
+        guard !scheduler.isSharing, loop.mailbox.isFeedWaiting, pace.collects(at: now), loop.mailbox.takeFeed()
+        else { return }
+        scheduler.askFeed()
+    }
+
+    private func runServers() {
+        for server in servers {
+            let isDue = dueServers.contains(server.token)
+            if isDue || server.mustRun(at: scheduler.now) { server.run(at: scheduler.now, isDue: isDue) }
+        }
+        dueServers.removeAll(keepingCapacity: true)
+        while servers.count > 1, let index = servers.dropLast().firstIndex(where: { $0.connections == 0 }) {
+            remove(servers.remove(at: index))
+        }
+    }
+
+    private func report(_ now: Moment) {
+        figures.streams = scheduler.count
+        figures.blockedStreams = scheduler.blockedCount
+        figures.streamBytes = scheduler.byteCount
+        loop.figures.withLock { $0 = figures }
+        guard !drains.isEmpty else { return }
+        let isQuiet = openExchanges == 0 && scheduler.count == 0
+        drains.removeAll { drain in
+            if isQuiet || drain.until <= now { drain.completion(isQuiet) }
+            return isQuiet || drain.until <= now
+        }
+    }
+}
+
+/// Handles the messages of other threads.
+extension LoopDriver {
+    private func act(_ message: LoopMessage) {
+        switch message {
+        case .answer(let id, let answer):
+            if let exchange = takeWaiting(id) {
+                exchange.server.answer(exchange, answer)
+            } else {
+                answer.refuse()
+            }
+        case .replaceCertificate(let certificate, let completion):
+            completion(replace(certificate))
+        case .stopAccepting:
+            stopAccepting()
+        case .drain(let moment, let completion):
+            drains.append((moment, completion))
+        case .close:
+            isClosing = true
+        }
+    }
+
+    private func addServer(certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
+        serverCount += 1
+        let server = try HTTPServer(
+            driver: self,
+            token: Self.mailboxToken - serverCount,
+            certificate: certificate
+        )
+        guard poller.add(server.descriptor, token: server.token, .readable) else {
+            server.stop()
+            throw .systemRefused(SystemText.last())
+        }
+        servers.append(server)
+    }
+
+    private func replace(_ certificate: DaemonConfiguration.Certificate) -> DaemonError? {
+        guard let present = servers.last, present.isSecure else { return .notSecure }
+        do {
+            try addServer(certificate: certificate)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func stopAccepting() {
+        isWindingDown = true
+        acceptor.close()
+    }
+
+    private func remove(_ server: HTTPServer) {
+        poller.remove(server.descriptor)
+        server.stop()
+    }
+
+    /// Ends all streams and servers. No connection may be suspended when the library's daemons stop.
+    private func shutDown() {
+        isClosing = true
+        stopAccepting()
+        scheduler.endAll(.daemonClosed)
+        for id in Array(waiting.keys) {
+            guard let exchange = takeWaiting(id) else { continue }
+            exchange.server.answer(exchange, .response(HTTPResponse(status: 503)))
+        }
+        loop.mailbox.close()
+        servers.forEach { $0.run(at: scheduler.now, isDue: true) }
+        servers.forEach(remove)
+        servers = []
+        drains.forEach { $0.completion(true) }
+        drains = []
+        report(Moment.monotonic())
+    }
+}
+
+/// The exchanges of all servers.
+extension LoopDriver {
+    /// A request line was read.
+    func beginExchange(
+        on server: HTTPServer,
+        target: TargetText,
+        _ connection: OpaquePointer,
+        _ record: ConnectionRecord
+    ) -> Exchange {
+        exchangeCount += 1
+        openExchanges += 1
+        return Exchange(id: exchangeCount, server: server, connection: connection, record: record, target: target)
+    }
+
+    /// Registers a suspended exchange until its response, or until its client leaves: the library does not watch a
+    /// suspended connection. The descriptor stays in the epoll set after the response, because the next request of a
+    /// connection that waited usually waits as well.
+    func wait(for exchange: Exchange) {
+        waiting[exchange.id] = exchange
+        let (record, token) = (exchange.record, Self.firstExchangeToken + exchange.id)
+        if record.isWatched {
+            poller.change(record.descriptor, token: token, .closedOnce)
+        } else {
+            record.isWatched = poller.add(record.descriptor, token: token, .closedOnce)
+        }
+    }
+
+    /// Removes the descriptor of a connection, which becomes a stream, from the epoll set.
+    func stopWatching(_ record: ConnectionRecord) {
+        guard record.isWatched else { return }
+        record.isWatched = false
+        poller.remove(record.descriptor)
+    }
+
+    /// Removes an exchange from the waiting ones and returns it; nil if it is not waiting.
+    private func takeWaiting(_ id: UInt64) -> Exchange? { waiting.removeValue(forKey: id) }
+
+    /// The client of a waiting exchange closed its connection.
+    private func abandon(_ id: UInt64) {
+        guard let exchange = takeWaiting(id) else { return }
+        exchange.phase = .over
+        exchange.responder?.abandon()
+        exchange.resume()
+    }
+
+    /// A request has ended.
+    func endExchange(_ exchange: Exchange) {
+        openExchanges -= 1
+        waiting[exchange.id] = nil
+    }
+}

@@ -1,0 +1,304 @@
+internal import Primitives
+internal import Primitives
+internal import StreamIO
+
+/// The open streams of a loop: their numbers, their turns, their deadlines. Used by the thread that has the loop's turn.
+///
+/// Bytes for many streams are written to their sinks from here, without access to their writers and contents, which
+/// are not in the processor's caches. Other streams are visited if they are due: the content appends ranges of shared
+/// bytes to the one batch of the loop, and one system call sends them. Neither path allocates or takes a lock.
+final class StreamScheduler {
+    private struct Entry {
+        var writer: StreamWriter?
+        var generation: UInt32 = 0
+        /// Takes shared writes; nil if the stream does not, or is blocked.
+        var sink: StreamSink?
+        var isQueued = false
+    }
+
+    /// The number of streams visited before the loop handles other events.
+    private static let sliceLength = 512
+
+    /// Opens streams and reports those that are due; set before the first stream.
+    var feed: (any StreamFeed)?
+    /// The time of the present pass.
+    private(set) var now: Moment
+    /// Open streams.
+    private(set) var count = 0
+    /// Streams whose clients accept no bytes at present.
+    private(set) var blockedCount = 0
+    private let poller: Poller
+    private let blockedTimeout: Duration
+    private let output = StreamOutput()
+    private var entries: [Entry] = []
+    private var free: [Int] = []
+    private var wheel: TimerWheel
+    private var batch: StreamBatch
+    private var queue: [Int] = []
+    private var queueHead = 0
+    private var news = FeedNews()
+    private var shared = SharedTurns()
+    /// Shared writes to single streams that the kernel did not accept as a whole.
+    private var shortfalls: [(stream: StreamID, write: SharedWrite, result: StreamOutput.Result)] = []
+    private var rotation = 0
+    private var due: [Int] = []
+    /// The most streams to which a publishing thread writes.
+    private let directLimit: Int
+    /// When a publishing thread may write again.
+    private var nextDirectWrite = Moment.zero
+
+    init(poller: Poller, configuration: DaemonConfiguration, now: Moment) {
+        self.poller = poller
+        self.now = now
+        blockedTimeout = configuration.blockedStreamTimeout
+        wheel = TimerWheel(granularity: .milliseconds(10), now: now)
+        batch = StreamBatch(byteLimit: configuration.batchLimit, pieceLimit: 256)
+        directLimit = max(1, Self.directLimit / configuration.shards)
+    }
+
+    /// Whether there is something to do without a further event.
+    var hasQueue: Bool { queueHead < queue.count || isSharing || !shortfalls.isEmpty }
+    /// Whether a shared write is under way, which delays the next collection from the feed.
+    var isSharing: Bool { !shared.isEmpty }
+    /// When `advance` is due.
+    var nextTick: Moment? { wheel.nextTick }
+    /// Bytes sent so far.
+    var byteCount: UInt64 { output.total }
+
+    /// Opens a stream and returns its writer. Nil if the stream cannot be opened or its descriptor cannot be watched;
+    /// the stream then ends with `neverOpened`.
+    func open(
+        _ stream: AdmittedStream,
+        framing: StreamFraming,
+        makeWriter: (OpenStream) -> StreamWriter
+    ) -> StreamWriter? {
+        guard let feed else {
+            stream.onEnd(.neverOpened)
+            return nil
+        }
+        let slot = free.popLast() ?? entries.count
+        if slot == entries.count { entries.append(Entry()) }
+        let id = StreamID(slot: slot, generation: entries[slot].generation)
+        let content = feed.open(StreamOpening(stream: stream.id, id: id, framing: framing, now: now))
+        let opened = OpenStream(id: id, content: content, onEnd: stream.onEnd)
+        let writer = makeWriter(opened)
+        guard writer.begin(poller) else {
+            free.append(slot)
+            entries[slot].generation = (entries[slot].generation &+ 1) & StreamID.generationMask
+            opened.ended(.neverOpened)
+            return nil
+        }
+        entries[slot].writer = writer
+        entries[slot].sink = writer.sharedSink
+        count += 1
+        enqueue(slot)
+        return writer
+    }
+
+    /// Collects from the feed and queues the due streams. Each pass begins with another stream, for fairness.
+    func askFeed() {
+        guard let feed, !isSharing else { return }
+        news.removeAll()
+        feed.collect(into: &news, now: now)
+        takeNews()
+        nextDirectWrite = Moment(nanoseconds: now.nanoseconds &+ Self.quietTime)
+    }
+
+    /// Queues what was collected.
+    private func takeNews() {
+        shared.begin(news.shared)
+        news.shared.removeAll(keepingCapacity: true)
+        rotation = TurnRotation.next(rotation)
+        guard !news.ready.isEmpty else { return }
+        let start = rotation % news.ready.count
+        for index in 0..<news.ready.count {
+            let id = news.ready[(start + index) % news.ready.count]
+            if writer(of: id) != nil { enqueue(id.slot) }
+        }
+    }
+
+    /// Begins a pass: queues the streams whose deadline has passed; those past their last deadline are closed.
+    func advance(to now: Moment) {
+        self.now = now
+        settleShortfalls()
+        due.removeAll(keepingCapacity: true)
+        wheel.advance(to: now, due: &due)
+        for slot in due {
+            guard let writer = entries[slot].writer else { continue }
+            if let since = writer.blockedSince {
+                if since + blockedTimeout <= now {
+                    end(slot, writer, .blockedTooLong)
+                } else {
+                    wheel.schedule(slot, at: since + blockedTimeout)
+                }
+            } else {
+                enqueue(slot)
+            }
+        }
+    }
+
+    /// Writes up to a number of streams: first the shared writes, then the queued streams.
+    func serve() {
+        share()
+        settleShortfalls()
+        guard !isSharing else { return }
+        var left = min(queue.count - queueHead, Self.sliceLength)
+        while left > 0 {
+            left -= 1
+            let slot = queue[queueHead]
+            queueHead += 1
+            entries[slot].isQueued = false
+            guard let writer = entries[slot].writer else { continue }
+            let wasBlocked = writer.blockedSince != nil
+            let outcome = writer.write(&batch, output, poller, now: now)
+            settle(slot, writer, outcome, wasBlocked: wasBlocked)
+        }
+        if queueHead > queue.count / 2 {
+            queue.removeFirst(queueHead)
+            queueHead = 0
+        }
+    }
+
+    /// An event of the descriptor of a stream.
+    func noticed(_ id: StreamID, _ events: Poller.Events) {
+        guard let writer = writer(of: id) else { return }
+        let wasBlocked = writer.blockedSince != nil
+        if let outcome = writer.noticed(events, output, poller, now: now) {
+            settle(id.slot, writer, outcome, wasBlocked: wasBlocked)
+        }
+    }
+
+    /// Ends all streams.
+    func endAll(_ reason: StreamEnd) {
+        settleShortfalls()
+        for slot in entries.indices {
+            if let writer = entries[slot].writer { end(slot, writer, reason) }
+        }
+    }
+
+    private func writer(of id: StreamID) -> StreamWriter? {
+        guard id.slot < entries.count, entries[id.slot].generation == id.generation else { return nil }
+        return entries[id.slot].writer
+    }
+
+    private func enqueue(_ slot: Int) {
+        guard !entries[slot].isQueued else { return }
+        entries[slot].isQueued = true
+        queue.append(slot)
+    }
+
+    private func settle(_ slot: Int, _ writer: StreamWriter, _ outcome: WriteOutcome, wasBlocked: Bool) {
+        let isBlocked = writer.blockedSince != nil
+        if isBlocked != wasBlocked {
+            blockedCount += isBlocked ? 1 : -1
+            entries[slot].sink = writer.sharedSink
+        }
+        switch outcome {
+        case .idle(let deadline):
+            schedule(slot, deadline)
+        case .more:
+            wheel.cancel(slot)
+            enqueue(slot)
+        case .blocked:
+            schedule(slot, writer.blockedSince.map { $0 + blockedTimeout })
+            if !wasBlocked { writer.stream.content.blocked() }
+        case .over(let reason):
+            end(slot, writer, reason)
+        }
+    }
+
+    private func schedule(_ slot: Int, _ deadline: Moment?) {
+        if let deadline {
+            wheel.schedule(slot, at: deadline)
+        } else {
+            wheel.cancel(slot)
+        }
+    }
+
+    private func end(_ slot: Int, _ writer: StreamWriter, _ reason: StreamEnd) {
+        remove(slot, writer)
+        writer.end(output, poller, closingBody: reason == .daemonClosed)
+        writer.stream.ended(reason)
+    }
+
+    private func remove(_ slot: Int, _ writer: StreamWriter) {
+        if writer.blockedSince != nil { blockedCount -= 1 }
+        wheel.cancel(slot)
+        batch.removeAll()
+        entries[slot].writer = nil
+        entries[slot].sink = nil
+        entries[slot].generation = (entries[slot].generation &+ 1) & StreamID.generationMask
+        free.append(slot)
+        count -= 1
+    }
+}
+
+/// Writes the same bytes to many streams.
+extension StreamScheduler {
+    private func share() {
+        var left = Self.sliceLength
+        while left > 0, let slice = shared.next(atMost: left) {
+            left -= max(1, slice.turns.count)
+            let load = output.load(slice.write.pieces[...])
+            for turn in slice.turns {
+                let id = slice.stream(at: turn)
+                guard id.slot < entries.count else { continue }
+                // Reads the sink alone: a copy of the whole entry would retain the writer, and so access its memory.
+                guard let sink = entries[id.slot].sink, entries[id.slot].generation == id.generation
+                else { continue }
+                let result = output.write(load, to: sink)
+                if case .written(load.bytes) = result { continue }
+                entries[id.slot].sink = nil
+                shortfalls.append((id, slice.write, result))
+            }
+        }
+    }
+
+    /// Keeps the rest of writes that fell short, and ends the streams whose connections broke. Before it, no further
+    /// bytes are collected for these streams.
+    private func settleShortfalls() {
+        while let (stream, write, result) = shortfalls.popLast() {
+            guard let writer = writer(of: stream) else { continue }
+            switch result {
+            case .written(let count):
+                writer.keep(write.pieces, after: count, poller, now: now)
+                settle(stream.slot, writer, .blocked, wasBlocked: false)
+            case .broken:
+                end(stream.slot, writer, .peerClosed)
+            }
+        }
+    }
+}
+
+/// Writes in place of the loop's thread while that waits.
+extension StreamScheduler {
+    /// The most streams of all loops to which a publishing thread writes: a write costs as much as to wake a loop.
+    private static let directLimit = 8
+    /// The time without events, in nanoseconds, before a publishing thread writes. Of events that follow each other more
+    /// closely the loop writes several in one system call.
+    private static let quietTime: Int64 = 50_000
+    /// The least such time in multiples of the last write of a publishing thread, which thus spends at most a fifth of
+    /// its time on writes.
+    private static let quietShare: Int64 = 4
+
+    /// Writes new events that are for a few streams to their sockets.
+    ///
+    /// The calling thread may hold locks. Therefore it calls neither contents nor the actions at the end of a stream,
+    /// which could need them: if a write falls short, the loop continues.
+    ///
+    /// - Parameter clock: The time.
+    /// - Returns: Whether nothing is left to do for the loop.
+    func writeDirectly(clock: () -> Moment = Moment.monotonic) -> Bool {
+        guard let feed, !hasQueue else { return false }
+        let start = clock()
+        guard start >= nextDirectWrite else { return false }
+        news.removeAll()
+        guard feed.collect(into: &news, ifAtMost: directLimit, now: start) else { return false }
+        takeNews()
+        share()
+        let end = clock()
+        let quietTime = max(Self.quietTime, (end.nanoseconds &- start.nanoseconds) &* Self.quietShare)
+        nextDirectWrite = Moment(nanoseconds: end.nanoseconds &+ quietTime)
+        return !hasQueue
+    }
+}

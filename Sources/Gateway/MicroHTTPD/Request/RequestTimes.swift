@@ -1,0 +1,84 @@
+internal import Glibc
+internal import Primitives
+
+/// The connections of a loop, with the deadlines of their requests. The library's own timeout restarts with every
+/// byte, so that a client could send single bytes without end. Confined to the loop's thread.
+final class RequestTimes {
+    // In nanoseconds: the conversion of a `Duration` is a division of 128 bits.
+    private let requestTimeout: Int64
+    /// The time between the requests of a connection.
+    private let pauseTimeout: Int64
+    /// The time within which a connection beyond the limit has to send its request.
+    private static let reservedRequestTimeout = Duration.seconds(5).clampedNanoseconds
+    private let responseTimeout: Int64
+    /// A client that accepts fewer bytes in a second is too slow.
+    static let leastBytesPerSecond = 64 * 1024
+    /// The longest time that a response can have because of its size, in seconds.
+    private static let longestTransfer = 86_400
+    private var records: [ConnectionRecord?] = []
+    private var free: [Int] = []
+    private var wheel: TimerWheel
+    private var due: [Int] = []
+    private var now: Moment
+
+    init(configuration: DaemonConfiguration, now: Moment) {
+        requestTimeout = configuration.requestTimeout.clampedNanoseconds
+        pauseTimeout = (configuration.idleTimeout + configuration.requestTimeout).clampedNanoseconds
+        responseTimeout = configuration.responseTimeout.clampedNanoseconds
+        self.now = now
+        wheel = TimerWheel(granularity: .milliseconds(100), now: now)
+    }
+
+    /// When `advance` is due.
+    var nextTick: Moment? { wheel.nextTick }
+
+    /// A connection was accepted; its first request is due.
+    func add(_ place: ConnectionPlace, of server: HTTPServer) -> ConnectionRecord {
+        let slot = free.popLast() ?? records.count
+        let record = ConnectionRecord(server: server, place: place, slot: slot)
+        if slot == records.count { records.append(record) } else { records[slot] = record }
+        let limit = place.isReserved ? min(Self.reservedRequestTimeout, requestTimeout) : requestTimeout
+        wheel.schedule(slot, at: now.advanced(by: limit))
+        return record
+    }
+
+    /// The connection is closed.
+    func remove(_ record: ConnectionRecord) {
+        wheel.cancel(record.slot)
+        records[record.slot] = nil
+        free.append(record.slot)
+    }
+
+    /// A request line was received: the rest has to follow within the request timeout, or at an earlier deadline.
+    func requestBegan(_ record: ConnectionRecord) {
+        let limit = now.advanced(by: requestTimeout)
+        if let earlier = wheel.deadline(of: record.slot), earlier < limit { return }
+        wheel.schedule(record.slot, at: limit)
+    }
+
+    /// The request is complete: no limit while it is being answered.
+    func requestArrived(_ record: ConnectionRecord) {
+        wheel.cancel(record.slot)
+    }
+
+    /// The response is ready: its client has to accept it in time.
+    func responseBegan(_ record: ConnectionRecord, size: Int) {
+        let transfer = Int64(min(size / Self.leastBytesPerSecond, Self.longestTransfer)) * 1_000_000_000
+        wheel.schedule(record.slot, at: now.advanced(by: responseTimeout).advanced(by: transfer))
+    }
+
+    /// The request is answered: the connection may be idle before the next one.
+    func requestEnded(_ record: ConnectionRecord) {
+        wheel.schedule(record.slot, at: now.advanced(by: pauseTimeout))
+    }
+
+    /// Shuts down late connections. The library detects the end of input and closes them.
+    func advance(to now: Moment) {
+        self.now = now
+        due.removeAll(keepingCapacity: true)
+        wheel.advance(to: now, due: &due)
+        for slot in due {
+            if let record = records[slot] { shutdown(record.descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+internal import Glibc
+internal import Primitives
+internal import Synchronization
+
+/// Counts the connections of all shards, in all and by address, and the bytes of request bodies, against their limits.
+final class ConnectionLedger: Sendable {
+    fileprivate struct Counts {
+        var limit: Int
+        var open = 0
+        var byAddress: [String: Int] = [:]
+        /// Connections beyond the limit, in all and by address.
+        var reserved = 0
+        var reservedByAddress: [String: Int] = [:]
+        /// Connections of the reserve whose requests are not complete, oldest first.
+        var silent: [ConnectionPlace] = []
+        /// Connections that lost their places in the reserve to newer ones and are not closed yet.
+        var displaced: Set<Int32> = []
+        var accepted: UInt64 = 0
+        var refused: UInt64 = 0
+    }
+
+    /// The part of the reserve that one address can take.
+    private static let reserveShare = 4
+    /// The most connections that have lost their places and are not closed yet.
+    private static let mostDisplaced = 64
+    /// The least time between two reports that the system refuses connections.
+    private static let reportInterval = Duration.seconds(60)
+
+    private let limitPerAddress: Int
+    private let reserve: Int
+    private let group: @Sendable (String) -> String?
+    private let counts: Mutex<Counts>
+    private let bodyBudget: Int
+    private let bodyBytes = Atomic(0)
+    private let lastReport = Mutex<Moment?>(nil)
+
+    /// - Parameters:
+    ///   - limit: Connections at a time.
+    ///   - reserve: Connections beyond that limit, for operational requests.
+    ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
+    ///   - group: The group that an address counts in; nil: it is not limited.
+    ///   - bodyBudget: Bytes of all request bodies at a time.
+    init(
+        limit: Int,
+        reserve: Int,
+        limitPerAddress: Int,
+        group: @escaping @Sendable (String) -> String?,
+        bodyBudget: Int
+    ) {
+        self.reserve = reserve
+        self.limitPerAddress = limitPerAddress
+        self.group = group
+        self.bodyBudget = bodyBudget
+        counts = Mutex(Counts(limit: limit))
+    }
+
+    /// Lowers the limit to that of the system.
+    func lower(to limit: Int) {
+        counts.withLock { $0.limit = min($0.limit, limit) }
+    }
+
+    /// A place for one more connection, counted from now on; nil, and counted as refused, if a limit is reached.
+    ///
+    /// If the reserve is used up, the oldest of its connections whose request is not complete loses its place and is shut
+    /// down: silent connections cannot keep operational requests away.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor of the connection.
+    ///   - beyondLimit: True if only a place of the reserve may be given, as if the limit were reached.
+    func admit(_ peer: PeerAddress, descriptor: Int32, beyondLimit: Bool = false) -> ConnectionPlace? {
+        let group = limitedGroup(of: peer)
+        return counts.withLock { counts in
+            if let group, counts.byAddress[group, default: 0] >= limitPerAddress {
+                counts.refused += 1
+                return nil
+            }
+            // Connections of the reserve count as well: two loops may admit connections out of their order of arrival.
+            let isReserved = beyondLimit || counts.open + counts.reserved >= counts.limit
+            if isReserved {
+                let share = group == nil ? reserve : max(1, reserve / Self.reserveShare)
+                let isShareFull = counts.reservedByAddress[peer.host, default: 0] >= share
+                if isShareFull || counts.reserved >= reserve {
+                    guard counts.displaced.count < Self.mostDisplaced,
+                        counts.displace(from: isShareFull ? peer.host : nil)
+                    else {
+                        counts.refused += 1
+                        return nil
+                    }
+                }
+                counts.reserved += 1
+                counts.reservedByAddress[peer.host, default: 0] += 1
+            } else {
+                counts.open += 1
+            }
+            if let group { counts.byAddress[group, default: 0] += 1 }
+            counts.accepted += 1
+            return ConnectionPlace(peer: peer, descriptor: descriptor, isReserved: isReserved)
+        }
+    }
+
+    /// The library has the connection, which is open until `release`, and waits for its request.
+    func requestAwaited(on place: ConnectionPlace) {
+        if place.isReserved { counts.withLock { $0.silent.append(place) } }
+    }
+
+    /// A request is complete: its connection keeps its place until the response has been sent.
+    func requestArrived(on place: ConnectionPlace) {
+        guard place.isReserved else { return }
+        counts.withLock { $0.removeSilent(place) }
+    }
+
+    /// Removes a connection from the counts.
+    func release(_ place: ConnectionPlace) {
+        let group = limitedGroup(of: place.peer)
+        counts.withLock { counts in
+            if !place.isReserved {
+                counts.open -= 1
+            } else if counts.displaced.remove(place.descriptor) == nil {
+                counts.leaveReserve(place)
+            }
+            if let group { counts.byAddress.decrement(group) }
+        }
+    }
+
+    /// Whether to report now that the system refuses connections: true at most once in each `reportInterval`.
+    func mayReportRefusal(at now: Moment) -> Bool {
+        lastReport.withLock { last in
+            if let last, now - last < Self.reportInterval { return false }
+            last = now
+            return true
+        }
+    }
+
+    private func limitedGroup(of peer: PeerAddress) -> String? { limitPerAddress > 0 ? group(peer.host) : nil }
+
+    /// Reserves memory for a part of a body; false if the budget is used up.
+    func reserveBody(_ count: Int) -> Bool {
+        let total = bodyBytes.wrappingAdd(count, ordering: .relaxed).newValue
+        if total <= bodyBudget { return true }
+        bodyBytes.wrappingSubtract(count, ordering: .relaxed)
+        return false
+    }
+
+    /// Returns memory that was reserved for bodies.
+    func releaseBody(_ count: Int) {
+        if count > 0 { bodyBytes.wrappingSubtract(count, ordering: .relaxed) }
+    }
+
+    /// The counts, written into the figures.
+    func report(in figures: inout DaemonFigures) {
+        counts.withLock { counts in
+            figures.connections = counts.open + counts.reserved
+            figures.acceptedConnections = counts.accepted
+            figures.refusedConnections = counts.refused
+        }
+    }
+}
+
+extension ConnectionLedger.Counts {
+    /// Shuts down the oldest silent connection of the reserve, of one address if there is a host; false if there is none.
+    fileprivate mutating func displace(from host: String?) -> Bool {
+        guard let place = silent.first(where: { host == nil || $0.peer.host == host }) else { return false }
+        leaveReserve(place)
+        displaced.insert(place.descriptor)
+        // The library detects the end of input and closes the connection.
+        shutdown(place.descriptor, Int32(SHUT_RDWR))
+        return true
+    }
+
+    fileprivate mutating func leaveReserve(_ place: ConnectionPlace) {
+        removeSilent(place)
+        reserved -= 1
+        reservedByAddress.decrement(place.peer.host)
+    }
+
+    fileprivate mutating func removeSilent(_ place: ConnectionPlace) {
+        if let index = silent.firstIndex(where: { $0.descriptor == place.descriptor }) { silent.remove(at: index) }
+    }
+}
+
+extension [String: Int] {
+    /// Subtracts one from a count, and removes a count that becomes zero.
+    fileprivate mutating func decrement(_ key: String) {
+        guard let count = self[key] else { return }
+        self[key] = count > 1 ? count - 1 : nil
+    }
+}
+
+/// The place of a connection in the counts of the ledger.
+struct ConnectionPlace: Sendable {
+    /// The address of the client.
+    let peer: PeerAddress
+    /// The descriptor of the connection.
+    let descriptor: Int32
+    /// The connection is beyond the limit: it may only send operational requests.
+    let isReserved: Bool
+}
+
+/// The record of a connection while the library has it. Confined to its loop's thread.
+final class ConnectionRecord {
+    /// The server that has it; it outlives its connections.
+    unowned let server: HTTPServer
+    /// Its place in the counts.
+    let place: ConnectionPlace
+    /// The descriptor is in the loop's epoll set, since a request of the connection waited.
+    var isWatched = false
+    /// The connection became a stream, which continues, and is counted, without the library.
+    var isTakenOver = false
+    /// The connection is encrypted and has not sent a request yet.
+    var isHandshaking = false
+    /// A response of the handler is being queued.
+    var isQueueing = false
+    /// The head of the present request has a line that begins with a colon, where the library ends the head.
+    var hasNamelessLine = false
+    /// The place in the loop's table of connections.
+    let slot: Int
+    /// The descriptor that the library uses for the connection.
+    var descriptor: Int32 { place.descriptor }
+
+    init(server: HTTPServer, place: ConnectionPlace, slot: Int) {
+        self.server = server
+        self.place = place
+        self.slot = slot
+    }
+}

@@ -1,0 +1,222 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Primitives
+
+/// One libmicrohttpd daemon inside a loop: it parses requests, applies limits and answers. The daemon has no thread:
+/// the loop runs it and accepts its connections. A loop has one server, and for a while an older one beside it after
+/// its certificate was replaced. Confined to the loop's thread.
+final class HTTPServer {
+    /// The loop, which outlives its servers.
+    unowned let driver: LoopDriver
+    /// The token of its descriptor.
+    let token: UInt64
+    /// Whether its connections are encrypted.
+    let isSecure: Bool
+    /// Readable when the library has work.
+    private(set) var descriptor: Int32 = -1
+    /// Its open connections.
+    var connections = 0
+    /// Connections that were added and that the library has not reported yet, by descriptor.
+    private var added: [Int32: ConnectionPlace] = [:]
+    /// Whether a connection was added or resumed, which the library's own timeout does not include.
+    private var hasWork = false
+    /// Requests whose chunked body is being received, by id.
+    private var chunkedBodies: [UInt64: Exchange] = [:]
+    /// Encrypted connections that have not sent a request yet.
+    private var handshakes = 0
+    /// Responses that are being sent, streams excepted.
+    private var responses = 0
+    private var retries = RetryPace()
+    /// The longest pause within a chunked body while the library retries.
+    private static let longestPause = Duration.seconds(1)
+    private var daemon: OpaquePointer?
+    // The library keeps the pointers, so the text must not move; freed in `stop`.
+    private var certificate: UnsafeMutablePointer<CChar>?
+    private var key: UnsafeMutablePointer<CChar>?
+
+    /// Starts a daemon without connections.
+    init(
+        driver: LoopDriver,
+        token: UInt64,
+        certificate: DaemonConfiguration.Certificate?
+    ) throws(DaemonError) {
+        self.driver = driver
+        self.token = token
+        isSecure = certificate != nil
+        self.certificate = certificate.flatMap { strdup($0.chain) }
+        key = certificate.flatMap { strdup($0.key) }
+
+        let limits = driver.configuration
+        var settings = cmhd_settings()
+        // The ledger limits the connections of all shards; the library's own limit must not be lower.
+        settings.connection_limit = UInt32(clamping: limits.connectionLimit + limits.connectionReserve) &+ 16
+        settings.connection_memory = limits.connectionMemory
+        settings.idle_seconds = UInt32(clamping: limits.idleTimeout.components.seconds)
+        settings.certificate = UnsafePointer(self.certificate)
+        settings.key = UnsafePointer(key)
+        settings.context = HTTPServerBox.pass(self)
+        settings.connection = connectionCallback
+        settings.request_line = requestLineCallback
+        settings.access = accessCallback
+        settings.completed = completedCallback
+        settings.unescape = unescapeCallback
+        daemon = cmhd_start(&settings)
+        guard let daemon else {
+            freeTexts()
+            throw .startRefused
+        }
+        descriptor = cmhd_epoll_descriptor(daemon)
+    }
+
+    deinit {
+        assert(daemon == nil, "a server has to be stopped")
+    }
+
+    /// Runs the library until it has no more work.
+    ///
+    /// - Parameter isDue: Whether the descriptor is readable.
+    func run(at now: Moment, isDue: Bool) {
+        guard let daemon else { return }
+        let retry = !isDue && !hasWork && mayRetry ? Moment.monotonic() : nil
+        var rounds = 0
+        repeat {
+            hasWork = false
+            MHD_run(daemon)
+            rounds += 1
+        } while rounds < 64 && (hasWork || isReadable)
+        if let retry {
+            retries.note(at: retry, duration: Moment.monotonic() - retry)
+            if handshakes == 0, !retries.permits(at: now) { closePaused(at: now) }
+        }
+    }
+
+    /// Whether `run` is due although the descriptor is not readable.
+    func mustRun(at now: Moment) -> Bool { hasWork || timeout(at: now) == 0 }
+
+    /// Milliseconds until `run` is due; nil if it is not.
+    ///
+    /// Runs that version 0.9.75 of the library asks for without end have a pace; see `mayRetry`.
+    func timeout(at now: Moment) -> UInt64? {
+        guard let daemon else { return nil }
+        if hasWork { return 0 }
+        var milliseconds: UInt64 = 0
+        guard MHD_get_timeout(daemon, &milliseconds) == .YES else { return nil }
+        let isTooSoon = milliseconds == 0 && mayRetry && !retries.permits(at: now)
+        return isTooSoon ? RetryPace.milliseconds : milliseconds
+    }
+
+    /// Suspends the connection; only inside a callback of the library for it.
+    func suspend(_ connection: OpaquePointer) {
+        MHD_suspend_connection(connection)
+    }
+
+    /// Resumes a suspended connection, which continues in the next `run`.
+    func resume(_ connection: OpaquePointer) {
+        hasWork = true
+        MHD_resume_connection(connection)
+    }
+
+    /// Passes an accepted socket to the library, which closes it, also if this fails.
+    func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ place: ConnectionPlace) {
+        added[socket] = place
+        hasWork = true
+        let isAdded = MHD_add_connection(daemon, socket, address, length)
+        if isAdded == .NO, let place = added.removeValue(forKey: socket) { driver.ledger.release(place) }
+    }
+
+    /// Closes all connections and frees the daemon. No connection may be suspended.
+    func stop() {
+        guard let daemon else { return }
+        MHD_stop_daemon(daemon)
+        self.daemon = nil
+        freeTexts()
+    }
+
+    /// Whether version 0.9.75 of the library may ask for runs without end in which it does nothing. It does while the
+    /// line before a chunk is longer than the memory of its connection, since it neither reads on nor closes the connection,
+    /// and while a TLS handshake waits for its client. While it sends a response, it asks for runs that it needs.
+    private var mayRetry: Bool { !chunkedBodies.isEmpty || (handshakes > 0 && responses == 0) }
+
+    /// Shuts down the connections of which one is the cause of the retries. The library detects that and closes them.
+    private func closePaused(at now: Moment) {
+        for exchange in chunkedBodies.values where exchange.partTime + Self.longestPause <= now {
+            shutdown(exchange.record.descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
+    private var isReadable: Bool {
+        var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&question, 1, 0) == 1
+    }
+
+    private func freeTexts() {
+        free(certificate)
+        free(key)
+        certificate = nil
+        key = nil
+    }
+}
+
+/// The start and end of a connection, as the library reports them.
+extension HTTPServer {
+    /// The library reports a new connection. Returns its record; nil if the loop did not add the connection.
+    func started(_ connection: OpaquePointer) -> ConnectionRecord? {
+        guard let place = added.removeValue(forKey: cmhd_descriptor(connection)) else { return nil }
+        connections += 1
+        let record = driver.requestTimes.add(place, of: self)
+        driver.ledger.requestAwaited(on: place)
+        if isSecure {
+            record.isHandshaking = true
+            handshakes += 1
+        }
+        return record
+    }
+
+    /// A connection has been closed, or its socket taken.
+    func closed(_ record: ConnectionRecord) {
+        connections -= 1
+        handshakeEnded(record)
+        driver.requestTimes.remove(record)
+        if !record.isTakenOver { driver.ledger.release(record.place) }
+    }
+
+    /// A request line has been read.
+    func requestBegan(target: TargetText, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
+        record.hasNamelessLine = false
+        handshakeEnded(record)
+        driver.requestTimes.requestBegan(record)
+        return driver.beginExchange(on: self, target: target, connection, record)
+    }
+
+    private func handshakeEnded(_ record: ConnectionRecord) {
+        guard record.isHandshaking else { return }
+        record.isHandshaking = false
+        handshakes -= 1
+    }
+
+    /// A response follows.
+    func responseBegan(_ exchange: Exchange) {
+        guard !exchange.isResponding else { return }
+        exchange.isResponding = true
+        responses += 1
+    }
+
+    /// A chunked body follows.
+    func chunksBegan(_ exchange: Exchange) {
+        chunkedBodies[exchange.id] = exchange
+    }
+
+    /// The body of a request was received, or the request has ended.
+    func bodyEnded(_ exchange: Exchange) {
+        if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
+    }
+
+    /// A request has ended.
+    func completed(_ exchange: Exchange) {
+        bodyEnded(exchange)
+        if exchange.isResponding { responses -= 1 }
+        driver.ledger.releaseBody(exchange.reservedBytes)
+        driver.requestTimes.requestEnded(exchange.record)
+        driver.endExchange(exchange)
+    }
+}

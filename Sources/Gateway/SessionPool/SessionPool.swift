@@ -1,0 +1,130 @@
+package import LightstreamerClient
+package import Logging
+internal import SessionCore
+package import Primitives
+internal import Synchronization
+
+/// Shares few upstream sessions among many consumers: owns the clients and the subscriptions that they carry.
+///
+/// Calls take effect at once and never wait for the network. `run()` closes sessions and subscriptions without users.
+package final class SessionPool: Sendable {
+    struct State: ~Copyable {
+        var machine: PoolMachine
+        var clients: [ClientID: PooledClient] = [:]
+        var clientOrder: [ClientID] = []
+        var shared: [SharedID: SharedSubscription] = [:]
+        var resources: [ResourceID: SubscriptionResource] = [:]
+        var nextResource: UInt64 = 1
+        var implicit: [SharedKey: SubscriptionResource] = [:]
+        var holders: [ResourceID: Int] = [:]
+        var isStopping = false
+    }
+
+    /// How often the pool checks what lingers.
+    private static let tick = Duration.milliseconds(250)
+
+    let sink: any PoolSink
+    let logger: Logger
+    let clientConfiguration: ClientConfiguration
+    let clock: @Sendable () -> Moment
+    let state: Mutex<State>
+    private let present: Mutex<PoolConfiguration>
+    let retired = AsyncStream.makeStream(of: PooledClient.self)
+
+    /// A pool that passes its events to a sink.
+    package init(
+        configuration: PoolConfiguration,
+        sink: any PoolSink,
+        clientConfiguration: ClientConfiguration = ClientConfiguration(),
+        logger: Logger,
+        clock: @escaping @Sendable () -> Moment = Moment.monotonic
+    ) {
+        present = Mutex(configuration)
+        self.sink = sink
+        self.clientConfiguration = clientConfiguration
+        self.logger = logger
+        self.clock = clock
+        state = Mutex(State(machine: PoolMachine(configuration: configuration)))
+    }
+
+    /// The configuration in force.
+    package var configuration: PoolConfiguration { present.withLock { $0 } }
+
+    /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has
+    /// another address closes after its last subscription.
+    package func reload(_ configuration: PoolConfiguration) {
+        // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
+        state.withLock { state in
+            present.withLock { $0 = configuration }
+            state.machine.configurationChanged(configuration)
+        }
+    }
+
+    /// Closes what lingers until cancelled, then disconnects every client and waits for all of them.
+    package func run() async {
+        // A group that keeps results would keep every task that ended.
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: Self.tick)
+                    self.timePassed()
+                }
+                self.stop()
+            }
+            for await client in retired.stream {
+                group.addTask { await self.retire(client) }
+            }
+        }
+    }
+
+    private func stop() {
+        let clients = state.withLock { state in
+            state.isStopping = true
+            return state.clientOrder.compactMap { state.clients[$0] }
+        }
+        for client in clients { closeClient(client) }
+        retired.continuation.finish()
+    }
+
+    private func retire(_ client: PooledClient) async {
+        await client.core.shutdown()
+        if !client.isAbandoned { sink.clientRemoved(client.id) }
+    }
+
+    /// Closes what has lingered or idled long enough.
+    func timePassed() {
+        let now = clock()
+        let actions = state.withLock { $0.machine.timePassed(at: now) }
+        for action in actions { perform(action) }
+        for client in clients() { client.reconnectIfDue(at: now) }
+        let idle = clients().filter { $0.isDedicated && $0.isIdle(for: configuration.clientIdle, at: now) }
+        for client in idle { closeClient(client) }
+    }
+
+    private func perform(_ action: PoolAction) {
+        switch action {
+        case .closeShared(let id): closeShared(id)
+        case .closeClient(let id):
+            if let client = client(id) { closeClient(client) }
+        case .openClient, .openShared:
+            break  // Returned to `acquire` only, which performs them itself.
+        }
+    }
+}
+
+// MARK: - Upstreams
+
+extension SessionPool {
+    /// The configured upstreams, in the order of the configuration.
+    package var upstreams: [UpstreamConfiguration] { configuration.upstreams }
+
+    /// The upstream of a name.
+    package func upstream(_ name: String) -> UpstreamConfiguration? {
+        configuration.upstreams.first { $0.name == name }
+    }
+
+    /// The open sessions and subscriptions of an upstream.
+    package func figures(of upstream: String) -> PoolFigures {
+        state.withLock { $0.machine.figures(of: upstream) }
+    }
+}

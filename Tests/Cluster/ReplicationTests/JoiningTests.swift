@@ -1,0 +1,194 @@
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Replication
+
+/// The windows of recent events of members that join.
+struct JoiningTests {
+    private let topics = ["a", "b"]
+
+    private func hold(_ node: SimulatedNode) {
+        for id in topics { node.machine.hold(id, SimulatedNode.key(id)) }
+    }
+
+    /// Three members whose log has events of some seconds.
+    private func cluster(seed: UInt64, loss: Int, readers: Int = 0) -> SimulatedCluster {
+        let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: loss)
+        cluster.nodes.forEach(hold)
+        cluster.run(.seconds(4))
+        cluster.addReaders(readers)
+        cluster.run(.seconds(2))
+        return cluster
+    }
+
+    private func awaitServing(_ node: SimulatedNode, _ cluster: SimulatedCluster) {
+        for _ in 0..<500 where !node.machine.isServing(at: cluster.now) { cluster.run(.milliseconds(10)) }
+    }
+
+    @Test(arguments: 0..<12 as Range<UInt64>)
+    func memberThatJoinsHasRecentEventsOfTheLog(seed: UInt64) {
+        let cluster = cluster(seed: seed, loss: Int(seed) * 5)
+        let position = cluster.nodes[0].hub.position
+        cluster.run(.seconds(20))
+        let node = cluster.start()
+        awaitServing(node, cluster)
+        #expect(node.hub.base <= position, "seed \(seed)")
+        cluster.run(.seconds(2))
+        cluster.check()
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+    }
+
+    /// Each member leaves as soon as the one that replaces the last one serves.
+    @Test(arguments: 0..<12 as Range<UInt64>)
+    func readersResumeDuringRestartsWithoutPauses(seed: UInt64) {
+        let cluster = cluster(seed: seed, loss: Int(seed) * 5, readers: 6)
+        let gaps = cluster.readers.map(\.gaps)
+        for node in cluster.nodes + cluster.nodes {
+            guard let node = node.isAlive ? node : cluster.alive.first else { continue }
+            cluster.perform(node.machine.leave(), node)
+            cluster.run(.milliseconds(100))
+            cluster.kill(node)
+            let next = cluster.start()
+            hold(next)
+            awaitServing(next, cluster)
+        }
+        cluster.run(.seconds(8))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+        #expect(cluster.readers.map(\.gaps) == gaps, "seed \(seed)")
+        #expect(cluster.readers.allSatisfy { $0.problems.isEmpty && $0.resumed > 0 }, "seed \(seed)")
+    }
+
+    @Test
+    func memberJoinsWithoutWindowsIfTheLogHasNoRecentEvents() {
+        let cluster = cluster(seed: 1, loss: 0)
+        cluster.forget()
+        let position = cluster.nodes[0].hub.position
+        let node = cluster.start()
+        awaitServing(node, cluster)
+        #expect(node.hub.base >= position && node.hub.base > 0)
+        cluster.run(.seconds(2))
+        cluster.check()
+        #expect(cluster.problems.isEmpty)
+    }
+
+    @Test
+    func memberJoinsWithoutWindowsIfReadingTakesTooLong() {
+        let cluster = cluster(seed: 2, loss: 0)
+        cluster.unansweredFetches = 1
+        let position = cluster.nodes[0].hub.position
+        let node = cluster.start()
+        let start = cluster.now
+        for _ in 0..<500 where !node.machine.isFollowing { cluster.run(.milliseconds(10)) }
+        #expect(cluster.now - start >= ClusterTimings().replay)
+        awaitServing(node, cluster)
+        #expect(node.hub.base >= position)
+        cluster.run(.seconds(2))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+    }
+
+    /// While a member was away, the log was emptied, and the new one has grown beyond the position of the member.
+    @Test
+    func memberThatJoinsAnotherLogBeginsNoEpoch() {
+        let cluster = cluster(seed: 3, loss: 0)
+        let node = cluster.nodes[0]
+        let position = node.machine.position
+        node.isPaused = true
+        cluster.stopEngine()
+        cluster.empty()
+        cluster.startEngine()
+        cluster.run(.seconds(20))
+        #expect(cluster.nodes[1].machine.position > position)
+        let epoch = cluster.nodes[1].machine.ledger?.epoch
+        node.isPaused = false
+        // Less than the time after which a member that no other one answers begins an epoch.
+        cluster.run(.seconds(1))
+        let hasJoined = node.machine.isMember
+        #expect(hasJoined)
+        cluster.run(.seconds(10))
+        #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.epoch == epoch })
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+    }
+
+    /// The positions alone do not show it.
+    @Test
+    func memberNoticesAnotherLogOfTheSameLength() {
+        let cluster = cluster(seed: 4, loss: 0)
+        for (node, isSame) in [(cluster.nodes[0], true), (cluster.nodes[1], false)] {
+            let created = (node.machine.created ?? "") + (isSame ? "" : "x")
+            let log = LogGeneration(created: created, first: 1, last: node.machine.position)
+            _ = node.machine.connected(at: cluster.now)
+            let isRequested = node.machine.logInspected(log, at: cluster.now).contains(.requestState)
+            #expect(isRequested != isSame)
+            let hasState = node.machine.ledger != nil
+            #expect(hasState == isSame)
+        }
+    }
+}
+
+struct LedgerHistoryTests {
+    private let interval = Duration.seconds(10)
+    private let start = Moment.zero + .seconds(100)
+
+    private func ledger(_ position: UInt64) -> ClusterLedger { ClusterLedger(epoch: 1, position: position, groups: 1) }
+
+    /// A history that began at position 1 and noted the position of each second.
+    private func history(through last: UInt64) -> LedgerHistory {
+        var history = LedgerHistory()
+        history.restart(with: ledger(1), at: start)
+        for second in 1..<last {
+            history.note(ledger(second + 1), interval: interval, at: start + .seconds(Int(second)))
+        }
+        return history
+    }
+
+    private func oldest(_ history: LedgerHistory, _ position: UInt64, after seconds: Int) -> UInt64? {
+        history.oldest(upTo: .seconds(30), before: position, at: start + .seconds(seconds))?.ledger.position
+    }
+
+    @Test
+    func oldestIsOneToTwoIntervalsOld() {
+        #expect(oldest(history(through: 1), 1, after: 0) == nil)
+        #expect(oldest(history(through: 5), 5, after: 4) == 1)
+        #expect(oldest(history(through: 20), 20, after: 19) == 1)
+        #expect(oldest(history(through: 21), 21, after: 20) == 11)
+        #expect(oldest(history(through: 35), 35, after: 34) == 21)
+    }
+
+    @Test
+    func ledgerBeyondTheAgeIsNotUsed() {
+        #expect(oldest(history(through: 19), 19, after: 30) == 1)
+        #expect(oldest(history(through: 19), 19, after: 31) == 11)
+        #expect(oldest(history(through: 19), 19, after: 41) == nil)
+    }
+
+    @Test
+    func ledgerWithoutLaterFramesStaysYoung() {
+        var history = history(through: 2)
+        history.note(ledger(1), interval: interval, at: start + .seconds(60))
+        #expect(oldest(history, 2, after: 80) == 1)
+    }
+
+    @Test
+    func manyFramesEndAnInterval() {
+        var history = LedgerHistory()
+        history.restart(with: ledger(1), at: start)
+        history.note(ledger(6_000), interval: interval, at: start)
+        history.note(ledger(12_000), interval: interval, at: start)
+        #expect(oldest(history, 12_000, after: 0) == 6_000)
+        history.applied(StoredFrame(position: 12_001, bytes: Array(repeating: 0, count: 32 << 20)))
+        history.note(ledger(12_001), interval: interval, at: start)
+        #expect(oldest(history, 12_001, after: 0) == 12_000)
+    }
+
+    @Test
+    func earlierLedgerOfAnotherMemberKeepsItsAge() {
+        var history = LedgerHistory()
+        history.restart(with: ledger(9), after: EarlierState(ledger: ledger(4), age: .seconds(25)), at: start)
+        #expect(oldest(history, 10, after: 5) == 4)
+        #expect(oldest(history, 10, after: 6) == 9)
+    }
+}

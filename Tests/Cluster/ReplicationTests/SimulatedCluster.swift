@@ -1,0 +1,361 @@
+import EventHub
+import SessionCore
+import Primitives
+import TestSupport
+
+@testable import Replication
+
+/// Several members over a log in memory, under a schedule determined by a seed: appends are late, lost and repeated,
+/// deliveries are late or lost, nodes crash, pause and lose their connection, the log is rolled back or emptied.
+final class SimulatedCluster {
+    private enum Step {
+        case frame(StoredFrame)
+        case heartbeat(Heartbeat)
+        case logInspected(LogGeneration)
+        case fetched([StoredFrame]?)
+        case state(ClusterSnapshot)
+    }
+
+    private struct Scheduled {
+        let at: Moment
+        let order: Int
+        let node: Int
+        let connection: Int
+        let step: Step
+    }
+
+    private var generator: SeededGenerator
+    private(set) var now = Moment(nanoseconds: 1_000_000_000)
+    private(set) var nodes: [SimulatedNode] = []
+    private(set) var readers: [SimulatedReader] = []
+    private var log: [[UInt8]] = []
+    /// The number of frames at the beginning of the log that the engine keeps no more.
+    private var forgotten = 0
+    private var created = 1
+    /// The number of requests for frames that the engine does not answer.
+    var unansweredFetches = 0
+    private var isEngineUp = true
+    /// Whether the engine is stopped: connections stay open, and what was sent arrives later.
+    private var isEnginePaused = false
+    private var appends: [(at: Moment, bytes: [UInt8])] = []
+    private var scheduled: [Scheduled] = []
+    private var order = 0
+    private var number = 0
+    let upstream = SimulatedUpstream()
+    /// The violations so far.
+    private(set) var problems: [String] = []
+    private var opened: Set<String> = []
+    /// The members with another configuration, by the node that reported them.
+    private(set) var differences: [String] = []
+    /// In thousandths: how often an append or a delivery is lost or repeated.
+    let loss: Int
+
+    init(nodes count: Int, seed: UInt64, loss: Int) {
+        generator = SeededGenerator(seed: seed)
+        self.loss = loss
+        for _ in 0..<count { start() }
+    }
+
+    @discardableResult
+    func start() -> SimulatedNode {
+        let clock: () -> Moment = { [unowned self] in now }
+        let node = SimulatedNode(number: nodes.count, seed: generator.next(), upstream: upstream, now: clock)
+        nodes.append(node)
+        connect(node)
+        return node
+    }
+
+    func addReaders(_ count: Int, areAwaited: Bool = true) {
+        for _ in 0..<count { readers.append(SimulatedReader(seed: generator.next(), isAwaited: areAwaited)) }
+    }
+
+    var alive: [SimulatedNode] { nodes.filter { $0.isAlive && !$0.isPaused } }
+
+    // MARK: - Faults
+
+    func kill(_ node: SimulatedNode) {
+        node.isAlive = false
+        node.isConnected = false
+    }
+
+    func disconnect(_ node: SimulatedNode) {
+        guard node.isConnected else { return }
+        node.isConnected = false
+        node.connection += 1
+        node.machine.disconnected()
+    }
+
+    /// The connection of a node carries nothing any more, and stays open.
+    func hold(_ node: SimulatedNode) { node.isHeld = true }
+
+    func connect(_ node: SimulatedNode) {
+        guard node.isAlive, !node.isConnected, isEngineUp, !isEnginePaused else { return }
+        node.isConnected = true
+        node.isHeld = false
+        node.connection += 1
+        perform(node.machine.connected(at: now), node)
+    }
+
+    func stopEngine() {
+        isEngineUp = false
+        for node in nodes where node.isAlive { disconnect(node) }
+    }
+
+    func startEngine() { isEngineUp = true }
+
+    func pauseEngine() { isEnginePaused = true }
+
+    func continueEngine() { isEnginePaused = false }
+
+    /// The log loses its newest frames.
+    func rollBack(by count: Int) { log.removeLast(min(count, log.count - forgotten)) }
+
+    /// The engine keeps only the frames of the future.
+    func forget() { forgotten = log.count }
+
+    func empty() {
+        log = []
+        forgotten = 0
+        created += 1
+        appends = []
+    }
+
+    // MARK: - Time
+
+    /// Runs for a while; the server sends a number every ten milliseconds.
+    func run(_ duration: Duration) {
+        let end = now + duration
+        while now < end {
+            now = now + .milliseconds(10)
+            number += 1
+            upstream.send(number)
+            for node in nodes where node.isAlive { node.feed() }
+            if !isEnginePaused {
+                land()
+                deliver()
+            }
+            for node in alive {
+                if !node.isConnected { connect(node) }
+                perform(node.machine.timePassed(at: now), node)
+                write(node)
+                node.confirm()
+            }
+            let end = UInt64(log.count)
+            for index in readers.indices { readers[index].step(nodes, end: end, at: now) }
+        }
+    }
+
+    private func delay() -> Moment { now + .milliseconds(Int.random(in: 0...30, using: &generator)) }
+
+    private func schedule(_ step: Step, for node: SimulatedNode) {
+        order += 1
+        scheduled.append(
+            Scheduled(at: delay(), order: order, node: node.number, connection: node.connection, step: step)
+        )
+    }
+
+    private func land() {
+        guard isEngineUp else { return }
+        let due = appends.filter { $0.at <= now }
+        appends.removeAll { $0.at <= now }
+        for append in due {
+            log.append(append.bytes)
+            let stored = StoredFrame(position: UInt64(log.count), bytes: append.bytes)
+            for node in nodes where node.isConnected && !generator.happens(loss) { schedule(.frame(stored), for: node) }
+        }
+    }
+
+    private func deliver() {
+        let due = scheduled.filter { $0.at <= now && nodes[$0.node].receives }.sorted { $0.order < $1.order }
+        scheduled.removeAll { $0.at <= now && nodes[$0.node].receives }
+        for entry in due {
+            let node = nodes[entry.node]
+            guard node.isAlive, node.isConnected, node.connection == entry.connection else { continue }
+            switch entry.step {
+            case .frame(let frame): perform(node.machine.arrived(frame, at: now), node)
+            case .heartbeat(let heartbeat): perform(node.machine.heard(heartbeat, at: now), node)
+            case .logInspected(let generation): perform(node.machine.logInspected(generation, at: now), node)
+            case .fetched(let frames?): perform(node.machine.fetched(frames, at: now), node)
+            case .fetched(nil): perform(node.machine.fetchFailed(at: now), node)
+            case .state(let snapshot): perform(node.machine.stateArrived(snapshot, at: now), node)
+            }
+        }
+    }
+
+    private func write(_ node: SimulatedNode) {
+        guard let bytes = node.machine.nextFrame(from: &node.outbox, at: now) else { return }
+        append(bytes, by: node)
+    }
+
+    private func append(_ bytes: [UInt8], by node: SimulatedNode) {
+        guard node.isConnected, !node.isHeld, !node.losesAppends, !generator.happens(loss) else { return }
+        appends.append((delay(), bytes))
+        // Also much later, as messages of a paused process or delayed by the network.
+        if generator.happens(loss) {
+            appends.append((now + .milliseconds(Int.random(in: 0...4000, using: &generator)), bytes))
+        }
+    }
+
+    // MARK: - Actions
+
+    func perform(_ actions: [MemberAction], _ node: SimulatedNode) {
+        for action in actions {
+            switch action {
+            case .append(let bytes): append(bytes, by: node)
+            case .fetch where unansweredFetches > 0: unansweredFetches -= 1
+            case .fetch(let range):
+                let isKept = range.upperBound <= UInt64(log.count) && range.lowerBound > UInt64(forgotten)
+                let frames = range.map { StoredFrame(position: $0, bytes: isKept ? log[Int($0) - 1] : []) }
+                schedule(.fetched(isKept ? frames : nil), for: node)
+            case .reconnect: disconnect(node)
+            case .inspectLog:
+                let generation = LogGeneration(
+                    created: "\(created)",
+                    first: UInt64(forgotten) + 1,
+                    last: UInt64(log.count)
+                )
+                schedule(.logInspected(generation), for: node)
+            case .broadcast(let heartbeat):
+                guard let copy = Heartbeat(heartbeat.bytes) else { return problems.append("heartbeat not readable") }
+                for other in nodes where other.isConnected && !node.isHeld { schedule(.heartbeat(copy), for: other) }
+            case .requestState: answer(node)
+            case .apply(let changes, let position):
+                let found = node.hub.apply(changes, at: position)
+                problems += found.map { "\(now.nanoseconds / 1_000_000): node \(node.number): \($0)" }
+            case .beginWindows(let ledger): node.hub.windows = ModelHub.Windows(base: ledger.position)
+            case .extendWindows(let changes, let position): node.hub.windows?.apply(changes, at: position)
+            case .restart(let epoch, let position, _, let snapshot, let withWindows):
+                node.hub.restart(epoch: epoch, at: position, loading: snapshot, withWindows: withWindows)
+            case .inherit(let id, let specification): node.inherit(id, specification)
+            case .surrender(let id): node.surrender(id)
+            case .openOutbox: node.open()
+            case .closeOutbox: node.outbox.close()
+            case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
+            case .adopt(let session): node.adopt(session)
+            case .reactivate, .credit, .yieldCredits, .forfeitCredits: break
+            case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
+            case .drop(let id): node.drop(id)
+            case .dropAll: node.dropAll()
+            case .left: node.hasLeft = true
+            case .report(let subject, let outcome): report(subject, outcome, node)
+            case .inheritStream(let id, _): node.streams.insert(id)
+            case .surrenderStream(let id):
+                node.streams.remove(id)
+                node.openStreams.remove(id)
+            }
+        }
+    }
+
+    /// A ticket that the nodes take for one of the present epoch opens one stream in it.
+    private func report(_ subject: RecordSubject, _ outcome: RecordOutcome, _ node: SimulatedNode) {
+        guard outcome == .accepted else { return }
+        if case .stream(let id) = subject {
+            node.streams.insert(id)
+            node.openStreams.insert(id)
+        }
+        guard case .ticket(let key) = subject else { return }
+        let epoch = node.machine.ledger?.epoch ?? 0
+        if !opened.insert("\(epoch) \(key)").inserted { problems.append("ticket \(key) opened two streams") }
+        node.opened.insert(key)
+    }
+
+    private func answer(_ node: SimulatedNode) {
+        for other in alive where other !== node && other.isConnected && !isEnginePaused && !other.isHeld {
+            guard let (created, ledger, earlier) = other.machine.state(at: now) else { continue }
+            let tables = other.hub.events(of: ledger)
+            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables, earlier: earlier)
+            guard let copy = try? ClusterSnapshot(snapshot.bytes) else {
+                problems.append("a snapshot cannot be read")
+                continue
+            }
+            if copy != snapshot { problems.append("a snapshot changes on its way") }
+            schedule(.state(copy), for: node)
+        }
+    }
+
+    // MARK: - Checks
+
+    /// Compares the events of all nodes under the same epoch, including crashed ones.
+    func check() {
+        for node in nodes {
+            problems += node.problems
+            node.problems = []
+        }
+        for (index, left) in nodes.enumerated() {
+            for right in nodes[..<index] where left.hub.epoch == right.hub.epoch && left.hub.epoch != 0 {
+                let from = max(left.hub.base, right.hub.base)
+                let through = min(left.hub.position, right.hub.position)
+                let leftTold = left.hub.told.filter { $0.position > from && $0.position <= through }
+                let rightTold = right.hub.told.filter { $0.position > from && $0.position <= through }
+                if leftTold != rightTold {
+                    problems.append("nodes \(left.number) and \(right.number) differ in \(from)...\(through)")
+                }
+                if left.hub.position == right.hub.position, !hasSameLedger(left, right) {
+                    problems.append("the ledgers of \(left.number) and \(right.number) differ")
+                }
+            }
+        }
+    }
+
+    private var state: String {
+        let positions = alive.map { "\($0.number): \($0.machine.position) \($0.outbox.count)" }
+        return "log \(log.count), nodes \(positions)"
+    }
+
+    private func hasSameLedger(_ left: SimulatedNode, _ right: SimulatedNode) -> Bool {
+        guard let left = left.machine.ledger, let right = right.machine.ledger else { return true }
+        return left.epoch == right.epoch && left.members == right.members && left.topics == right.topics
+            && left.subscriptions == right.subscriptions && left.clients == right.clients
+            && left.sessions == right.sessions && left.specified == right.specified
+            && left.ticketUses == right.ticketUses
+    }
+
+    /// Each prepared stream belongs to one node, and to the same one as the log has it.
+    func checkStreams(_ ids: [String]) {
+        for id in ids {
+            let holders = alive.filter { $0.streams.contains(id) }
+            if holders.count != 1 { problems.append("\(id) is on \(holders.map(\.number))") }
+            for node in holders where node.machine.holder(of: id) != .own {
+                problems.append("\(id) is on \(node.number), which is not its owner")
+            }
+            for node in alive {
+                let isOpen = node.machine.ledger?.specified[id]?.isOpen ?? false
+                let isOpenSomewhere = alive.contains { $0.openStreams.contains(id) }
+                if isOpen != isOpenSomewhere { problems.append("\(id) is open: \(isOpen), \(isOpenSomewhere)") }
+            }
+        }
+    }
+
+    /// Each resource that a node has belongs to it and to no other, and none that was confirmed is missing.
+    func checkResources(_ confirmed: Set<String>) {
+        var holders: [String: [Int]] = [:]
+        for node in alive { for id in node.resources { holders[id, default: []].append(node.number) } }
+        for (id, nodes) in holders where nodes.count > 1 { problems.append("\(id) is on \(nodes)") }
+        for node in alive {
+            for id in node.resources where node.machine.holder(of: id) != .own {
+                problems.append("\(id) is on \(node.number), which is not its owner")
+            }
+        }
+        for id in confirmed.sorted() where holders[id] == nil { problems.append("\(id) is lost") }
+    }
+
+    /// The violations of the final state after a time without faults.
+    func checkSettled(topics: [String]) {
+        check()
+        guard let ledger = alive.first?.machine.ledger else { return problems.append("no state") }
+        for node in alive {
+            if !node.machine.isMember { problems.append("node \(node.number) is no member") }
+            if !node.machine.isServing(at: now) { problems.append("node \(node.number) does not serve") }
+        }
+        if ledger.members.count != alive.count {
+            problems.append("\(ledger.members.count) members of \(alive.count)")
+        }
+        let subscribed = upstream.subscriptions(readBy: alive.map(\.number))
+        if subscribed != topics.count { problems.append("\(subscribed) upstream subscriptions of \(topics.count)") }
+        for id in topics {
+            let owners = alive.filter { $0.carried[id] != nil }
+            if owners.count != 1 { problems.append("\(id) has \(owners.count) owners") }
+            if owners.first?.hub.lastNumbers[id] ?? 0 < number - 500 { problems.append("\(id) is stale: \(state)") }
+        }
+    }
+}
