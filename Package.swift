@@ -118,7 +118,8 @@ let programs: [Target] = [
     module(
         "DemoServer",
         [
-            "TLCP", "JSONText", "Primitives", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule, heapModule,
+            "TLCP", "JSONText", "Primitives", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule,
+            heapModule,
         ]
     ),
     .executableTarget(

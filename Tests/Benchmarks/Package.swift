@@ -13,7 +13,12 @@ let strict: [SwiftSetting] = [
 
 /// A module of the outer package.
 func module(_ name: String, in house: String? = nil, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: ["Modules", house, name].compactMap { $0 }.joined(separator: "/"), swiftSettings: strict)
+    .target(
+        name: name,
+        dependencies: dependencies,
+        path: ["Modules", house, name].compactMap { $0 }.joined(separator: "/"),
+        swiftSettings: strict
+    )
 }
 
 let package = Package(
@@ -30,12 +35,17 @@ let package = Package(
         module("Primitives", in: "Values"),
         module("StreamIO", in: "Gateway", ["Primitives"]),
         module(
-            "SessionCore", in: "Client",
+            "SessionCore",
+            in: "Client",
             ["TLCP", "JSONText", "Primitives", .product(name: "DequeModule", package: "swift-collections")]
         ),
         module(
-            "EventHub", in: "Gateway",
-            ["SessionCore", "StreamIO", "Primitives", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
+            "EventHub",
+            in: "Gateway",
+            [
+                "SessionCore", "StreamIO", "Primitives", "JSONText",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]
         ),
         .systemLibrary(
             name: "CMicroHTTPD",

@@ -63,18 +63,27 @@ let package = Package(
         module("Primitives", in: "Values"),
         module("StreamIO", in: "Gateway", ["Primitives"]),
         module(
-            "SessionCore", in: "Client",
+            "SessionCore",
+            in: "Client",
             ["TLCP", "JSONText", "Primitives", .product(name: "DequeModule", package: "swift-collections")]
         ),
         module(
-            "EventHub", in: "Gateway",
-            ["SessionCore", "StreamIO", "Primitives", "JSONText", .product(name: "HeapModule", package: "swift-collections")]
+            "EventHub",
+            in: "Gateway",
+            [
+                "SessionCore", "StreamIO", "Primitives", "JSONText",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]
         ),
         module("DemoServer", ["TLCP", "JSONText", "Primitives", logging] + nioProducts + collections),
         // The gateway with everything that it needs.
         module("TLCPTransports", in: "Client", ["TLCP", nioTLS, nioSSL, crypto] + nioProducts),
         module("LightstreamerClient", in: "Client", ["TLCP", "SessionCore", "Primitives", "TLCPTransports", logging]),
-        module("SessionPool", in: "Gateway", ["JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]),
+        module(
+            "SessionPool",
+            in: "Gateway",
+            ["JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
+        ),
         module("Replication", in: "Cluster", ["SessionCore", "StreamIO", "Primitives", "JSONText", "EventHub"]),
         .systemLibrary(name: "CNATS", path: "Modules/Cluster/CNATS", pkgConfig: "libnats"),
         module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText"]),
@@ -84,9 +93,11 @@ let package = Package(
         .target(name: "CGatewayFiles", path: "Modules/Gateway/CGatewayFiles", linkerSettings: [.linkedLibrary("z")]),
         module("GatewayStreaming", in: "Gateway", ["EventHub", "MicroHTTPD", "StreamIO"]),
         module(
-            "Gateway", in: "Gateway",
+            "Gateway",
+            in: "Gateway",
             [
-                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Primitives", "GatewayStreaming", "Replication",
+                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Primitives",
+                "GatewayStreaming", "Replication",
                 "EngineNATS", "MicroHTTPD", "CGatewayFiles", logging, crypto,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -101,7 +112,8 @@ let package = Package(
         .executableTarget(
             name: "Fuzzers",
             dependencies: [
-                "CFuzzerMain", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport", "StreamIO", "Primitives",
+                "CFuzzerMain", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport", "StreamIO",
+                "Primitives",
                 "MicroHTTPD", "Gateway", crypto,
             ],
             swiftSettings: strict,

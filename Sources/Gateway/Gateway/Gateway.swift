@@ -3,10 +3,9 @@ internal import GatewayStreaming
 internal import LightstreamerClient
 package import Logging
 internal import MicroHTTPD
+internal import Primitives
 internal import SessionCore
 package import SessionPool
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 internal import EventHub
+internal import Primitives
 internal import SessionCore
 internal import SessionPool
-internal import Primitives
 internal import Synchronization
 
 /// Converts the events of the pool into changes of the hub: one topic for each client and for each subscription

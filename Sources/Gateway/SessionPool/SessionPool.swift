@@ -1,7 +1,7 @@
 package import LightstreamerClient
 package import Logging
-internal import SessionCore
 package import Primitives
+internal import SessionCore
 internal import Synchronization
 
 /// Shares few upstream sessions among many consumers: owns the clients and the subscriptions that they carry.

@@ -1,3 +1,5 @@
+package import Primitives
+
 /// The bytes of one open stream. All methods are called on the thread of the stream's loop: `fill` any number of times,
 /// then `ended` once.
 package protocol StreamContent: AnyObject {

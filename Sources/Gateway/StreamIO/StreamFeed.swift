@@ -1,3 +1,5 @@
+package import Primitives
+
 /// The source of the streams of one loop: opens their contents, and reports those that are due. Made on the loop's
 /// thread and used by one thread at a time: that one, or one that publishes an event and writes it while the loop waits.
 package protocol StreamFeed: AnyObject {

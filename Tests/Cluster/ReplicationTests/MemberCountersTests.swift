@@ -1,4 +1,4 @@
-import StreamIO
+import Primitives
 import Testing
 
 @testable import Replication

@@ -1,6 +1,6 @@
 import EventHub
-import SessionCore
 import Primitives
+import SessionCore
 import TestSupport
 
 @testable import Replication

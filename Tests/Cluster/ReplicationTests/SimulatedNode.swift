@@ -1,7 +1,7 @@
 import EventHub
+import Primitives
 import Replication
 import SessionCore
-import Primitives
 import TestSupport
 
 extension SeededGenerator {

@@ -1,7 +1,7 @@
 import EventHub
+import Primitives
 import Replication
 import SessionCore
-import Primitives
 import TestSupport
 
 /// A reader of all topics that moves between nodes, as a client behind a balancer does, and checks what it receives.

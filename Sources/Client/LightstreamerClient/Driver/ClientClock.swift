@@ -1,5 +1,5 @@
-internal import SessionCore
 package import Primitives
+internal import SessionCore
 internal import TLCPTransports
 
 /// Time, timers and random numbers; tests supply their own.

@@ -1,6 +1,6 @@
 internal import EventHub
-internal import SessionCore
 internal import Primitives
+internal import SessionCore
 
 extension ClusterLedger {
     mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {

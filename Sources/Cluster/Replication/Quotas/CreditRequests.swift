@@ -1,5 +1,5 @@
-package import SessionCore
 package import Primitives
+package import SessionCore
 
 /// The requests of a member that wait for credits of an upstream. One claim at a time is undecided for each upstream.
 package struct CreditRequests<Request: Sendable>: Sendable {

@@ -1,6 +1,6 @@
 internal import JSONText
-package import SessionCore
 package import Primitives
+package import SessionCore
 
 /// Derives the events of legacy listeners from those of one client. It precedes the hub, so that each change of the
 /// hub is one event.

@@ -1,5 +1,5 @@
-internal import SessionCore
 internal import Primitives
+internal import SessionCore
 
 /// A part of a topic's log: records, and their bytes in the variants that are read. Appended to, never moved.
 ///

@@ -1,6 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 /// The events of one topic: the newest ones for streams that resume, and older ones while a late reader needs them.

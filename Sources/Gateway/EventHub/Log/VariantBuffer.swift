@@ -1,6 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 /// The bytes of one variant of a segment's events: appended to, never moved, shared by all readers.

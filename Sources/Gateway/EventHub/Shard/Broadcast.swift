@@ -1,6 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 /// New events of channels as bytes that all streams of a live group share.

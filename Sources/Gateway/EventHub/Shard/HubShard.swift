@@ -1,6 +1,5 @@
+package import Primitives
 internal import SessionCore
-package import Primitives
-package import Primitives
 package import StreamIO
 
 /// The streams of one loop: takes over published events once for all of them, and reports the streams that are due.

@@ -1,5 +1,5 @@
-internal import SessionCore
 internal import Primitives
+internal import SessionCore
 
 extension HubState {
     /// Applies a change.

@@ -1,5 +1,5 @@
-internal import SessionCore
 internal import Primitives
+internal import SessionCore
 
 /// Topics that enter and leave a hub with given numbers.
 extension HubState {

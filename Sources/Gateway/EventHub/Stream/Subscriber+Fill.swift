@@ -1,6 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 extension Subscriber {

@@ -1,5 +1,4 @@
 internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 /// Runs libmicrohttpd and writes the streams of one shard, in turn, on one thread. Its state is confined to that

@@ -1,5 +1,4 @@
 internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 /// The open streams of a loop: their numbers, their turns, their deadlines. Used by the thread that has the loop's turn.

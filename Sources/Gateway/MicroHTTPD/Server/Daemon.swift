@@ -1,5 +1,4 @@
-package import Primitives
-package import Primitives
+internal import Primitives
 package import StreamIO
 internal import Synchronization
 

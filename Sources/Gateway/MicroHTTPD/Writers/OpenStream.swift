@@ -1,5 +1,4 @@
 internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 /// A stream from its opening to its end.

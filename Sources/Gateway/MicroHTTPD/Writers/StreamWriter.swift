@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Primitives
-internal import Primitives
 internal import StreamIO
 
 /// The writer of one open stream: writes its head, its bytes and its end. Used by the thread that has the loop's turn.

@@ -6,7 +6,9 @@ struct MemberTableTests {
     private let declarations: PublicDeclarations
 
     init() throws {
-        table = MemberTable(try RepositoryFiles.text("Sources/Client/LightstreamerClient/Documentation.docc/Members.md"))
+        table = MemberTable(
+            try RepositoryFiles.text("Sources/Client/LightstreamerClient/Documentation.docc/Members.md")
+        )
         declarations = PublicDeclarations(
             of: try RepositoryFiles.swiftTexts(
                 under: "Sources/Client/LightstreamerClient",

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import StreamIO
 internal import Testing
 
 @testable import EventHub

@@ -1,7 +1,6 @@
 internal import JSONText
+internal import Primitives
 internal import SessionCore
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 internal import TestSupport
 

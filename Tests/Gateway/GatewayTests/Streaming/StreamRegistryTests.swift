@@ -1,8 +1,7 @@
 import EventHub
 internal import GatewayStreaming
+import Primitives
 import SessionCore
-import Primitives
-import Primitives
 import StreamIO
 import Synchronization
 import Testing

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Primitives
-internal import Primitives
 internal import StreamIO
 internal import Synchronization
 internal import Testing

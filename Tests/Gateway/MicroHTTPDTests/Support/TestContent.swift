@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import MicroHTTPD
 internal import Primitives
-internal import Primitives
 internal import StreamIO
 internal import Synchronization
 

@@ -1,6 +1,5 @@
 internal import MicroHTTPD
 internal import Primitives
-internal import Primitives
 internal import StreamIO
 internal import Synchronization
 

@@ -1,8 +1,8 @@
 internal import EventHub
+internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import Primitives
 
 /// Applies changes to the hub and the pool of a member. Used only by the task of `ClusterNode`.
 struct ClusterApplier: Sendable {

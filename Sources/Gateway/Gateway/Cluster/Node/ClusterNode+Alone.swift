@@ -1,6 +1,6 @@
 internal import Logging
-internal import Replication
 internal import Primitives
+internal import Replication
 
 /// The connections of a member: to the engine, and, while that is away, to a log of its own. See the decision record
 /// *ServingAlone*.

@@ -1,5 +1,5 @@
-internal import Replication
 internal import Primitives
+internal import Replication
 
 /// Calls between members, and waiting for the log.
 extension ClusterNode {

@@ -1,12 +1,12 @@
 internal import Crypto
+internal import EngineNATS
 internal import EventHub
 internal import Foundation
 internal import Logging
-internal import EngineNATS
+internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import Primitives
 
 extension ClusterNode {
     /// The node of a configuration; nil for a gateway that runs alone.

@@ -1,9 +1,9 @@
 package import EventHub
 internal import Logging
+internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import Primitives
 internal import Synchronization
 
 /// This process as a member of a cluster: performs what `MemberMachine` decides.

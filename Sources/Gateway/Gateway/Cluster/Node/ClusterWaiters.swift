@@ -1,5 +1,5 @@
-internal import Replication
 internal import Primitives
+internal import Replication
 
 /// The requests of this member that wait for the log, as callbacks: see the decision record *WaitingByCallbacks*.
 struct ClusterWaiters: Sendable {

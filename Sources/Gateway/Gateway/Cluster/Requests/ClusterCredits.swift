@@ -1,9 +1,9 @@
 internal import Logging
 internal import MicroHTTPD
+internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import Primitives
 
 /// The limits of upstreams on all members together. A member opens sessions and subscriptions with credits that the log
 /// has given it, so a request waits only if they do not suffice: see the decision record *SharedCredits*.

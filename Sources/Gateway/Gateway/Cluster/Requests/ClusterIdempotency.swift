@@ -1,5 +1,5 @@
+internal import Primitives
 internal import Replication
-internal import StreamIO
 
 /// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs a request, and stores the
 /// response for the other members.

@@ -1,5 +1,5 @@
-internal import Replication
 internal import Primitives
+internal import Replication
 
 /// Rates of requests that are limited on all members together: heartbeats carry what each member has admitted.
 extension ClusterNode {

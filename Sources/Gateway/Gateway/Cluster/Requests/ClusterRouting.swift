@@ -1,7 +1,7 @@
 internal import JSONText
 internal import MicroHTTPD
+internal import Primitives
 internal import Replication
-internal import StreamIO
 
 /// Decides which member handles a request: this one, or the owner of the resource.
 struct ClusterRouting: Sendable {

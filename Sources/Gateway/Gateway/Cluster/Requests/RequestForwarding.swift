@@ -1,6 +1,6 @@
 internal import MicroHTTPD
-internal import Replication
 internal import Primitives
+internal import Replication
 
 /// Requests that another member performs.
 extension ClusterNode {

@@ -2,10 +2,10 @@ internal import EventHub
 internal import GatewayStreaming
 internal import JSONText
 internal import MicroHTTPD
+internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import StreamIO
 
 /// The prepared streams of a cluster. The log has their definitions, so that any member can open a stream, which is
 /// open on one member at a time. The member that created the stream, or opened it last, owns it; another member

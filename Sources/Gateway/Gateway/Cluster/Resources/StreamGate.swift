@@ -1,8 +1,7 @@
 internal import EventHub
+internal import Primitives
 internal import Replication
 internal import SessionCore
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 internal import Synchronization
 

@@ -1,9 +1,8 @@
 internal import MicroHTTPD
+internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import Primitives
-internal import Primitives
 internal import StreamIO
 internal import Synchronization
 

@@ -3,10 +3,9 @@ internal import GatewayStreaming
 import JSONText
 import Logging
 import MicroHTTPD
+import Primitives
 import SessionCore
 import SessionPool
-import Primitives
-import Primitives
 import StreamIO
 import Synchronization
 

@@ -2,11 +2,10 @@ import EventHub
 internal import GatewayStreaming
 import Logging
 import MicroHTTPD
+import Primitives
 import Replication
 import SessionCore
 import SessionPool
-import Primitives
-import Primitives
 import StreamIO
 import Synchronization
 import TestSupport
