@@ -31,11 +31,7 @@ extension EventEncoder {
             json.member("count", count)
         case .realMaxFrequency(let frequency):
             json.key("value" as StaticString)
-            switch frequency {
-            case .limited(let limit): json.shortest(limit)
-            case .unlimited: json.string("unlimited")
-            case nil: json.null()
-            }
+            json.write(frequency)
         }
     }
 
@@ -115,13 +111,22 @@ extension EventEncoder {
         }
     }
 
-    private mutating func write(_ name: StaticString, _ value: Int?) {
+    mutating func write(_ name: StaticString, _ value: Int?) {
         json.key(name)
         if let value { json.number(value) } else { json.null() }
     }
 }
 
 extension JSONBytes {
+    /// Writes a frequency limit: a number, `unlimited` or null.
+    mutating func write(_ frequency: RealMaxFrequency?) {
+        switch frequency {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case nil: null()
+        }
+    }
+
     /// Writes a number, without a fraction where it has none.
     mutating func shortest(_ value: Double) {
         if let whole = Int(exactly: value) { number(whole) } else { number(value) }

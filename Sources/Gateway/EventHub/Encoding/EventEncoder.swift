@@ -102,8 +102,20 @@ struct EventEncoder {
             json.member("subscribed", state.isSubscribed)
             json.key("lastError" as StaticString)
             write(state.lastError)
+            if let shape = state.shape { write(shape) }
         }
         json.endObject()
+    }
+
+    /// Writes what `subscribed` and `real-max-frequency` reported to earlier readers.
+    private mutating func write(_ shape: SubscribedShape) {
+        json.member("itemCount", shape.itemCount)
+        json.member("fieldCount", shape.fieldCount)
+        write("keyPosition", shape.keyPosition)
+        write("commandPosition", shape.commandPosition)
+        json.member("fieldKeys", shape.usesNames ? "name" : "position")
+        json.key("realMaxFrequency" as StaticString)
+        json.write(shape.realMaxFrequency)
     }
 
     private mutating func write(_ refusal: UpstreamRefusal?) {
@@ -144,10 +156,44 @@ struct SubscriptionSourceState: Sendable, Equatable {
     let status: ClientStatus?
     /// Whether the subscription is active.
     let isActive: Bool
-    /// Whether the server has confirmed it.
-    let isSubscribed: Bool
     /// Why the server last refused or removed it; nil since it was activated or confirmed.
     let lastError: UpstreamRefusal?
+    /// What the server's confirmation said; nil while the subscription is not subscribed.
+    var shape: SubscribedShape?
+
+    /// Whether the server has confirmed it.
+    var isSubscribed: Bool { shape != nil }
+}
+
+/// What the server told about a subscription when it confirmed it, and since.
+struct SubscribedShape: Sendable, Equatable {
+    /// The number of items.
+    let itemCount: Int
+    /// The number of fields of the first level.
+    let fieldCount: Int
+    /// COMMAND only: the 1-based position of the key field.
+    let keyPosition: Int?
+    /// COMMAND only: the 1-based position of the command field.
+    let commandPosition: Int?
+    /// Whether the keys of fields in events are names; else positions.
+    let usesNames: Bool
+    /// The frequency limit in force; nil if it is not known.
+    let realMaxFrequency: RealMaxFrequency?
+}
+
+extension SubscribedShape {
+    /// The shape of a subscription with these values; nil while it is not subscribed.
+    init?(of table: ValueTable, _ context: TopicContext) {
+        guard table.isSubscribed, let itemCount = table.itemCount, let fieldCount = table.fieldCount else { return nil }
+        self.init(
+            itemCount: itemCount,
+            fieldCount: fieldCount,
+            keyPosition: table.keyPosition,
+            commandPosition: table.commandPosition,
+            usesNames: context.naming?.usesNames ?? true,
+            realMaxFrequency: table.realMaxFrequency
+        )
+    }
 }
 
 /// An event of the gateway itself. It has no id.

@@ -128,8 +128,8 @@ extension HubState {
                     client: record.client,
                     status: record.client.flatMap { clients[$0]?.status },
                     isActive: record.isActive,
-                    isSubscribed: record.table.isSubscribed,
-                    lastError: record.lastError
+                    lastError: record.lastError,
+                    shape: SubscribedShape(of: record.table, record.channel.log.context)
                 )
             )
         }

@@ -43,7 +43,6 @@ extension HubState {
                         client: start.client,
                         status: first[start.client]?.status,
                         isActive: true,
-                        isSubscribed: false,
                         lastError: nil
                     )
                 )

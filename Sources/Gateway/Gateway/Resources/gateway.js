@@ -95,7 +95,10 @@ export function follow(gateway, query, on) {
   return () => { close(); removeEventListener("pagehide", close); removeEventListener("pageshow", show); };
 }
 
-/** The rows of a COMMAND subscription by key: pass `take` each `update`, `clear` each `clear-snapshot` and `subscribed`. */
+/**
+ * The rows of a COMMAND subscription by key: pass `take` each `update`; `clear` at `subscribed`, `unsubscribed` and
+ * `clear-snapshot`, and at a `stream` event whose `resume` is not `resumed`.
+ */
 export class CommandTable {
   rows = new Map();
 

@@ -134,8 +134,24 @@ import Testing
                     client: "c1",
                     status: .stalled,
                     isActive: true,
-                    isSubscribed: false,
                     lastError: UpstreamRefusal(code: 21, message: "no")
+                )
+            ),
+            .subscription(
+                SubscriptionSourceState(
+                    id: "s2",
+                    client: "c1",
+                    status: .connectedWSStreaming,
+                    isActive: true,
+                    lastError: nil,
+                    shape: SubscribedShape(
+                        itemCount: 1,
+                        fieldCount: 2,
+                        keyPosition: nil,
+                        commandPosition: nil,
+                        usesNames: false,
+                        realMaxFrequency: .limited(2.5)
+                    )
                 )
             ),
         ]

@@ -181,7 +181,6 @@ internal import Testing
                     client: "c1",
                     status: .connecting,
                     isActive: true,
-                    isSubscribed: false,
                     lastError: UpstreamRefusal(code: 21, message: "no")
                 )
             ),

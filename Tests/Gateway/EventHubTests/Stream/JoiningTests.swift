@@ -59,6 +59,25 @@ internal import Testing
         #expect(try stream.events[3]["fields"] == ["x": "5"])
     }
 
+    @Test func theFirstEventTellsAJoinerWhatEarlierReadersWereTold() throws {
+        let harness = HubHarness()
+        let rows = SubscriptionProperties.portfolio
+        harness.addSubscription("s", rows)
+        let early = try harness.open(.subscription("s"))
+        harness.publish(rows.subscribed)
+        harness.publish(.realMaxFrequency(.limited(2)))
+        harness.pass()
+        let late = try harness.open(.subscription("s"))
+        let source = try #require(try late.events[0]["sources"]?.array?.first)
+        let members = ["itemCount", "fieldCount", "keyPosition", "commandPosition", "fieldKeys"]
+        let subscribed = try #require(try early.events.first { $0.name == "subscribed" })
+        for member in members { #expect(source[member] != nil && source[member] == subscribed[member]) }
+        #expect(source["keyPosition"] == 1)
+        #expect(source["realMaxFrequency"] == 2)
+        let before = try #require(try early.events[0]["sources"]?.array?.first)
+        #expect((members + ["realMaxFrequency"]).allSatisfy { before[$0] == nil })
+    }
+
     @Test func joinerReceivesNoEndOfAnIncompleteSnapshot() throws {
         let harness = HubHarness()
         let rows = SubscriptionProperties.portfolio

@@ -92,6 +92,35 @@ internal import Testing
         #expect(try outcome(stream) == "gap")
     }
 
+    @Test(arguments: ["other-1", nil])
+    func theStreamEventEndsTheOldStateAndTheSnapshotIsTheWholeNewOne(id: String?) throws {
+        let harness = HubHarness()
+        let rows = SubscriptionProperties.portfolio
+        harness.addSubscription("s", rows)
+        let first = try harness.open(.subscription("s"))
+        harness.publish(rows.subscribed)
+        for key in ["kept", "deleted"] { harness.publish(rows.update([key, "ADD", "1"], snapshot: true)) }
+        harness.pass()
+        var table = TableReader(try first.events)
+        #expect(table.rows.keys.sorted() == ["1/deleted", "1/kept"])
+        harness.close(first)
+        harness.publish(rows.update(["deleted", "DELETE", nil]))
+        for event in try resume(harness, from: id).events { table.apply(event) }
+        #expect(table.rows.keys.sorted() == ["1/kept"])
+    }
+
+    @Test func aSourceThatIsAddedStartsWithoutValuesAndTheOthersKeepTheirs() throws {
+        let harness = makeHarness()
+        harness.addSubscription("t")
+        harness.publish(quotes.subscribed, to: "t")
+        let stream = try harness.open(.subscription("s"))
+        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [])
+        harness.pass()
+        let change = try #require(try stream.events.last { $0.name == "stream" })
+        #expect(change["resume"] == "resumed")
+        #expect(change["sources"]?.array?.map { $0["subscription"] } == ["s", "t"])
+    }
+
     @Test func severalSourcesResumeByOneNumber() throws {
         let harness = makeHarness()
         harness.addSubscription("t")

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// A consumer that keeps the values of a stream in a table.
+/// A consumer that keeps the values of a stream in a table, by the rule of `StreamOpenedEvent` in openapi.yaml.
 struct TableReader: Equatable {
     /// The fields by item, or by item and key.
     private(set) var rows: [String: [String: JSONValue]] = [:]
@@ -9,6 +9,8 @@ struct TableReader: Equatable {
     mutating func apply(_ event: TestStream.Event) {
         let item = event["itemPos"]?.number?.text ?? ""
         switch event.name {
+        case "stream":
+            if event["resume"]?.string != "resumed" { rows.removeAll() }
         case "subscribed", "unsubscribed":
             rows.removeAll()
             isSubscribed = event.name == "subscribed"
