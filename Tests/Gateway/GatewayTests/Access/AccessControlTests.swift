@@ -18,12 +18,13 @@ import Testing
         }
     }
 
-    @Test func onlyProbesAndPagesAreOpen() async throws {
+    @Test func onlyProbesPagesAndTheRemovalOfTheCookieAreOpen() async throws {
         let operations = OperationTable.operations(try await AccessFixture().services)
         let open = operations.filter { $0.authorization == .open }.map(\.pattern.description)
         #expect(
             Set(open) == [
                 "/health/live", "/health/ready", "/openapi.yaml", "/openapi.json", "/docs", "/", "/assets/{file}",
+                "/v1/session",
             ]
         )
     }

@@ -209,6 +209,7 @@ enum OperationTable {
         let (root, one) = ("/v1/streams", "/v1/streams/{id}")
         let streams = StreamsResource(services: services)
         let tickets = TicketsResource(services: services)
+        let session = SessionResource(services: services)
         return [
             // The operation reads existing subscriptions or joins new ones: the right depends on the query.
             Operation(
@@ -249,6 +250,24 @@ enum OperationTable {
                 streams.events
             ),
             Operation(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),
+            Operation(
+                .post,
+                "/v1/session",
+                "createSession",
+                .authenticated,
+                [204],
+                mediaTypes: .fixed,
+                session.create
+            ),
+            Operation(
+                .delete,
+                "/v1/session",
+                "deleteSession",
+                .open,
+                [204, 403, 409],
+                mediaTypes: .fixed,
+                session.delete
+            ),
         ]
     }
 
