@@ -38,7 +38,14 @@ struct StreamRecord: Sendable {
 
     /// Its present summary.
     var summary: StreamSummary {
-        StreamSummary(id: id, request: request, openedAt: openedAt, outcome: outcome, figures: figures)
+        StreamSummary(
+            id: id,
+            request: request,
+            openedAt: openedAt,
+            outcome: outcome,
+            closeReason: closeReason,
+            figures: figures
+        )
     }
 }
 

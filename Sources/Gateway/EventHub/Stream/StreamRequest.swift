@@ -78,6 +78,8 @@ package struct StreamSummary: Sendable {
     package let openedAt: Moment
     /// The outcome of its opening; nil until it is open.
     package let outcome: ResumeOutcome?
+    /// The reason for which it is being closed; nil while it is not.
+    package let closeReason: String?
     /// Its totals.
     package let figures: StreamFigures
 }

@@ -13,7 +13,7 @@ internal import Synchronization
 package final class AccessControl: Sendable {
     /// The owners of clients and subscriptions.
     let owners = ResourceOwners()
-    /// The tickets that are not used yet, of a gateway that runs alone.
+    /// The tickets of a gateway that runs alone.
     let tickets = TicketStore()
     /// The tickets of the cluster that the gateway belongs to.
     let clusterTickets = Mutex<ClusterTickets?>(nil)
@@ -115,6 +115,16 @@ package final class AccessControl: Sendable {
         return try cluster.issue(to: caller, policy, lifetime: lifetime, now: wallTime())
     }
 
+    /// A request has opened a stream by a ticket.
+    func opened(_ stream: String, by redemption: TicketRedemption?) {
+        if let redemption { tickets.opened(redemption, stream: stream) }
+    }
+
+    /// The stream that a request has opened by a ticket has closed.
+    func closed(_ stream: String, by redemption: TicketRedemption?) {
+        if let redemption { tickets.closed(redemption, stream: stream, now: clock()) }
+    }
+
     /// The time until a caller's rights expire; nil: they do not expire.
     func remaining(of caller: Caller) -> Duration? {
         caller.expiry.map { .seconds(min(max(0, $0 - wallTime()), 1e9)) }
@@ -207,8 +217,12 @@ extension AccessControl: Middleware {
     /// valid.
     private func caller(ofTicket text: String, _ policy: AccessPolicy, _ call: inout Call) -> Caller? {
         guard let cluster = clusterTickets.withLock({ $0 }) else {
-            let holder = call.isHead ? tickets.holder(of: text, now: clock()) : tickets.redeem(text, now: clock())
-            return holder.flatMap { present($0, policy) }
+            let target = StreamTarget(call)
+            if call.isHead {
+                return tickets.holder(of: text, for: target, now: clock()).flatMap { present($0, policy) }
+            }
+            call.redemption = tickets.redeem(text, for: target, now: clock())
+            return (call.redemption?.caller).flatMap { present($0, policy) }
         }
         guard let (caller, ticket) = cluster.open(text, policy, now: wallTime()), let caller = present(caller, policy)
         else { return nil }

@@ -1,13 +1,17 @@
 internal import SessionCore
 internal import Synchronization
 
-/// Single-use tickets, each of which opens one stream within a short time. Only hashes are stored.
+/// Tickets, each of which opens one stream within a short time, and reopens that stream until some time after it has
+/// closed. Only hashes are stored.
 final class TicketStore: Sendable {
+    /// How long after the end of its stream a ticket can reopen the stream.
+    static let reopeningTime = Duration.seconds(60)
+
     /// An issued ticket.
     struct Ticket: Sendable {
-        /// The text that the holder presents, once.
+        /// The text that the holder presents.
         let text: String
-        /// How long it is valid.
+        /// How long it is valid before its first use.
         let lifetime: Duration
     }
 
@@ -16,11 +20,28 @@ final class TicketStore: Sendable {
         let expiresAt: Moment
     }
 
+    /// The stream that a used ticket has opened.
+    struct OpenedStream {
+        let caller: Caller
+        let target: StreamTarget
+        var stream: String
+        var closedAt: Moment?
+
+        func canReopen(_ target: StreamTarget, at now: Moment) -> Bool {
+            target == self.target && target.isResumed && closedAt.map { now < $0 + TicketStore.reopeningTime } ?? true
+        }
+    }
+
     struct State {
         var entries: [[UInt8]: Entry] = [:]
         /// The hashes in the order of issue, which is also the order of expiry.
         var order: [[UInt8]] = []
         var counts: [String: Int] = [:]
+        /// The streams of used tickets.
+        var streams: [[UInt8]: OpenedStream] = [:]
+        /// The hashes of tickets whose streams have closed, with the times, oldest first. A ticket that was used again
+        /// meanwhile has another time.
+        fileprivate var closed: [(hash: [UInt8], at: Moment)] = []
     }
 
     static let prefix = "lst_"
@@ -51,21 +72,47 @@ final class TicketStore: Sendable {
         }
     }
 
-    /// Uses a ticket and returns the caller that it was issued to; nil if the ticket is unknown, used or expired.
-    func redeem(_ text: String, now: Moment) -> Caller? {
+    /// Uses a ticket for a stream. Nil if the ticket is unknown or expired, or was used for another stream, or if its
+    /// stream has closed too long ago.
+    func redeem(_ text: String, for target: StreamTarget, now: Moment) -> TicketRedemption? {
         let hash = KeyHash.digest(of: text)
         return state.withLock { state in
             Self.dropExpired(&state, now: now)
-            guard let entry = Self.take(hash, from: &state), entry.expiresAt > now else { return nil }
-            return entry.caller
+            if let entry = Self.take(hash, from: &state), entry.expiresAt > now {
+                return TicketRedemption(hash: hash, target: target, caller: entry.caller)
+            }
+            guard let opened = state.streams[hash], opened.canReopen(target, at: now) else { return nil }
+            return TicketRedemption(hash: hash, target: target, caller: opened.caller, replaced: opened.stream)
         }
     }
 
-    /// The caller that a ticket was issued to, without using it; nil if the ticket is unknown, used or expired.
-    func holder(of text: String, now: Moment) -> Caller? {
+    /// The caller whose ticket `redeem` would accept, without using it; nil if `redeem` would refuse it.
+    func holder(of text: String, for target: StreamTarget, now: Moment) -> Caller? {
         let hash = KeyHash.digest(of: text)
         return state.withLock { state in
-            state.entries[hash].flatMap { $0.expiresAt > now ? $0.caller : nil }
+            if let entry = state.entries[hash] { return entry.expiresAt > now ? entry.caller : nil }
+            return state.streams[hash].flatMap { $0.canReopen(target, at: now) ? $0.caller : nil }
+        }
+    }
+
+    /// A used ticket has opened a stream.
+    func opened(_ redemption: TicketRedemption, stream: String) {
+        state.withLock { state in
+            state.streams[redemption.hash] = OpenedStream(
+                caller: redemption.caller,
+                target: redemption.target,
+                stream: stream
+            )
+        }
+    }
+
+    /// The stream of a ticket has closed. No effect if the ticket has opened another one since.
+    func closed(_ redemption: TicketRedemption, stream: String, now: Moment) {
+        state.withLock { state in
+            guard state.streams[redemption.hash]?.stream == stream else { return }
+            state.streams[redemption.hash]?.closedAt = now
+            state.closed.append((redemption.hash, now))
+            Self.dropClosed(&state, now: now, most: maxTickets)
         }
     }
 
@@ -73,7 +120,19 @@ final class TicketStore: Sendable {
     func revoke(where isRevoked: (Caller) -> Bool) {
         state.withLock { state in
             for (hash, entry) in state.entries where isRevoked(entry.caller) { _ = Self.take(hash, from: &state) }
+            state.streams = state.streams.filter { !isRevoked($0.value.caller) }
         }
+    }
+
+    /// Forgets streams that cannot be reopened any more, and the oldest of too many closed ones.
+    private static func dropClosed(_ state: inout State, now: Moment, most: Int) {
+        var dropped = 0
+        for (hash, time) in state.closed {
+            guard time + reopeningTime <= now || state.closed.count - dropped > most else { break }
+            if state.streams[hash]?.closedAt == time { state.streams[hash] = nil }
+            dropped += 1
+        }
+        if dropped > 0 { state.closed.removeFirst(dropped) }
     }
 
     private static func take(_ hash: [UInt8], from state: inout State) -> Entry? {
@@ -99,4 +158,42 @@ final class TicketStore: Sendable {
             state.order = state.order.filter { state.entries[$0] != nil }
         }
     }
+}
+
+/// What a request for a stream asks for: a ticket reopens the stream that it has opened, and no other one.
+struct StreamTarget: Sendable, Equatable {
+    /// A digest of path and query, without the ticket and the id of the last event.
+    let digest: [UInt8]
+    /// Whether the request names the last event that its client has read.
+    let isResumed: Bool
+
+    init(digest: [UInt8], isResumed: Bool) {
+        self.digest = digest
+        self.isResumed = isResumed
+    }
+
+    /// The target of a request whose ticket was removed from the query.
+    init(_ call: Call) {
+        // With their lengths, so that no two queries have the same text.
+        let pairs = call.query.pairs.filter { $0.name != "lastEventId" }.map {
+            "\($0.name.utf8.count),\($0.value.utf8.count):\($0.name)\($0.value)"
+        }
+        digest = KeyHash.digest(of: ([call.request.rawPath] + pairs).joined(separator: "\n"))
+        let last = call.header("Last-Event-ID") ?? call.query.values("lastEventId").first
+        isResumed = !(last ?? "").isEmpty
+    }
+
+    static func == (left: StreamTarget, right: StreamTarget) -> Bool { left.digest == right.digest }
+}
+
+/// The use of a ticket by a request.
+struct TicketRedemption: Sendable {
+    /// The hash of the ticket.
+    let hash: [UInt8]
+    /// The stream that the request asks for.
+    let target: StreamTarget
+    /// The caller that the ticket was issued to.
+    let caller: Caller
+    /// The stream that the ticket has opened before; nil: none.
+    var replaced: String?
 }

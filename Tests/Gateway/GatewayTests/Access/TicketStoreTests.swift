@@ -6,6 +6,8 @@ import Testing
 @Suite struct TicketStoreTests {
     private func target(_ ticket: String, _ id: String) -> String { "/v1/subscriptions/\(id)/events?ticket=\(ticket)" }
 
+    private static let target = StreamTarget(digest: [1], isResumed: false)
+
     @Test func aTicketOpensOneStream() async throws {
         let fixture = try await AccessFixture()
         let id = fixture.makeSubscription(as: AccessFixture.alice)
@@ -103,7 +105,7 @@ import Testing
         for _ in 0..<2 { #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero) != nil) }
         #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero) == nil)
         let ticket = store.issue(to: other, lifetime: .seconds(30), now: .zero)
-        #expect(store.redeem(ticket?.text ?? "", now: .zero) == other)
+        #expect(store.redeem(ticket?.text ?? "", for: Self.target, now: .zero)?.caller == other)
         #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero + .seconds(31)) != nil)
         #expect(store.count == 1)
     }
@@ -114,9 +116,29 @@ import Testing
         let waiting = store.issue(to: caller, lifetime: .seconds(30), now: .zero)
         for _ in 0..<1_000 {
             let ticket = store.issue(to: caller, lifetime: .seconds(30), now: .zero)
-            #expect(ticket.flatMap { store.redeem($0.text, now: .zero) } == caller)
+            #expect(ticket.flatMap { store.redeem($0.text, for: Self.target, now: .zero)?.caller } == caller)
         }
         #expect(store.held < 100)
-        #expect(store.redeem(waiting?.text ?? "", now: .zero) == caller)
+        #expect(store.redeem(waiting?.text ?? "", for: Self.target, now: .zero)?.caller == caller)
+    }
+
+    @Test func streamsOpenedAndClosedInALoopDoNotPileUp() {
+        let store = TicketStore(maxTickets: 5, maxTicketsPerCaller: 5)
+        let caller = Caller(identity: "key:a")
+        for number in 0..<100 {
+            let ticket = store.issue(to: caller, lifetime: .seconds(30), now: .zero)
+            guard let use = ticket.flatMap({ store.redeem($0.text, for: Self.target, now: .zero) }) else { return }
+            store.opened(use, stream: "t\(number)")
+            store.closed(use, stream: "t\(number)", now: .zero)
+        }
+        #expect(store.streams == 5)
+        let ticket = store.issue(to: caller, lifetime: .seconds(30), now: .zero + .seconds(61))
+        guard let use = store.redeem(ticket?.text ?? "", for: Self.target, now: .zero + .seconds(61)) else {
+            Issue.record("the ticket was refused")
+            return
+        }
+        store.opened(use, stream: "t")
+        store.closed(use, stream: "t", now: .zero + .seconds(61))
+        #expect(store.streams == 1)
     }
 }

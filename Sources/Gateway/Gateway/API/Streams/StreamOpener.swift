@@ -108,9 +108,21 @@ struct StreamOpener: Sendable {
             return true
         }
         guard let isFree else { throw HubError.unknownStream(id) }
-        guard isFree else { throw Problem(.streamInUse, detail: "The stream \"\(id)\" is open.") }
+        guard isFree else { return .response(try inUse(id, call)) }
         return try start(id, request, call)
     }
+
+    /// The response if a prepared stream is open. A ticket that has opened the stream closes it, so that the next attempt
+    /// of its client succeeds: the connection of the present stream may be lost without a notice.
+    private func inUse(_ id: String, _ call: Call) throws(Problem) -> Response {
+        let problem = Problem(.streamInUse, detail: "The stream \"\(id)\" is open.")
+        guard call.redemption?.replaced == id else { throw problem }
+        services.streams.close(id, reason: Self.replaced)
+        return try Self.closing(Self.replaced, problem, call, retryMilliseconds: 500...2_000)
+    }
+
+    /// The reason for which a stream ends whose ticket opens it again.
+    private static let replaced = "replaced"
 
     /// Removes a prepared stream if it is not opened in time from now on.
     func expire(_ id: String) {
@@ -127,7 +139,8 @@ struct StreamOpener: Sendable {
 
     private func start(_ id: String, _ request: StreamRequest, _ call: Call) throws -> OperationResult {
         let owner = StreamOwner(peer: call.request.peer.host, identity: call.caller.identity)
-        let caller = call.caller
+        let (caller, redemption) = (call.caller, call.redemption)
+        if let former = redemption?.replaced, former != id { services.streams.close(former, reason: Self.replaced) }
         guard services.access.openStreams.add(caller) else {
             ended(id)
             return .response(try Self.overLimit(caller.rights.streams ?? 0, "for these credentials", call))
@@ -136,6 +149,7 @@ struct StreamOpener: Sendable {
         let leave: @Sendable () -> Void = {
             if let expiry { services.timers.cancel(expiry) }
             services.access.openStreams.remove(caller)
+            services.access.closed(id, by: redemption)
             services.cluster?.forget(id)
             ended(id)
         }
@@ -144,6 +158,7 @@ struct StreamOpener: Sendable {
             cluster.admit(id, topics: Set(topics), request: request)
         }
         do {
+            services.access.opened(id, by: redemption)
             let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
             return .stream(StreamRegistry.head(for: request), content)
         } catch {
@@ -191,10 +206,15 @@ struct StreamOpener: Sendable {
 
     /// The response if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
     /// gets a stream with one `closing` event; other clients get the problem.
-    static func closing(_ reason: String, _ problem: Problem, _ call: Call) throws(Problem) -> Response {
+    static func closing(
+        _ reason: String,
+        _ problem: Problem,
+        _ call: Call,
+        retryMilliseconds: ClosedRange<Int> = 5_000...15_000
+    ) throws(Problem) -> Response {
         guard AcceptHeader(call.header("Accept")).names("text/event-stream") else { throw problem }
         let format = EventFormat.serverSentEvents
-        let body = ClosingEvent.bytes(reason: reason, retryMilliseconds: .random(in: 5_000...15_000), as: format)
+        let body = ClosingEvent.bytes(reason: reason, retryMilliseconds: .random(in: retryMilliseconds), as: format)
         return Response(status: 200, mediaType: format.contentType, body: body)
             .with("Cache-Control", "no-store, no-transform")
     }

@@ -29,6 +29,8 @@ struct Call: Sendable {
     var isForwarded = false
     /// The ticket of the cluster that has to be used before the request is performed; nil: none.
     var ticket: TicketUse?
+    /// The use of a ticket of a gateway that runs alone; nil: the request has none.
+    var redemption: TicketRedemption?
     /// The name in the cluster's log of a request with an `Idempotency-Key`; nil: the request cannot be repeated.
     var idempotencyKey: RecordKey?
     /// The generation of this member's reports to the cluster in which the log accepted the request; nil: the log was not

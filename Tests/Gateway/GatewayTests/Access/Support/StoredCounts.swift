@@ -10,6 +10,9 @@ extension TicketStore {
 
     /// The number of tickets that are not used yet.
     var count: Int { state.withLock { $0.entries.count } }
+
+    /// The number of streams of used tickets.
+    var streams: Int { state.withLock { $0.streams.count } }
 }
 
 extension TokenBuckets {

@@ -1,0 +1,101 @@
+import MicroHTTPD
+import StreamIO
+import Testing
+
+@testable import Gateway
+
+@Suite struct TicketReopeningTests {
+    private static let last = HTTPField("Last-Event-ID", "e-1")
+
+    private func target(_ ticket: String, _ id: String, _ more: String = "") -> String {
+        "/v1/subscriptions/\(id)/events?\(more)ticket=\(ticket)"
+    }
+
+    private func closeReason(_ fixture: AccessFixture, _ stream: AdmittedStream?) -> String? {
+        fixture.services.streams.listing(of: stream?.id ?? "")?.summary.closeReason
+    }
+
+    @Test func aTicketReopensItsStreamUntilAMinuteAfterItClosed() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        for _ in 0..<3 {
+            let (outcome, stream) = fixture.open("GET", target(ticket, id), "", [Self.last])
+            #expect(outcome.isStream)
+            fixture.time.pass(1_000)
+            stream?.onEnd(.peerClosed)
+            fixture.time.pass(59)
+        }
+        fixture.time.pass(2)
+        #expect(fixture.perform("GET", target(ticket, id), "", [Self.last]).status == 401)
+    }
+
+    @Test func withoutTheIdOfALastEventAUsedTicketIsRefused() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let (outcome, stream) = fixture.open("GET", target(ticket, id))
+        #expect(outcome.isStream)
+        stream?.onEnd(.peerClosed)
+        #expect(fixture.perform("GET", target(ticket, id)).status == 401)
+        #expect(fixture.perform("GET", target(ticket, id), "", [HTTPField("Last-Event-ID", "")]).status == 401)
+        #expect(fixture.perform("GET", target(ticket, id, "lastEventId=e-1&")).isStream)
+    }
+
+    @Test func itReopensNothingElse() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let other = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        #expect(fixture.perform("GET", target(ticket, id)).isStream)
+        for wrong in [
+            target(ticket, other), target(ticket, id, "conflate=false&"),
+            "/v1/stream?subscription=\(id)&ticket=\(ticket)",
+        ] {
+            #expect(fixture.perform("GET", wrong, "", [Self.last]).status == 401)
+        }
+        #expect(fixture.perform("POST", "/v1/tickets?ticket=\(ticket)", "", [Self.last]).status == 401)
+    }
+
+    @Test func itEndsTheStreamThatItOpenedBefore() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let (_, first) = fixture.open("GET", target(ticket, id))
+        let (again, second) = fixture.open("GET", target(ticket, id), "", [Self.last])
+        #expect(again.isStream)
+        #expect(closeReason(fixture, first) == "replaced")
+        #expect(closeReason(fixture, second) == nil)
+        // The end of the first one does not begin the time of the ticket.
+        first?.onEnd(.peerClosed)
+        fixture.time.pass(100)
+        #expect(fixture.perform("GET", target(ticket, id), "", [Self.last]).isStream)
+    }
+
+    @Test func aPreparedStreamThatIsOpenIsClosedForTheNextAttempt() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let body = #"{"sources":[{"subscription":"\#(id)"}]}"#
+        let made = fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body)
+        let url = try #require(made.json["url"]?.string) + "?ticket=" + fixture.makeTicket(as: AccessFixture.alice)
+        let (_, first) = fixture.open("GET", url)
+        let accept = HTTPField("Accept", "text/event-stream")
+        let refused = fixture.perform("GET", url, "", [Self.last, accept])
+        #expect(refused.status == 200)
+        #expect(refused.text.contains(#"{"reason":"replaced"}"#))
+        #expect(closeReason(fixture, first) == "replaced")
+        first?.onEnd(.peerClosed)
+        #expect(fixture.perform("GET", url, "", [Self.last, accept]).isStream)
+    }
+
+    @Test func itDoesNotOutliveItsKey() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        #expect(fixture.perform("GET", target(ticket, id)).isStream)
+        var access = AccessFixture.keys()
+        access.keys.removeAll { $0.name == "alice" }
+        _ = try await fixture.services.access.load(access)
+        #expect(fixture.perform("GET", target(ticket, id), "", [Self.last]).status == 401)
+    }
+}
