@@ -23,7 +23,7 @@ package final class Gateway: Sendable {
     private let access: AccessControl
     let host: HTTPHost
     private let daemon: RunningDaemon
-    private let cluster: ClusterNode?
+    private let coordination: any Coordination
     private let stop = StopSignal()
 
     /// How long a stop waits for the notification of the other members.
@@ -32,35 +32,36 @@ package final class Gateway: Sendable {
     /// A gateway that is not running yet.
     package init(configuration: GatewayConfiguration, logger: Logger) {
         self.logger = logger
-        let (current, access) = (LiveConfiguration(configuration), AccessControl(configuration.access))
+        let current = LiveConfiguration(configuration)
         let (requests, upstreamMetrics, daemon) = (RequestMetrics(), UpstreamMetrics(), RunningDaemon())
-        (self.current, self.access, self.daemon) = (current, access, daemon)
-        hub = EventHub(
+        (self.current, self.daemon) = (current, daemon)
+        let hub = EventHub(
             configuration: configuration.hub,
             epoch: RandomID.make(prefix: "e"),
             numbering: configuration.cluster.engine == .none ? .counted : .given,
             clock: Moment.monotonic
         )
-        let cluster = ClusterNode(configuration, hub: hub, logger: logger)
-        self.cluster = cluster
-        let changes: any ChangeSink = if let cluster { cluster } else { hub }
-        let sink = HubSink(hub: changes, cluster: cluster, owners: access.owners, upstreamMetrics: upstreamMetrics)
+        self.hub = hub
+        let coordination: any Coordination =
+            ClusterNode(configuration, hub: hub, logger: logger) ?? SingleProcess(hub: hub, clock: Moment.monotonic)
+        self.coordination = coordination
+        let access = AccessControl(configuration.access, tickets: coordination.tickets)
+        self.access = access
+        let sink = HubSink(hub: coordination.publisher, owners: access.owners, upstreamMetrics: upstreamMetrics)
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
-        cluster?.attach(pool)
-        access.clusterTickets.withLock { $0 = cluster?.tickets }
+        coordination.attach(pool)
         streams = StreamRegistry(hub: hub)
-        var exposition = MetricsReport(
+        let report = MetricsReport(
             requests: requests,
             upstreamMetrics: upstreamMetrics,
             pool: pool,
             hub: hub,
             streams: streams,
-            daemon: { daemon.figures }
+            daemon: { daemon.figures },
+            coordination: coordination
         )
-        if let cluster { exposition.cluster = { cluster.figures } }
-        let report = exposition
         host = HTTPHost(
             current: current,
             access: access,
@@ -68,7 +69,7 @@ package final class Gateway: Sendable {
             streams: streams,
             requests: requests,
             logger: logger,
-            cluster: cluster,
+            coordination: coordination,
             metrics: { report.text }
         )
     }
@@ -80,13 +81,11 @@ package final class Gateway: Sendable {
     /// - Throws: `ListeningError` if it cannot listen; `DaemonError` for other failures of the HTTP server; the mistake
     ///   in a key for the verification of tokens.
     package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
-        let (streams, configuration, cluster) = (streams, configuration, cluster)
+        let (streams, configuration, coordination) = (streams, configuration, coordination)
         _ = try await access.load(configuration.access)
         configuration.pool.sessionLimit.apply()
         let daemon = Daemon(configuration: configuration.daemon, handler: host) { loop -> any StreamFeed in
-            let shard = streams.makeFeed(for: loop)
-            if let cluster { return ClusterFeed(shard: shard, node: cluster) }
-            return shard
+            coordination.feed(over: streams.makeFeed(for: loop))
         }
         let port: UInt16
         do {
@@ -101,14 +100,14 @@ package final class Gateway: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.pool.run() }
             group.addTask { await self.host.run() }
-            if let cluster { group.addTask { await cluster.run() } }
+            group.addTask { await coordination.run() }
             group.addTask { await KeySetLoader(access: self.access, logger: self.logger).run() }
             await listening(port)
             await stop.wait()
             logger.info("stopping", metadata: ["streams": "\(streams.count)"])
             host.stopAccepting()
             daemon.stopAccepting()
-            await cluster?.leave(within: Self.leaveTime)
+            await coordination.leave(within: Self.leaveTime)
             streams.closeAll(reason: "shutdown")
             let isQuiet = await daemon.drain(within: configuration.shutdownGrace)
             if !isQuiet { logger.warning("closed connections that were still busy at the end of the grace time") }
@@ -132,7 +131,7 @@ package final class Gateway: Sendable {
         }
         let isRevoked = try await access.load(newer.access)
         pool.reload(newer.pool)
-        cluster?.reload(newer)
+        coordination.reload(newer)
         newer.pool.sessionLimit.apply()
         current.replace(by: newer.keepingRestartSettings(of: older))
         for stream in streams.list() where isRevoked(stream.owner.identity) {

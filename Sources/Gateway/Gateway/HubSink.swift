@@ -7,22 +7,18 @@ internal import Synchronization
 /// Converts the events of the pool into changes of the hub: one topic for each client and for each subscription
 /// resource. A change is at most one event, and its application involves no decision.
 struct HubSink: PoolSink {
-    let hub: any ChangeSink
-    /// The member of a cluster that this process is; nil: none.
-    let cluster: ClusterNode?
+    let hub: any ChangePublisher
     var owners = ResourceOwners()
     var upstreamMetrics = UpstreamMetrics()
     var clock: @Sendable () -> Moment = Moment.monotonic
     private let legacy = LegacyDerivations()
 
     init(
-        hub: any ChangeSink,
-        cluster: ClusterNode? = nil,
+        hub: any ChangePublisher,
         owners: ResourceOwners = ResourceOwners(),
         upstreamMetrics: UpstreamMetrics = UpstreamMetrics()
     ) {
         self.hub = hub
-        self.cluster = cluster
         self.owners = owners
         self.upstreamMetrics = upstreamMetrics
     }
@@ -42,21 +38,19 @@ struct HubSink: PoolSink {
     }
 
     func client(_ client: ClientID, offers session: OfferedSession?) {
-        cluster?.offer(session, of: client.rawValue)
+        hub.offer(session, of: client.rawValue)
     }
 
-    var ownsSessions: Bool { cluster?.ownsSessions ?? true }
+    var ownsSessions: Bool { hub.ownsSessions }
 
     func clientRemoved(_ client: ClientID) {
         hub.take(.clientRemoved(client.rawValue))
         legacy.remove(client)
         owners.forget(client)
         upstreamMetrics.removed(client)
-        cluster?.counters.withLock { $0.removed(client.rawValue) }
     }
 
     func client(_ client: ClientID, changedStatus status: ClientStatus) {
-        cluster?.counters.withLock { $0.changed(status, of: client.rawValue) }
         publish(.status(status), of: client)
     }
 
@@ -126,15 +120,15 @@ struct HubSink: PoolSink {
     ) {
         upstreamMetrics.happened(event, on: client)
         let change = HubChange.event(.subscription(event), .subscription(resource.rawValue))
-        if notification > 0, let cluster {
-            cluster.take(change, number: UInt64(notification))
+        if notification > 0 {
+            hub.take(change, number: UInt64(notification))
         } else {
             hub.take(change)
         }
     }
 
     func subscription(_ resource: ResourceID, hasNumber number: Int) {
-        cluster?.number(resource.rawValue, UInt64(clamping: number))
+        hub.number(resource.rawValue, UInt64(clamping: number))
     }
 
     func subscriptionRemoved(_ resource: ResourceID) {

@@ -13,10 +13,8 @@ internal import Synchronization
 package final class AccessControl: Sendable {
     /// The owners of clients and subscriptions.
     let owners = ResourceOwners()
-    /// The tickets of a gateway that runs alone.
-    let tickets = TicketStore()
-    /// The tickets of the cluster that the gateway belongs to.
-    let clusterTickets = Mutex<ClusterTickets?>(nil)
+    /// Tickets, each of which opens one stream.
+    let tickets: any Tickets
     /// The number of open streams of each caller.
     let openStreams = OpenStreamCounts()
 
@@ -28,14 +26,25 @@ package final class AccessControl: Sendable {
 
     /// Access control by a configuration. Tokens are refused until `load` has been called.
     package convenience init(_ configuration: AccessConfiguration) {
-        self.init(configuration, clock: Moment.monotonic, wallTime: { Date().timeIntervalSince1970 })
+        self.init(configuration, tickets: TicketStore())
+    }
+
+    convenience init(_ configuration: AccessConfiguration, tickets: any Tickets) {
+        self.init(
+            configuration,
+            tickets: tickets,
+            clock: Moment.monotonic,
+            wallTime: { Date().timeIntervalSince1970 }
+        )
     }
 
     init(
         _ configuration: AccessConfiguration,
+        tickets: any Tickets = TicketStore(),
         clock: @escaping @Sendable () -> Moment,
         wallTime: @escaping @Sendable () -> Double
     ) {
+        self.tickets = tickets
         self.clock = clock
         self.wallTime = wallTime
         state = Mutex(AccessPolicy(configuration, verifier: nil))
@@ -104,16 +113,13 @@ package final class AccessControl: Sendable {
     /// The configuration in force.
     var configuration: AccessConfiguration { policy.configuration }
 
-    /// Issues a ticket to a caller; nil if there are too many unused tickets. Throws 503 without contact to the
-    /// cluster.
-    func ticket(for caller: Caller) throws(Problem) -> TicketStore.Ticket? {
-        let policy = policy
-        let lifetime = policy.configuration.ticketLifetime
-        guard let cluster = clusterTickets.withLock({ $0 }) else {
-            return tickets.issue(to: caller, lifetime: lifetime, now: clock())
-        }
-        return try cluster.issue(to: caller, policy, lifetime: lifetime, now: wallTime())
+    /// Issues a ticket to a caller; nil if there are too many unused tickets. Throws 503 if it cannot be known which
+    /// tickets are used.
+    func ticket(for caller: Caller) throws(Problem) -> IssuedTicket? {
+        try tickets.issue(to: caller, policy, at: ticketTime)
     }
+
+    private var ticketTime: TicketTime { TicketTime(moment: clock(), wall: wallTime()) }
 
     /// A request has opened a stream by a ticket.
     func opened(_ stream: String, by redemption: TicketRedemption?) {
@@ -122,7 +128,7 @@ package final class AccessControl: Sendable {
 
     /// The stream that a request has opened by a ticket has closed.
     func closed(_ stream: String, by redemption: TicketRedemption?) {
-        if let redemption { tickets.closed(redemption, stream: stream, now: clock()) }
+        if let redemption { tickets.closed(redemption, stream: stream, at: ticketTime) }
     }
 
     /// The time until a caller's rights expire; nil: they do not expire.
@@ -152,7 +158,7 @@ final class AccessPolicy: Sendable {
         proxies = TrustedProxies(networks: configuration.trustedProxies)
     }
 
-    /// A digest of what makes the credential of an identity valid, with its rights: equal on all members of a cluster.
+    /// A digest of what makes the credential of an identity valid, with its rights: equal in every process.
     func digest(of identity: String?) -> [UInt8] {
         guard let identity else { return [] }
         let line = TokenVerifier.isIdentity(identity) ? configuration.webTokens.line : keys.line(of: identity) ?? ""
@@ -216,18 +222,15 @@ extension AccessControl: Middleware {
     /// The caller that a ticket was issued to; nil if it may not be used. `HEAD` opens no stream and leaves the ticket
     /// valid.
     private func caller(ofTicket text: String, _ policy: AccessPolicy, _ call: inout Call) -> Caller? {
-        guard let cluster = clusterTickets.withLock({ $0 }) else {
-            let target = StreamTarget(call)
-            if call.isHead {
-                return tickets.holder(of: text, for: target, now: clock()).flatMap { present($0, policy) }
-            }
-            call.redemption = tickets.redeem(text, for: target, now: clock())
-            return (call.redemption?.caller).flatMap { present($0, policy) }
-        }
-        guard let (caller, ticket) = cluster.open(text, policy, now: wallTime()), let caller = present(caller, policy)
+        guard
+            let holder = tickets.present(text, for: StreamTarget(call), policy, forHead: call.isHead, at: ticketTime),
+            let caller = present(holder.caller, policy)
         else { return nil }
-        if call.isHead { return cluster.isUsed(ticket) ? nil : caller }
-        call.ticket = ticket
+        switch holder.use {
+        case .left: break
+        case .redeemed(let redemption): call.redemption = redemption
+        case .due: call.ticket = text
+        }
         return caller
     }
 

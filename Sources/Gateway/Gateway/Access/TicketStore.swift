@@ -7,14 +7,6 @@ final class TicketStore: Sendable {
     /// How long after the end of its stream a ticket can reopen the stream.
     static let reopeningTime = Duration.seconds(60)
 
-    /// An issued ticket.
-    struct Ticket: Sendable {
-        /// The text that the holder presents.
-        let text: String
-        /// How long it is valid before its first use.
-        let lifetime: Duration
-    }
-
     struct Entry {
         let caller: Caller
         let expiresAt: Moment
@@ -44,8 +36,6 @@ final class TicketStore: Sendable {
         fileprivate var closed: [(hash: [UInt8], at: Moment)] = []
     }
 
-    static let prefix = "lst_"
-
     private let maxTickets: Int
     private let maxTicketsPerCaller: Int
     let state = Mutex(State())
@@ -57,8 +47,8 @@ final class TicketStore: Sendable {
     }
 
     /// Issues a ticket to a caller; nil if the caller, or the store, has too many unused tickets.
-    func issue(to caller: Caller, lifetime: Duration, now: Moment) -> Ticket? {
-        let text = Self.prefix + Base64URL.encode(APIKey.randomBytes())
+    func issue(to caller: Caller, lifetime: Duration, now: Moment) -> IssuedTicket? {
+        let text = IssuedTicket.prefix + Base64URL.encode(APIKey.randomBytes())
         let hash = KeyHash.digest(of: text)
         let name = caller.identity ?? ""
         return state.withLock { state in
@@ -68,7 +58,7 @@ final class TicketStore: Sendable {
             state.entries[hash] = Entry(caller: caller, expiresAt: now + lifetime)
             state.order.append(hash)
             state.counts[name, default: 0] += 1
-            return Ticket(text: text, lifetime: lifetime)
+            return IssuedTicket(text: text, lifetime: lifetime)
         }
     }
 
@@ -196,4 +186,27 @@ struct TicketRedemption: Sendable {
     let caller: Caller
     /// The stream that the ticket has opened before; nil: none.
     var replaced: String?
+}
+
+extension TicketStore: Tickets {
+    func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) -> IssuedTicket? {
+        issue(to: caller, lifetime: policy.configuration.ticketLifetime, now: now.moment)
+    }
+
+    func present(
+        _ text: String,
+        for target: StreamTarget,
+        _ policy: AccessPolicy,
+        forHead: Bool,
+        at now: TicketTime
+    ) -> TicketHolder? {
+        if forHead {
+            return holder(of: text, for: target, now: now.moment).map { TicketHolder(caller: $0, use: .left) }
+        }
+        return redeem(text, for: target, now: now.moment).map { TicketHolder(caller: $0.caller, use: .redeemed($0)) }
+    }
+
+    func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {
+        closed(redemption, stream: stream, now: now.moment)
+    }
 }

@@ -1,15 +1,14 @@
-package import GatewayStreaming
-package import Logging
+internal import GatewayStreaming
+internal import Logging
 package import MicroHTTPD
 internal import SessionCore
-package import SessionPool
+internal import SessionPool
 
 /// Handles every HTTP request: routing, middleware, idempotency, errors, common headers, metrics and log.
 package final class HTTPHost: HTTPHandler {
     let services: Services
     let router: Router
     let middlewares: [any Middleware]
-    private let idempotency = IdempotencyStore()
     let requests: RequestMetrics
     let logger: Logger
 
@@ -19,14 +18,14 @@ package final class HTTPHost: HTTPHandler {
     ///   - access: Authentication and authorization.
     ///   - requests: The metrics of requests.
     ///   - metrics: Returns the Prometheus text of `GET /metrics`.
-    package convenience init(
+    convenience init(
         current: LiveConfiguration,
         access: AccessControl,
         pool: SessionPool,
         streams: StreamRegistry,
         requests: RequestMetrics,
         logger: Logger,
-        cluster: ClusterNode? = nil,
+        coordination: any Coordination,
         metrics: @escaping @Sendable () -> String = { "" }
     ) {
         let services = Services(
@@ -34,13 +33,13 @@ package final class HTTPHost: HTTPHandler {
             access: access,
             pool: pool,
             streams: streams,
-            streamResources: StreamResources { [weak cluster] in cluster?.releaseClaims(of: $0) },
+            streamResources: StreamResources { [weak coordination] in coordination?.made(.streamRemoved($0)) },
             timers: TimerQueue(clock: Moment.monotonic),
             process: ProcessState(startedAt: Moment.monotonic()),
             docs: DocsPage(),
             metrics: metrics,
             clock: Moment.monotonic,
-            cluster: cluster
+            coordination: coordination
         )
         self.init(services: services, middlewares: Self.guards(services), requests: requests, logger: logger)
     }
@@ -52,9 +51,9 @@ package final class HTTPHost: HTTPHandler {
         return [
             CORSMiddleware { access.policy },
             KnownHosts { access.policy },
-            RateLimit(.address, rules: limits, clock: services.clock, cluster: services.cluster),
+            RateLimit(.address, rules: limits, coordination: services.coordination),
             access,
-            RateLimit(.caller, rules: limits, clock: services.clock, cluster: services.cluster),
+            RateLimit(.caller, rules: limits, coordination: services.coordination),
         ]
     }
 
@@ -69,7 +68,7 @@ package final class HTTPHost: HTTPHandler {
         self.requests = requests
         self.logger = logger
         router = Router(OperationTable.operations(services))
-        if let cluster = services.cluster { serveMembers(of: cluster) }
+        services.coordination.attach(self)
     }
 
     /// Runs the timers of waiting requests until cancelled; then all waiting requests get their responses.
@@ -169,7 +168,9 @@ package final class HTTPHost: HTTPHandler {
         call.open = { [self] in responder.stream(finish($0, record), $1) }
         call.onAbandonment = responder.onAbandonment
         guard body.count > Self.largeBody else { return decide(call, operation) }
-        let isAdded = services.background.add { [self, call] in call.complete { try perform(call, operation) } }
+        let isAdded = services.background.add { [self, call] in
+            call.complete { try services.coordination.perform(call, operation) }
+        }
         if isAdded { return .wait }
         return .respond(
             rejection(Problem(.unavailable, detail: "Too many large requests are being processed."), of: call)
@@ -181,7 +182,7 @@ package final class HTTPHost: HTTPHandler {
 
     private func decide(_ call: Call, _ operation: Operation) -> HTTPDecision {
         do {
-            switch try perform(call, operation) {
+            switch try services.coordination.perform(call, operation) {
             case .response(let response): return .respond(finish(response, call.record))
             case .deferred: return .wait
             case .stream(let head, let content): return .stream(finish(head, call.record), content)
@@ -189,33 +190,6 @@ package final class HTTPHost: HTTPHandler {
         } catch {
             return .respond(rejection(error, of: call))
         }
-    }
-
-    /// Performs a request on the member that has its resource. A request with an `Idempotency-Key` is performed once.
-    private func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard let cluster = services.cluster else {
-            return try idempotency.perform(call, operation, now: services.clock())
-        }
-        let routing = ClusterRouting(cluster: cluster, services: services, handle: performHere)
-        var limited = call
-        limited.open = { cluster.open($0, $1, for: call) }
-        let perform: @Sendable () throws -> OperationResult = { [limited] in
-            let result = try routing.perform(limited, operation)
-            guard case .stream(let head, let stream) = result, call.streamLimit != nil else { return result }
-            cluster.open(head, stream, for: call)
-            return .deferred
-        }
-        guard let ticket = call.ticket else { return try perform() }
-        return try cluster.use(ticket, for: call, perform)
-    }
-
-    /// Performs a request on this member of the cluster.
-    @Sendable func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        let handler = services.confirming(operation)
-        guard let cluster = services.cluster, let key = try IdempotencyStore.key(of: call, operation.method) else {
-            return try handler(call)
-        }
-        return ClusterIdempotency(cluster: cluster, isConfirmed: operation.changesResources).perform(call, key, handler)
     }
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {

@@ -33,8 +33,8 @@ final class Services: Sendable {
     let metrics: @Sendable () -> String
     /// The time.
     let clock: @Sendable () -> Moment
-    /// The cluster that the gateway belongs to; nil if it runs alone.
-    let cluster: ClusterNode?
+    /// The door to the other gateways that behave as one with this one.
+    let coordination: any Coordination
 
     init(
         current: LiveConfiguration,
@@ -47,7 +47,7 @@ final class Services: Sendable {
         docs: DocsPage,
         metrics: @escaping @Sendable () -> String,
         clock: @escaping @Sendable () -> Moment,
-        cluster: ClusterNode? = nil
+        coordination: any Coordination
     ) {
         self.current = current
         self.access = access
@@ -59,7 +59,7 @@ final class Services: Sendable {
         self.docs = docs
         self.metrics = metrics
         self.clock = clock
-        self.cluster = cluster
+        self.coordination = coordination
     }
 }
 
@@ -75,7 +75,7 @@ extension Services {
 extension Services {
     /// The permissions of the caller of a request.
     func permissions(_ call: Call) -> Permissions {
-        Permissions(caller: call.caller, owners: access.owners, pool: pool, cluster: cluster)
+        Permissions(caller: call.caller, owners: access.owners, pool: pool, coordination: coordination)
     }
 
     /// The upstream of the path. Throws `unknownUpstream`.

@@ -19,8 +19,8 @@ struct MetricsReport: Sendable {
     let streams: StreamRegistry
     /// The figures of the HTTP server.
     let daemon: @Sendable () -> DaemonFigures
-    /// The figures of the cluster; nil for a gateway that runs alone.
-    var cluster: (@Sendable () -> ClusterFigures)?
+    /// Has the figures of all gateways that behave as one.
+    let coordination: any Coordination
 
     /// The metrics as Prometheus text.
     var text: String {
@@ -34,7 +34,7 @@ struct MetricsReport: Sendable {
         writeClients(to: &text)
         writePool(to: &text)
         writeUpstreamCounters(to: &text)
-        if let cluster { cluster().write(to: &text) }
+        coordination.figures?.write(to: &text)
         writeProcess(to: &text)
         return text.text
     }

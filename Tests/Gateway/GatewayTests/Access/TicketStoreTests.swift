@@ -30,12 +30,13 @@ import Testing
     }
 
     @Test func aTicketExpires() async throws {
-        let fixture = try await AccessFixture()
+        let tickets = TicketStore()
+        let fixture = try await AccessFixture(tickets: tickets)
         let id = fixture.makeSubscription(as: AccessFixture.alice)
         let ticket = fixture.makeTicket(as: AccessFixture.alice)
         fixture.time.pass(30)
         #expect(fixture.perform("GET", target(ticket, id)).status == 401)
-        #expect(fixture.services.access.tickets.count == 0)
+        #expect(tickets.count == 0)
     }
 
     @Test func aTicketOpensNothingButStreams() async throws {

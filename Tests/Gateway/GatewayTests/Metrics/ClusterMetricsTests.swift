@@ -8,15 +8,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterMetricsTests {
     private static func report(of member: ClusterMember) -> String {
-        var report = MetricsReport(
+        let report = MetricsReport(
             requests: RequestMetrics(),
             upstreamMetrics: UpstreamMetrics(),
             pool: member.services.pool,
             hub: member.node.hub,
             streams: member.services.streams,
-            daemon: { DaemonFigures() }
+            daemon: { DaemonFigures() },
+            coordination: member.node
         )
-        report.cluster = { member.node.figures }
         return report.text
     }
 
@@ -44,7 +44,7 @@ import Testing
             ] {
                 #expect(text.contains(Self.line(sample)), "\(sample)")
             }
-            let counters = node.figures.member.counters
+            let counters = node.clusterFigures.member.counters
             #expect(counters.appendSeconds.count > 0)
             #expect(text.contains(Self.line("cluster_append_seconds_count \(counters.appendSeconds.count)")))
             #expect(text.contains(Self.line("cluster_frame_events_count \(counters.frameEvents.count)")))
@@ -62,7 +62,7 @@ import Testing
             let text = Self.report(of: other)
             #expect(text.contains(Self.line(#"cluster_calls_total{outcome="answered"} 1"#)))
             #expect(text.contains(Self.line(#"cluster_calls_total{outcome="unreachable"} 1"#)))
-            #expect(owner.node.figures.counters.calls.isEmpty)
+            #expect(owner.node.clusterFigures.counters.calls.isEmpty)
         }
     }
 
@@ -83,7 +83,7 @@ import Testing
     @Test func adoptionsAreCountedByTheirOutcomes() async throws {
         try await ClusterFixture.run(1) { fixture in
             let node = fixture.members[0].node
-            let sink = HubSink(hub: node, cluster: node)
+            let sink = HubSink(hub: node)
             let statuses: [(String, [ClientStatus])] = [
                 ("resumed", [.disconnectedTryingRecovery, .connectedWSStreaming, .disconnectedTryingRecovery]),
                 ("also-resumed", [.disconnectedTryingRecovery, .connectedHTTPPolling, .disconnectedWillRetry]),
@@ -97,7 +97,7 @@ import Testing
                 sink.clientRemoved(ClientID(client))
             }
             sink.client(ClientID("own"), changedStatus: .connectedWSStreaming)
-            #expect(node.figures.counters.adoptions == [.resumed: 2, .refused: 2, .abandoned: 1])
+            #expect(node.clusterFigures.counters.adoptions == [.resumed: 2, .refused: 2, .abandoned: 1])
         }
     }
 

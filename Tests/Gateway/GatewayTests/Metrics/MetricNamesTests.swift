@@ -41,7 +41,8 @@ import Testing
             pool: fixture.services.pool,
             hub: EventHub(epoch: "e", clock: Moment.monotonic),
             streams: fixture.services.streams,
-            daemon: { DaemonFigures() }
+            daemon: { DaemonFigures() },
+            coordination: fixture.services.coordination
         )
     }
 
@@ -60,15 +61,15 @@ import Testing
 
     @Test func clusterFiguresAreInTheTable() async throws {
         let fixture = try await AccessFixture()
-        var report = exposition(fixture)
         let info = MemberInfo(name: "a:1", version: "1", upstreams: [])
         let machine = MemberMachine(info: info, seed: 1, groups: 1)
         let figures = machine.figures(at: .zero)
-        report.cluster = { ClusterFigures(member: figures, outboxBytes: 7) }
-        let families = Families(report.text)
+        var text = MetricsText()
+        ClusterFigures(member: figures, outboxBytes: 7).write(to: &text)
+        let families = Families(exposition(fixture).text + text.text)
         #expect(families.kinds == Dictionary(uniqueKeysWithValues: MetricNames.all.map { ($0.name, $0.kind.rawValue) }))
         #expect(families.labels[MetricNames.clusterFrames.name] == ["direction"])
-        #expect(report.text.contains("\(MetricNames.clusterOutbox.name) 7\n"))
+        #expect(text.text.contains("\(MetricNames.clusterOutbox.name) 7\n"))
     }
 
     @Test func namesFollowTheConventions() {

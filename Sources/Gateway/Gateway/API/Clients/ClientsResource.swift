@@ -39,9 +39,9 @@ struct ClientsResource: Sendable {
         case .address: try services.permissions(call).checkAddress()
         }
         if let id = call.inheritedID { return try create(specification, as: id, options, connects: connects, call) }
-        // In a cluster, the log has to know the client before it exists.
-        let id = services.cluster.map { _ in ClientID(RandomID.make(prefix: "c")) }
-        return try services.reservingCreated(id, for: call) {
+        // The admission is for the client with this id.
+        let id = ClientID(RandomID.make(prefix: "c"))
+        return try services.coordination.admit(.newClient(id), for: call) { _ in
             try create(specification, as: id, options, connects: connects, call)
         }
     }
@@ -86,7 +86,7 @@ struct ClientsResource: Sendable {
         let client = try services.dedicatedClient(call)
         try services.pool.deleteClient(client.id)
         // The pool reports the removal once the events of the client are delivered; it stops to count now.
-        services.cluster?.resourceRemoved(client.id.rawValue)
+        services.coordination.made(.resourceRemoved(client.id.rawValue))
         return .response(Response(status: 204))
     }
 

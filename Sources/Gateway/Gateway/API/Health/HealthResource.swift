@@ -1,5 +1,4 @@
 internal import JSONText
-internal import Replication
 internal import SessionCore
 internal import SessionPool
 internal import Synchronization
@@ -14,9 +13,7 @@ struct HealthResource: Sendable {
     /// `GET /health/ready`.
     func ready(_ call: Call) throws -> OperationResult {
         if services.process.isStopping { throw Problem.stopping }
-        if let cluster = services.cluster, !cluster.isServing {
-            throw Problem.notConnectedToCluster
-        }
+        if services.coordination.contact == .none { throw Problem.notInContact }
         let missing = unconnected
         guard missing.isEmpty else {
             let names = missing.joined(separator: ", ")
@@ -28,7 +25,7 @@ struct HealthResource: Sendable {
     /// `GET /health`.
     func all(_ call: Call) throws -> OperationResult {
         let clients = services.pool.clients()
-        let isReady = unconnected.isEmpty && services.cluster?.isServing != false
+        let isReady = unconnected.isEmpty && services.coordination.contact != .none
         return .response(
             .json { json in
                 json.beginObject()
@@ -44,43 +41,11 @@ struct HealthResource: Sendable {
                     write(upstream.name, clients.filter { $0.upstream == upstream.name }, to: &json)
                 }
                 json.endArray()
-                if let cluster = services.cluster { write(cluster.figures, to: &json) }
+                services.coordination.figures?.write(to: &json)
                 json.endObject()
             }
         )
     }
-
-    private func write(_ figures: ClusterFigures, to json: inout JSONBytes) {
-        let cluster = figures.member
-        json.key("cluster")
-        json.beginObject()
-        json.member("connected", cluster.isConnected)
-        json.member("degraded", cluster.isDegraded)
-        json.member("serving", cluster.isServing && cluster.member != nil)
-        json.member("member", cluster.member.map(Self.name))
-        json.member("epoch", cluster.epoch.map(ClusterApplier.name))
-        json.member("position", cluster.position)
-        json.member("lag", cluster.lag.roundedSeconds)
-        json.member("outboxBytes", figures.outboxBytes)
-        json.member("epochs", cluster.counters.epochs)
-        json.member("takeovers", cluster.counters.takeovers)
-        json.member("adoptions", cluster.counters.adoptions)
-        json.key("members")
-        json.beginArray()
-        for member in cluster.members {
-            json.beginObject()
-            json.member("id", Self.name(member.id))
-            json.member("name", member.info.name)
-            json.member("version", member.info.version)
-            json.member("subscriptions", member.subscriptions)
-            json.member("configurationDiffers", member.hasOtherConfiguration)
-            json.endObject()
-        }
-        json.endArray()
-        json.endObject()
-    }
-
-    private static func name(_ member: UInt64) -> String { String(member, radix: 16) }
 
     /// The upstreams with pooled sessions that are not connected, if the configuration makes readiness depend on them.
     private var unconnected: [String] {

@@ -59,13 +59,13 @@ struct StreamOpener: Sendable {
     /// Opens a stream that was not prepared.
     func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> OperationResult {
         if !call.isHead, let refusal = try refusal(call) { return .response(refusal) }
-        if services.cluster?.isAlone == true, selectors.contains(where: \.isExisting) {
-            return .response(try Self.closing("behind", .notConnectedToCluster, call))
+        if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
+            return .response(try Self.closing("behind", .notInContact, call))
         }
         try check(selectors, call)
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
-        return try services.reserving(selectors, of: call.caller, for: call) { reservation in
-            defer { reservation?.end() }
+        return try services.coordination.admit(.sources(selectors, of: call.caller), for: call) { admission in
+            defer { admission.end() }
             return try openChecked(request, selectors, call)
         }
     }
@@ -75,10 +75,10 @@ struct StreamOpener: Sendable {
         _ selectors: [SourceSelector],
         _ call: Call
     ) throws -> OperationResult {
-        // Others may have opened streams while the request waited for the cluster.
+        // Others may have opened streams while the request waited for its admission.
         if let refusal = try refusal(call) { return .response(refusal) }
         let acquired = try acquire(selectors, for: call.caller)
-        let id = services.makeStreamID()
+        let id = services.coordination.makeStreamID()
         var request = request
         request.sources = acquired.sources
         request.opened = acquired.opened
@@ -130,7 +130,7 @@ struct StreamOpener: Sendable {
         services.timers.schedule(after: Self.preparedLifetime, runsAtStop: false) {
             let entry = services.streamResources.remove(id) { !$0.isOpen && $0.period == period }
             guard let entry else { return }
-            services.cluster?.write(.stream(.remove(id: id, evenIfOpen: false)))
+            services.coordination.made(.streamExpired(id))
             release(entry.joined, entry.clients, of: entry.owner)
         }
     }
@@ -150,13 +150,11 @@ struct StreamOpener: Sendable {
             if let expiry { services.timers.cancel(expiry) }
             services.access.openStreams.remove(caller)
             services.access.closed(id, by: redemption)
-            services.cluster?.forget(id)
+            services.coordination.made(.streamEnded(id))
             ended(id)
         }
-        if let cluster = services.cluster {
-            let topics = services.streamResources.entry(id)?.joined.keys.map(\.self) ?? []
-            cluster.admit(id, topics: Set(topics), request: request)
-        }
+        let topics = services.streamResources.entry(id)?.joined.keys.map(\.self) ?? []
+        services.coordination.opens(id, request, topics: Set(topics))
         do {
             services.access.opened(id, by: redemption)
             let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
@@ -182,13 +180,13 @@ struct StreamOpener: Sendable {
             return entry.prepared != nil
         }
         if isPrepared == true {
-            services.cluster?.write(.stream(.close(id: id)))
+            services.coordination.made(.streamClosed(id))
             expire(id)
         } else if let entry = services.streamResources.remove(id) {
             release(entry.joined, entry.clients, of: entry.owner)
         }
         // Also if the stream was removed before it was claimed.
-        if services.streamResources.entry(id) == nil { services.cluster?.releaseClaims(of: id) }
+        if services.streamResources.entry(id) == nil { services.coordination.made(.streamRemoved(id)) }
     }
 
     /// The response if no stream can be opened.
@@ -219,13 +217,13 @@ struct StreamOpener: Sendable {
             .with("Cache-Control", "no-store, no-transform")
     }
 
-    /// Checks the rights on a source of a prepared stream. A subscription that another member of the cluster holds is
-    /// not in the pool: its upstream and properties are checked instead.
+    /// Checks the rights on a source of a prepared stream. A subscription that another gateway has is not in the pool: its
+    /// upstream and properties are checked instead.
     private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
         if case .subscription(let subscription) = source,
-            case .clustered(_, let key)? = services.streamResources.entry(id)?.joined[subscription]
+            let joined = services.streamResources.entry(id)?.joined[subscription], joined.resource == nil
         {
-            return try check(.join(upstream: key.upstream, key.properties), call)
+            return try check(.join(upstream: joined.upstream, joined.properties), call)
         }
         try check(.existing(source), call)
     }
@@ -238,7 +236,7 @@ struct StreamOpener: Sendable {
     /// Releases a shared subscription that a caller has joined.
     func leave(_ id: String, _ subscription: JoinedSubscription, of owner: String?) {
         services.access.owners.usage.remove(id, of: owner)
-        services.leave(subscription)
+        services.coordination.leave(subscription, in: services.pool)
     }
 
     private func acquire(
@@ -252,21 +250,23 @@ struct StreamOpener: Sendable {
             source = existing
             if let client = client(of: existing) { acquired.clients[existing] = client }
         case .join(let upstream, let properties):
-            let (id, subscription, isOpened) = try services.join(upstream: upstream, properties)
-            if isOpened { acquired.opened.insert(id) }
+            let session = try services.sessionKey(upstream: upstream)
+            let key = SharedKey(session: session, properties: properties)
+            let joined = try services.coordination.join(key, in: services.pool)
+            if joined.isOpened { acquired.opened.insert(joined.id) }
             // A source that is named twice is joined once.
-            if acquired.joined[id] != nil {
-                services.leave(subscription)
+            if acquired.joined[joined.id] != nil {
+                services.coordination.leave(joined, in: services.pool)
             } else {
                 do {
-                    try services.access.owners.usage.add(id, properties, for: caller)
+                    try services.access.owners.usage.add(joined.id, properties, for: caller)
                 } catch {
-                    services.leave(subscription)
+                    services.coordination.leave(joined, in: services.pool)
                     throw error
                 }
-                acquired.joined[id] = subscription
+                acquired.joined[joined.id] = joined
             }
-            source = .subscription(id)
+            source = .subscription(joined.id)
         }
         acquired.add(source)
     }

@@ -1,16 +1,7 @@
 internal import EventHub
-internal import Replication
 internal import SessionCore
 internal import SessionPool
 internal import Synchronization
-
-/// A shared subscription that a stream joined.
-enum JoinedSubscription: Sendable {
-    /// It is held by the pool of this process.
-    case local(SubscriptionResource)
-    /// It is held by a member of the cluster.
-    case clustered(String, SharedTopicKey)
-}
 
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
 /// dedicated clients that they keep in use, and the requests of prepared streams.
@@ -127,7 +118,7 @@ final class StreamResources: Sendable {
         return remove(id) { !$0.isOpen }
     }
 
-    /// Removes a prepared stream that another member of the cluster owns, and returns its entry. An open one loses its
+    /// Removes a prepared stream that another gateway owns, and returns its entry. An open one loses its
     /// request only: it is removed when it ends.
     func surrender(_ id: String) -> Entry? {
         _ = change(id) { $0.prepared = nil }

@@ -47,7 +47,7 @@ struct StreamsResource: Sendable {
             services.streamResources.entry($0).map(permissions.sees) ?? false
         }
         if call.isListing {
-            // The response goes to another member of the cluster, which makes the list.
+            // The response goes to another gateway, which makes the list.
             let text = ids.joined(separator: "\n")
             return .response(Response(status: 200, mediaType: "text/plain", body: Array(text.utf8)))
         }
@@ -75,9 +75,9 @@ struct StreamsResource: Sendable {
         try checkPrepared(call)
         let isLarge = selectors.count > Self.largeCount
         try opener.check(selectors, call)
-        return try services.reserving(selectors, of: call.caller, for: call) { [request] reservation in
+        return try services.coordination.admit(.sources(selectors, of: call.caller), for: call) { [request] admission in
             try services.perform(call, isLarge: isLarge) {
-                defer { reservation?.end() }
+                defer { admission.end() }
                 return try prepare(request, selectors, call)
             }
         }
@@ -95,7 +95,7 @@ struct StreamsResource: Sendable {
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         entry.prepared = request
-        let id = services.makeStreamID()
+        let id = services.coordination.makeStreamID()
         services.streamResources.add(id, entry)
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
         opener.expire(id)
@@ -115,9 +115,9 @@ struct StreamsResource: Sendable {
         try opener.check(add, call)
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
-        return try services.reserving(add, of: owner, for: call) { [owner] reservation in
+        return try services.coordination.admit(.sources(add, of: owner), for: call) { [owner] admission in
             try services.perform(call, isLarge: add.count + remove.count > Self.largeCount) {
-                defer { reservation?.end() }
+                defer { admission.end() }
                 try change(id, add: add, remove: remove, of: owner)
                 let view = try view(id)
                 return response(view).tagged(view.tag, ifNoneMatch: nil)
@@ -129,7 +129,7 @@ struct StreamsResource: Sendable {
     func delete(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         _ = try services.stream(call)
-        services.cluster?.write(.stream(.remove(id: id, evenIfOpen: true)))
+        services.coordination.made(.streamDeleted(id))
         if let entry = services.streamResources.delete(id) {
             opener.release(entry.joined, entry.clients, of: entry.owner)
         } else {

@@ -24,9 +24,9 @@ struct SubscriptionsResource: Sendable {
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
         try services.permissions(call).check(properties)
-        // In a cluster, the log has to know the subscription before it exists.
-        let id = services.cluster.map { _ in ResourceID(RandomID.make(prefix: "s")) }
-        return try services.reservingCreated(id, properties, for: call) {
+        // The admission is for the subscription with this id.
+        let id = ResourceID(RandomID.make(prefix: "s"))
+        return try services.coordination.admit(.newSubscription(id, properties), for: call) { _ in
             try create(id, home, properties, isActive: isActive, call)
         }
     }
@@ -79,7 +79,8 @@ struct SubscriptionsResource: Sendable {
         try services.permissions(call).check(properties)
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
-        return try services.reserving(resource.id, properties, of: owner, for: call) { [owner] in
+        let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
+        return try services.coordination.admit(use, for: call) { [owner] _ in
             try apply(patch, to: resource, of: owner, call)
             return .response(
                 services.subscriptionResponse(resource).tagged(
@@ -90,7 +91,7 @@ struct SubscriptionsResource: Sendable {
         }
     }
 
-    /// Applies a patch to the properties as they are now: they may have changed while the request waited for the cluster,
+    /// Applies a patch to the properties as they are now: they may have changed while the request waited for its admission,
     /// or for its turn.
     private func apply(
         _ patch: SubscriptionPatch,
@@ -132,7 +133,7 @@ struct SubscriptionsResource: Sendable {
         guard !properties.items.isUnset, !properties.fields.isUnset else {
             throw Problem(.lifecycle, detail: "The subscription has no items or no fields yet.")
         }
-        return try services.obtainingCredits(for: call) { try subscribe(resource, call) }
+        return try services.coordination.admit(.activation, for: call) { _ in try subscribe(resource, call) }
     }
 
     private func subscribe(_ resource: SubscriptionResource, _ call: Call) throws -> OperationResult {

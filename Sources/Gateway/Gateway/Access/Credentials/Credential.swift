@@ -29,7 +29,7 @@ enum Credential: Equatable {
         guard tickets.count == 1, bearer == nil else {
             throw Challenge.malformed("A request may carry one credential only.")
         }
-        if !ticket.hasPrefix(TicketStore.prefix) {
+        if !ticket.hasPrefix(IssuedTicket.prefix) {
             throw Challenge.malformed("The parameter ticket must be a ticket of POST /v1/tickets, not a key or token.")
         }
         return .ticket(ticket)

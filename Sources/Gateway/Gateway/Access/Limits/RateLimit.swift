@@ -1,5 +1,4 @@
 internal import MicroHTTPD
-internal import SessionCore
 
 /// Limits the rate of requests: 429 with `Retry-After` beyond it, and `RateLimit` headers on every response
 /// (draft-ietf-httpapi-ratelimit-headers).
@@ -16,31 +15,24 @@ struct RateLimit: Middleware {
     let scope: Scope
     /// The configuration in force.
     let rules: @Sendable () -> RateConfiguration
-    /// The time.
-    let clock: @Sendable () -> Moment
-    /// The cluster whose members count together; nil: there is none.
-    let cluster: ClusterNode?
-    private let table = TokenBuckets()
+    /// Counts the requests.
+    let coordination: any Coordination
 
     /// A limit.
     init(
         _ scope: Scope,
         rules: @escaping @Sendable () -> RateConfiguration,
-        clock: @escaping @Sendable () -> Moment,
-        cluster: ClusterNode? = nil
+        coordination: any Coordination
     ) {
         self.scope = scope
         self.rules = rules
-        self.clock = clock
-        self.cluster = cluster
+        self.coordination = coordination
     }
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
         if let operation, !operation.isRateLimited { return nil }
         guard let (name, rate, burst) = subject(of: call) else { return nil }
-        let verdict =
-            cluster?.take("\(scope.rawValue) \(name)", rate: rate, burst: burst)
-            ?? table.take(name, rate: rate, burst: burst, now: clock())
+        let verdict = coordination.take("\(scope.rawValue) \(name)", rate: rate, burst: burst)
         let (seconds, attoseconds) = verdict.wait.components
         let wait = max(1, seconds + (attoseconds > 0 ? 1 : 0))
         let window = max(1, Int((burst / rate).rounded(.up)))

@@ -17,7 +17,6 @@ final class SubscriptionUsage: Sendable {
     typealias Observer = @Sendable (_ id: String, _ identity: String, _ items: Int?) -> Void
 
     let usages = Mutex<[String: Usage]>([:])
-    /// The cluster, if there is one.
     private let observer = Mutex<Observer?>(nil)
 
     /// No usage.

@@ -18,8 +18,8 @@ struct Permissions: Sendable {
     let owners: ResourceOwners
     /// The pool with the clients and subscriptions.
     let pool: SessionPool
-    /// The cluster, whose other members have further resources; nil: there is none.
-    var cluster: ClusterNode?
+    /// Other gateways may have further resources.
+    let coordination: any Coordination
 
     private var rights: Rights { caller.rights }
 
@@ -96,17 +96,14 @@ struct Permissions: Sendable {
             try check(.subscribe)
             try check(upstream: upstream)
             try check(properties)
-        case .existing(let source) where isElsewhere(source):
-            try check(.read)
-            if let cluster { try check(source, in: cluster) }
         case .existing(.subscription(let id)):
             try check(.read)
-            guard let resource = pool.resource(ResourceID(id)), sees(resource) else {
-                throw PoolError.unknownSubscription(id)
-            }
+            guard let resource = pool.resource(ResourceID(id)) else { return try checkElsewhere(subscription: id) }
+            guard sees(resource) else { throw PoolError.unknownSubscription(id) }
         case .existing(.client(let id, _)):
             try check(.read)
-            guard let client = pool.client(ClientID(id)), sees(client) else { throw PoolError.unknownClient(id) }
+            guard let client = pool.client(ClientID(id)) else { return try checkElsewhere(client: id) }
+            guard sees(client) else { throw PoolError.unknownClient(id) }
             // The events of a pooled client include the outcomes of messages and the subscriptions of other callers.
             guard controls(client) else {
                 throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
@@ -122,14 +119,6 @@ struct Permissions: Sendable {
     }
 
     private func owns(_ resource: SubscriptionResource) -> Bool { isOwn(owners.owner(of: resource.id)) }
-
-    private func isElsewhere(_ source: StreamSource) -> Bool {
-        guard cluster != nil else { return false }
-        switch source {
-        case .subscription(let id): return pool.resource(ResourceID(id)) == nil
-        case .client(let id, _): return pool.client(ClientID(id)) == nil
-        }
-    }
 
     func isOwn(_ owner: String?) -> Bool {
         guard let owner, let identity = caller.identity else { return false }

@@ -31,8 +31,8 @@ extension ClusterNode {
             case .yieldCredits(let upstream, let claim): yieldCredits(upstream, claim: claim)
             case .forfeitCredits: forfeitCredits()
             case .report(let subject, let outcome): decided(subject, outcome)
-            case .inheritStream(let id, let specification): streams.withLock { $0 }?.inherit(id, specification)
-            case .surrenderStream(let id): streams.withLock { $0 }?.surrender(id)
+            case .inheritStream(let id, let specification): streams?.inherit(id, specification)
+            case .surrenderStream(let id): streams?.surrender(id)
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
             case .reactivate(let id): reactivate(id)
             case .adopt(let session): adopt(session)
@@ -93,7 +93,7 @@ extension ClusterNode {
         outbox.withLock { $0.open() }
         applier.withLock { $0.pool }?.reportAgain()
         outbox.withLock { $0.specifyAgain() }
-        streams.withLock { $0 }?.declareAgain()
+        streams?.declareAgain()
         declareClaims()
         declareCredits()
     }

@@ -40,7 +40,7 @@ extension ClusterNode {
             (state.connection, state.number, state.isOver) = (connection, number, isOver)
             return state.machine.connected(isLocal: isLocal, at: now)
         }
-        if isLocal, actions != nil { streams.withLock { $0 }?.closeStreamsOfResources() }
+        if isLocal, actions != nil { streams?.closeStreamsOfResources() }
         return actions ?? []
     }
 

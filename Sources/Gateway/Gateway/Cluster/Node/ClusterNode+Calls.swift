@@ -99,7 +99,7 @@ extension ClusterNode {
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
         if let request = waiters.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
         // The decision is late: nothing has opened the stream.
-        if case .stream(let id) = subject, outcome == .accepted { streams.withLock { $0 }?.closeUnused(id) }
+        if case .stream(let id) = subject, outcome == .accepted { streams?.closeUnused(id) }
     }
 
     /// Calls back all undecided requests with nil: their records were not read back and are void.
@@ -179,7 +179,7 @@ extension ClusterNode {
         of member: UInt64,
         _ reply: @escaping @Sendable ([ForwardedResponse]) -> Void
     ) {
-        guard let serve = server.withLock({ $0 }) else { return }
+        guard let host else { return }
         guard servesResources, state.withLock({ $0.machine.ledger?.members[member] != nil }) else {
             // Without the engine, another member may have become the owner in the meantime. The call of a removed
             // member is late: later changes may have been confirmed since.
@@ -187,16 +187,11 @@ extension ClusterNode {
         }
         let abandonment = CallAbandonment()
         served.withLock { $0[number] = abandonment }
-        serve(requests, abandonment) { [weak self] responses in
+        host.serve(requests, abandonment, for: self) { [weak self] responses in
             _ = self?.served.withLock { $0.removeValue(forKey: number) }
             reply(responses)
         }
         // The reply without responses ends the call on the other member.
         abandonment.add { reply([]) }
     }
-}
-
-extension Problem {
-    /// This member is not connected to the cluster, so that the log cannot decide about a request.
-    static let notConnectedToCluster = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
 }

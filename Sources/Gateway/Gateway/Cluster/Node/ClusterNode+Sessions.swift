@@ -8,7 +8,6 @@ internal import SessionPool
 extension ClusterNode {
     // MARK: - Reports of the pool
 
-    /// The present session of a client can be continued by other members; nil: not, or no longer.
     func offer(_ session: OfferedSession?, of client: String) {
         let offered = session.map { session in
             OfferedUpstreamSession(
@@ -20,10 +19,8 @@ extension ClusterNode {
         wake()
     }
 
-    /// A shared subscription has this number in the session of its client.
     func number(_ id: String, _ number: UInt64) { outbox.withLock { $0.number(id, number) } }
 
-    /// Whether no other member can have adopted the sessions of this one.
     var ownsSessions: Bool {
         let now = clock()
         return state.withLock { $0.machine.ownsSessions(at: now) }

@@ -41,8 +41,10 @@ extension ClusterNode {
         state.withLock { $0.machine.configurationChanged(digest) }
     }
 
+    var figures: (any CoordinationFigures)? { clusterFigures }
+
     /// The present figures.
-    var figures: ClusterFigures {
+    var clusterFigures: ClusterFigures {
         let now = clock()
         return ClusterFigures(
             member: state.withLock { $0.machine.figures(at: now) },
@@ -89,32 +91,5 @@ extension Rights {
         }
         let limits = [streams, maxSubscriptions, maxItems].map { $0.map(String.init) ?? "-" }
         return ([words] + patterns + limits + ["\(rate ?? 0)"]).joined(separator: " ")
-    }
-}
-
-/// Shared subscriptions of streams.
-extension Services {
-    /// Joins the shared subscription of these properties, in the pool or in the cluster; `isOpened`: whether it was
-    /// opened by this call.
-    func join(
-        upstream: String,
-        _ properties: SubscriptionProperties
-    ) throws(PoolError) -> (id: String, subscription: JoinedSubscription, isOpened: Bool) {
-        let session = try sessionKey(upstream: upstream)
-        if let cluster {
-            let key = SharedTopicKey(upstream: upstream, properties: properties)
-            let (id, isNew) = cluster.hold(key)
-            return (id, .clustered(id, key), isNew)
-        }
-        let (resource, isOpened) = try pool.joinImplicit(SharedKey(session: session, properties: properties))
-        return (resource.id.rawValue, .local(resource), isOpened)
-    }
-
-    /// Leaves a shared subscription.
-    func leave(_ subscription: JoinedSubscription) {
-        switch subscription {
-        case .local(let resource): pool.leaveImplicit(resource)
-        case .clustered(let id, _): cluster?.release(id)
-        }
     }
 }

@@ -1,4 +1,4 @@
-package import EventHub
+internal import EventHub
 internal import Logging
 internal import Primitives
 internal import Replication
@@ -11,7 +11,7 @@ internal import Synchronization
 /// The reports of this member's pool are appended to the log of the engine. The changes in the log, from this and all
 /// other members, are applied to the hub. One task handles all inputs, so that the hub applies changes in the order of
 /// the log.
-package final class ClusterNode: ChangeSink {
+final class ClusterNode: Sendable {
     struct State: ~Copyable, Sendable {
         var machine: MemberMachine
         var connection: (any EngineConnection)?
@@ -32,15 +32,6 @@ package final class ClusterNode: ChangeSink {
         case left
     }
 
-    /// Handles requests that another member forwarded, and returns their responses in the same order. They are not needed
-    /// once the client has left.
-    typealias RequestServer =
-        @Sendable (
-            _ requests: [ForwardedRequest],
-            _ abandonment: CallAbandonment,
-            _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
-        ) -> Void
-
     /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
     private static let inputLimit = 16_384
     private static let tick = Duration.milliseconds(25)
@@ -57,8 +48,8 @@ package final class ClusterNode: ChangeSink {
     let outbox: Mutex<Outbox>
     let gates = Mutex<[String: StreamGate]>([:])
     let waiters = Mutex(ClusterWaiters())
-    /// Handles the requests that other members forward.
-    let server = Mutex<RequestServer?>(nil)
+    /// Handles the requests that other members forward, until this node has stopped.
+    private let attachedHost = Mutex<HTTPHost?>(nil)
     /// The calls of other members that are being performed, by their numbers.
     let served = Mutex<[UInt64: CallAbandonment]>([:])
     /// Held from the change of a client to its specification, so that both are in the same order.
@@ -71,10 +62,6 @@ package final class ClusterNode: ChangeSink {
     let counters = Mutex(ClusterCounters())
     /// The rates of requests that are limited on all members together.
     let rates: Mutex<SharedRates>
-    /// Creates the resources that this member takes over.
-    let resources = Mutex<ClusterResources?>(nil)
-    /// The prepared streams of this member.
-    let streams = Mutex<ClusterStreams?>(nil)
     /// The cipher of messages between members and of specifications.
     let cipher: ClusterCipher
     /// The cipher that makes the digests of idempotency keys and of bodies.
@@ -118,27 +105,23 @@ package final class ClusterNode: ChangeSink {
         applier.withLock { $0.pool = pool }
     }
 
-    // MARK: - Reports of the pool
-
-    package func take(_ change: HubChange) { take([change]) }
-
-    package func take(_ changes: [HubChange]) {
-        let isFirst = outbox.withLock { outbox in
-            var isFirst = false
-            for change in changes {
-                // A resource can be read on this member as soon as it is created.
-                if outbox.concernsOwnTopic(change) { hub.take(change) }
-                if outbox.append(change) { isFirst = true }
-            }
-            return isFirst
+    /// Sets the host of this process; called once, before `run`.
+    func attach(_ host: HTTPHost) {
+        attachedHost.withLock { $0 = host }
+        host.services.access.owners.usage.observe { [weak self] in
+            self?.made(.subscriptionUsed($0, identity: $1, items: $2))
         }
-        if isFirst { wake() }
+        host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
     }
 
-    /// Takes an event of a shared subscription from the data notification of this number.
-    func take(_ change: HubChange, number: UInt64) {
-        if outbox.withLock({ $0.append(change, number: number) }) { wake() }
-    }
+    /// The host of this process; nil after this node has stopped.
+    var host: HTTPHost? { attachedHost.withLock { $0 } }
+
+    /// The resources of this process that other members may take over.
+    var resources: ClusterResources? { host.map { ClusterResources(cluster: self, services: $0.services) } }
+
+    /// The prepared streams of this member.
+    var streams: ClusterStreams? { host.map { ClusterStreams(cluster: self, services: $0.services) } }
 
     // MARK: - Running
 
@@ -159,10 +142,8 @@ package final class ClusterNode: ChangeSink {
             }
             for await job in jobs.stream { group.addTask { await job() } }
         }
-        // These values refer to this node; without this step, the reference cycles would keep it in memory.
-        server.withLock { $0 = nil }
-        resources.withLock { $0 = nil }
-        streams.withLock { $0 = nil }
+        // The host refers to this node; without this step, the reference cycle would keep both in memory.
+        attachedHost.withLock { $0 = nil }
     }
 
     /// Leaves the cluster, so that other members take over what this member owns; returns when this member has left, or

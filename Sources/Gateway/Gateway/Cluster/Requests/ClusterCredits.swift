@@ -180,7 +180,7 @@ extension ClusterNode {
                             throw error
                         case .unknown:
                             undo()
-                            throw Problem.notConnectedToCluster
+                            throw Problem.notInContact
                         }
                     }
                 }

@@ -1,9 +1,20 @@
 internal import Primitives
 internal import Replication
 
+/// A request with an `Idempotency-Key` that the log lets this member perform.
+struct BegunRequest: Sendable {
+    /// The name of the request in the log.
+    let name: RecordKey
+    /// The generation of this member's reports in which the log accepted the request.
+    let generation: Int
+}
+
 /// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs a request, and stores the
 /// response for the other members.
 struct ClusterIdempotency: Sendable {
+    /// Performs a request that the log has let begin.
+    typealias Handler = @Sendable (Call, BegunRequest) throws -> OperationResult
+
     private static let retryInterval = Duration.milliseconds(25)
 
     let cluster: ClusterNode
@@ -14,13 +25,13 @@ struct ClusterIdempotency: Sendable {
     func perform(
         _ call: Call,
         _ key: IdempotencyStore.Key,
-        _ handler: @escaping Operation.Handler
+        _ handler: @escaping Handler
     ) -> OperationResult {
         cluster.addJob { await run(call, key, handler) }
         return .deferred
     }
 
-    private func run(_ call: Call, _ key: IdempotencyStore.Key, _ handler: Operation.Handler) async {
+    private func run(_ call: Call, _ key: IdempotencyStore.Key, _ handler: Handler) async {
         let cipher = cluster.requestCipher
         // Neither an identity nor a path has a line break, and the key comes last.
         let name = cipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
@@ -28,7 +39,7 @@ struct ClusterIdempotency: Sendable {
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
             guard let generation = cluster.generation else {
-                return call.complete { throw Problem.notConnectedToCluster }
+                return call.complete { throw Problem.notInContact }
             }
             let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
             switch await cluster.decision(on: .request(name), by: .request(record)) {
@@ -36,7 +47,7 @@ struct ClusterIdempotency: Sendable {
             case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
             case .refused: return call.complete { throw IdempotencyStore.otherRequest }
             case .unknown, nil:
-                return call.complete { throw Problem.notConnectedToCluster }
+                return call.complete { throw Problem.notInContact }
             case .pending:
                 while cluster.isPending(name), cluster.clock() < deadline {
                     try? await Task.sleep(for: Self.retryInterval)
@@ -55,10 +66,9 @@ struct ClusterIdempotency: Sendable {
         return Response(response).with("Idempotency-Replayed", "true")
     }
 
-    private func first(_ call: Call, _ name: RecordKey, _ generation: Int, _ handler: Operation.Handler) {
+    private func first(_ call: Call, _ name: RecordKey, _ generation: Int, _ handler: Handler) {
         var noted = call
-        noted.idempotencyKey = name
-        noted.generation = generation
+        noted.isPerformedOnce = true
         // The client may disconnect and repeat the request to receive the response.
         noted.onAbandonment = { _ in }
         noted.respond = { response in
@@ -70,7 +80,7 @@ struct ClusterIdempotency: Sendable {
             }
             call.respond(response)
         }
-        noted.complete { try handler(noted) }
+        noted.complete { try handler(noted, BegunRequest(name: name, generation: generation)) }
     }
 }
 

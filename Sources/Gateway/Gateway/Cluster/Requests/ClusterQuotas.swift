@@ -6,7 +6,7 @@ internal import StreamIO
 internal import Synchronization
 
 /// Units of quotas that a request may begin to use. The log does not free them before `end`.
-final class QuotaReservation: Sendable {
+final class QuotaReservation: Admission {
     private let cluster: ClusterNode
     private let units: Mutex<[QuotaUnit]>
 
@@ -46,7 +46,7 @@ extension ClusterNode {
     func perform(
         _ call: Call,
         reserving demands: [QuotaDemand],
-        _ perform: @escaping @Sendable (QuotaReservation) throws -> OperationResult
+        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
     ) throws -> OperationResult {
         let (missing, number) = claims.withLock { $0.reserve(demands) }
         let reservation = QuotaReservation(demands, in: self)
@@ -58,7 +58,7 @@ extension ClusterNode {
                     switch decision {
                     case .accepted: return try perform(reservation)
                     case .refused(let excess): throw excess.error
-                    case .unknown: return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
+                    case .unknown: return .response(try StreamOpener.closing("behind", .notInContact, call))
                     }
                 }
             }
@@ -67,17 +67,17 @@ extension ClusterNode {
     }
 
     /// Performs a request that creates a resource, which counts until `resourceRemoved`.
-    fileprivate func perform(
+    func perform(
         _ call: Call,
         creating created: QuotaDemand,
         and others: [QuotaDemand] = [],
-        _ perform: @escaping @Sendable () throws -> OperationResult
+        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
     ) throws -> OperationResult {
         try self.perform(call, reserving: [created] + others) { [self] reservation in
             try self.perform(call) { [self] in
                 // The resource does not exist after a failed attempt.
                 changeClaims { $0.use(created.unit) }
-                let result = try perform()
+                let result = try perform(reservation)
                 reservation.end()
                 return result
             } otherwise: { [self] in
@@ -156,7 +156,7 @@ extension ClusterNode {
             stream.onEnd(.neverOpened)
             call.complete {
                 guard case .refused = decision else {
-                    return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
+                    return .response(try StreamOpener.closing("behind", .notInContact, call))
                 }
                 return .response(try StreamOpener.overLimit(limit, "for these credentials", call))
             }
@@ -207,87 +207,9 @@ extension ClusterNode {
     }
 }
 
-extension Services {
-    /// Performs a request that may join shared subscriptions, once they are within the quotas of a caller on all members.
-    func reserving(
-        _ selectors: [SourceSelector],
-        of owner: Caller,
-        for call: Call,
-        _ perform: @escaping @Sendable (QuotaReservation?) throws -> OperationResult
-    ) throws -> OperationResult {
-        guard let cluster else { return try perform(nil) }
-        var known: Set<String> = []
-        let demands = selectors.compactMap { selector -> QuotaDemand? in
-            guard case .join(let upstream, let properties) = selector else { return nil }
-            let id = cluster.ids.id(of: SharedTopicKey(upstream: upstream, properties: properties))
-            return known.insert(id).inserted ? owner.demand(id, properties) : nil
-        }
-        return try demands.isEmpty ? perform(nil) : cluster.perform(call, reserving: demands, perform)
-    }
-
-    /// Performs a request that creates a subscription, once it is within the limits on all members.
-    func reservingCreated(
-        _ id: ResourceID?,
-        _ properties: SubscriptionProperties,
-        for call: Call,
-        _ perform: @escaping @Sendable () throws -> OperationResult
-    ) throws -> OperationResult {
-        guard let cluster, let id = id?.rawValue else { return try perform() }
-        let limits = QuotaLimits(count: pool.configuration.maxSubscriptionResources)
-        let created = QuotaDemand(.createdSubscription(id), limits: limits)
-        let ofCaller = call.caller.demand(id, properties)
-        return try cluster.perform(call, creating: created, and: [ofCaller].compactMap(\.self), perform)
-    }
-
-    /// Performs a request that creates a client, once it is within the limit on all members.
-    func reservingCreated(
-        _ id: ClientID?,
-        for call: Call,
-        _ perform: @escaping @Sendable () throws -> OperationResult
-    ) throws -> OperationResult {
-        guard let cluster, let id = id?.rawValue else { return try perform() }
-        let limits = QuotaLimits(count: pool.configuration.maxDedicatedClients)
-        let created = QuotaDemand(.dedicatedClient(id), limits: limits)
-        return try cluster.perform(call, creating: created, perform)
-    }
-
-    /// Performs a request that changes a subscription, once it is within the quotas of a caller on all members.
-    func reserving(
-        _ id: ResourceID,
-        _ properties: SubscriptionProperties,
-        of owner: Caller,
-        for call: Call,
-        _ perform: @escaping @Sendable () throws -> OperationResult
-    ) throws -> OperationResult {
-        guard let cluster else { return try perform() }
-        guard let demand = owner.demand(id.rawValue, properties) else {
-            return try cluster.perform(call, obtainingCredits: perform)
-        }
-        return try cluster.perform(call, reserving: [demand]) { reservation in
-            // Without credits, the reservation lasts until there is a decision about them.
-            try cluster.perform(call) {
-                let result = try perform()
-                reservation.end()
-                return result
-            } otherwise: {
-                reservation.end()
-            }
-        }
-    }
-
-    /// Performs a request that activates a subscription, once there are credits for it.
-    func obtainingCredits(
-        for call: Call,
-        _ perform: @escaping @Sendable () throws -> OperationResult
-    ) throws -> OperationResult {
-        guard let cluster else { return try perform() }
-        return try cluster.perform(call, obtainingCredits: perform)
-    }
-}
-
 extension Caller {
     /// The demand of a subscription; nil if the caller has no quotas.
-    fileprivate func demand(_ id: String, _ properties: SubscriptionProperties) -> QuotaDemand? {
+    func demand(_ id: String, _ properties: SubscriptionProperties) -> QuotaDemand? {
         let limits = QuotaLimits(count: rights.maxSubscriptions, size: rights.maxItems)
         guard let identity, !limits.isUnlimited else { return nil }
         return QuotaDemand(

@@ -27,7 +27,7 @@ struct ClusterRouting: Sendable {
         case .list(let resource): return try list(resource, call, operation)
         case .opener:
             guard cluster.servesResources else {
-                return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
+                return .response(try StreamOpener.closing("behind", .notInContact, call))
             }
             let streams = ClusterStreams(cluster: cluster, services: services)
             return streams.open(call) { try handle($0, operation) }
@@ -57,11 +57,11 @@ struct ClusterRouting: Sendable {
 
     /// What a member creates alone would be lost when the engine returns.
     private func checkNotAlone() throws(Problem) {
-        if cluster.isAlone { throw Problem.notConnectedToCluster }
+        if cluster.isAlone { throw Problem.notInContact }
     }
 
     private func checkServing() throws(Problem) {
-        guard cluster.servesResources else { throw Problem.notConnectedToCluster }
+        guard cluster.servesResources else { throw Problem.notInContact }
     }
 
     // MARK: - Forwarding
@@ -146,7 +146,7 @@ struct ClusterRouting: Sendable {
         while !missing.isEmpty {
             await read(missing, operation, call, into: &views)
             // Resources without an owner are read once they have one.
-            missing.removeAll { views[$0] != nil || (cluster.indexed($0) == nil && !cluster.isPrepared($0)) }
+            missing.removeAll { views[$0] != nil || (cluster.resourceElsewhere($0) == nil && !cluster.isPrepared($0)) }
             guard !missing.isEmpty else { break }
             guard cluster.clock() < deadline else { throw refusal }
             try await Task.sleep(for: Self.retryInterval)
@@ -199,9 +199,9 @@ struct ClusterRouting: Sendable {
 
     /// The responses of this member to requests for a list.
     private func performHere(_ requests: [ForwardedRequest]) async -> [ForwardedResponse] {
-        guard let serve = cluster.server.withLock({ $0 }) else { return [] }
+        guard let host = cluster.host else { return [] }
         return await withCheckedContinuation { continuation in
-            serve(requests, CallAbandonment()) { continuation.resume(returning: $0) }
+            host.serve(requests, CallAbandonment(), for: cluster) { continuation.resume(returning: $0) }
         }
     }
 

@@ -18,9 +18,9 @@ struct ClusterTickets: Sendable {
         _ policy: AccessPolicy,
         lifetime: Duration,
         now: Double
-    ) throws(Problem) -> TicketStore.Ticket {
+    ) throws(Problem) -> IssuedTicket {
         guard let (epoch, position) = place() else {
-            throw Problem.notConnectedToCluster
+            throw Problem.notInContact
         }
         var holder = ForwardedRequest.Caller(caller)
         // The rights of a key are not in the ticket, because they may be long: `open` reads them from the
@@ -35,16 +35,25 @@ struct ClusterTickets: Sendable {
             rightsExpireAt: caller.expiry,
             credential: policy.digest(of: caller.identity)
         )
-        let text = TicketStore.prefix + Base64URL.encode(cipher.encrypt(ticket.bytes))
-        return TicketStore.Ticket(text: text, lifetime: lifetime)
+        let text = IssuedTicket.prefix + Base64URL.encode(cipher.encrypt(ticket.bytes))
+        return IssuedTicket(text: text, lifetime: lifetime)
+    }
+
+    /// The use of a ticket that was presented; nil if its text is not that of a ticket.
+    func use(of text: String) -> TicketUse? { decrypted(text)?.use }
+
+    private func decrypted(_ text: String) -> ClusterTicket? {
+        guard text.hasPrefix(IssuedTicket.prefix),
+            let encrypted = Base64URL.decode(text.utf8.dropFirst(IssuedTicket.prefix.utf8.count)),
+            let bytes = cipher.decrypt(encrypted)
+        else { return nil }
+        return try? ClusterTicket(bytes)
     }
 
     /// The holder of a ticket; nil if it was not issued by this cluster, is expired, or its credential has changed.
     func open(_ text: String, _ policy: AccessPolicy, now: Double) -> (Caller, TicketUse)? {
-        guard text.hasPrefix(TicketStore.prefix),
-            let encrypted = Base64URL.decode(text.utf8.dropFirst(TicketStore.prefix.utf8.count)),
-            let bytes = cipher.decrypt(encrypted), let ticket = try? ClusterTicket(bytes),
-            ticket.expiresAt > now, ticket.credential == policy.digest(of: ticket.caller.identity)
+        guard let ticket = decrypted(text), ticket.expiresAt > now,
+            ticket.credential == policy.digest(of: ticket.caller.identity)
         else { return nil }
         var caller = Caller(ticket.caller)
         if let identity = caller.identity, !TokenVerifier.isIdentity(identity) {
@@ -56,9 +65,34 @@ struct ClusterTickets: Sendable {
     }
 }
 
+extension ClusterTickets: Tickets {
+    func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) throws(Problem) -> IssuedTicket? {
+        try issue(to: caller, policy, lifetime: policy.configuration.ticketLifetime, now: now.wall)
+    }
+
+    func present(
+        _ text: String,
+        for target: StreamTarget,
+        _ policy: AccessPolicy,
+        forHead: Bool,
+        at now: TicketTime
+    ) -> TicketHolder? {
+        guard let (caller, ticket) = open(text, policy, now: now.wall), !forHead || !isUsed(ticket) else { return nil }
+        return TicketHolder(caller: caller, use: forHead ? .left : .due)
+    }
+
+    func opened(_ redemption: TicketRedemption, stream: String) {}
+
+    func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {}
+
+    /// A ticket is valid only for the credential of its caller, so nothing has to be noted here.
+    func revoke(where isRevoked: (Caller) -> Bool) {}
+}
+
 extension ClusterNode {
-    /// The tickets of the cluster.
-    var tickets: ClusterTickets {
+    var tickets: any Tickets { clusterTickets }
+
+    private var clusterTickets: ClusterTickets {
         ClusterTickets(
             cipher: ClusterCipher(secret: configuration.secret ?? "", purpose: "tickets"),
             place: { [self] in
@@ -70,18 +104,19 @@ extension ClusterNode {
 
     /// Performs a request whose ticket was not used before.
     func use(
-        _ ticket: TicketUse,
+        _ text: String,
         for call: Call,
         _ perform: @escaping @Sendable () throws -> OperationResult
     ) throws -> OperationResult {
         // The other members would not know that it was used.
-        if isAlone { return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call)) }
+        if isAlone { return .response(try StreamOpener.closing("behind", .notInContact, call)) }
+        guard let ticket = clusterTickets.use(of: text) else { throw Challenge.uselessTicket() }
         decide(.ticket(ticket.key), by: .useTicket(ticket)) { [self] outcome in
             // A job of its own, because a handler takes too long for the node's task.
             addJob {
                 call.complete {
                     guard let outcome else {
-                        return .response(try StreamOpener.closing("behind", .notConnectedToCluster, call))
+                        return .response(try StreamOpener.closing("behind", .notInContact, call))
                     }
                     guard outcome == .accepted else { throw Challenge.uselessTicket() }
                     return try perform()

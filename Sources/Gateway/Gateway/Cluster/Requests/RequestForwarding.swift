@@ -71,7 +71,7 @@ extension Call {
     /// - Parameter path: A path to read instead, for a list.
     func forwarded(path: String? = nil) -> ForwardedRequest {
         // The log has this member perform the request once.
-        let names = Self.forwardedHeaders.filter { idempotencyKey == nil || $0 != "Idempotency-Key" }
+        let names = Self.forwardedHeaders.filter { !isPerformedOnce || $0 != "Idempotency-Key" }
         return ForwardedRequest(
             method: path == nil ? request.method : "GET",
             path: path ?? request.rawPath,

@@ -15,13 +15,15 @@ struct ClusterResources: Sendable {
     let services: Services
 
     /// Performs a handler that changes resources. Its response is sent once the change has been read from the log.
-    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+    ///
+    /// - Parameter begun: The request in the log, if it has an `Idempotency-Key`.
+    func perform(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) throws -> OperationResult {
         // If this member is removed meanwhile, another one may perform the request as well.
-        guard let generation = cluster.generation, call.generation ?? generation == generation else {
-            throw Problem.notConnectedToCluster
+        guard let generation = cluster.generation, begun?.generation ?? generation == generation else {
+            throw Problem.notInContact
         }
         var noted = call
-        noted.respond = { response in confirm(response, call, operation, generation) }
+        noted.respond = { response in confirm(response, call, operation, generation, begun) }
         // The log needs the specification also if the client leaves.
         noted.onAbandonment = { _ in }
         guard Self.changes[operation.name] != nil else {
@@ -36,17 +38,23 @@ struct ClusterResources: Sendable {
         if case .response(let response) = try operation.handler(call) { call.respond(response) }
     }
 
-    private func confirm(_ response: Response, _ call: Call, _ operation: Operation, _ generation: Int) {
+    private func confirm(
+        _ response: Response,
+        _ call: Call,
+        _ operation: Operation,
+        _ generation: Int,
+        _ begun: BegunRequest?
+    ) {
         guard (200..<300).contains(response.status) else { return call.respond(response) }
         let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
         guard let made, services.streamResources.entry(made) != nil, let (identity, limit) = call.streamLimit else {
-            return confirm(response, making: made, call, operation, generation)
+            return confirm(response, making: made, call, operation, generation, begun)
         }
         cluster.claim(stream: made, of: identity, limit: limit) { decision in
-            if case .accepted = decision { return confirm(response, making: made, call, operation, generation) }
+            if case .accepted = decision { return confirm(response, making: made, call, operation, generation, begun) }
             discard(made)
             let problem =
-                if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notConnectedToCluster }
+                if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInContact }
             call.respond(ProblemDetails.response(to: call, for: problem))
         }
     }
@@ -56,9 +64,10 @@ struct ClusterResources: Sendable {
         making made: String?,
         _ call: Call,
         _ operation: Operation,
-        _ generation: Int
+        _ generation: Int,
+        _ begun: BegunRequest?
     ) {
-        let answer = call.idempotencyKey.map { cluster.answer(response, to: $0) }
+        let answer = begun.map { cluster.answer(response, to: $0.name) }
         if cluster.generation == generation { specify(made ?? call.parameters["id"] ?? "", call, operation, answer) }
         cluster.confirm(generation) { isConfirmed in
             if isConfirmed, isEffective(call, operation) { return call.respond(response) }
@@ -254,12 +263,6 @@ struct InheritedResource: Sendable {
 }
 
 extension Services {
-    /// The handler of an operation; in a cluster it responds once its change has been read from the log.
-    func confirming(_ operation: Operation) -> Operation.Handler {
-        guard let cluster, operation.changesResources else { return operation.handler }
-        return { call in try ClusterResources(cluster: cluster, services: self).perform(call, operation) }
-    }
-
     /// Whether this process has a client, subscription or stream.
     func has(_ id: String) -> Bool {
         pool.resource(ResourceID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
@@ -303,7 +306,7 @@ extension ClusterNode {
                 client: client
             )
             resourceInherited(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id))
-            try resources.withLock { $0 }?.inherit(resource)
+            try resources?.inherit(resource)
         } catch {
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
             if client != nil { take(.clientRemoved(id)) } else { take(.subscriptionRemoved(id)) }
@@ -315,7 +318,7 @@ extension ClusterNode {
 
     /// Releases a resource that another member owns, if this process has it.
     func surrender(_ id: String) {
-        guard let resources = resources.withLock({ $0 }), resources.services.has(id) else { return }
+        guard let resources, resources.services.has(id) else { return }
         outbox.withLock { $0.surrender(id) }
         resources.surrender(id)
     }

@@ -144,8 +144,8 @@ struct ClusterStreams: Sendable {
     /// - Parameter answer: A record that goes into the same frame.
     func declare(_ id: String, _ entry: StreamResources.Entry, with answer: ClusterRecord? = nil) {
         guard let request = entry.prepared else { return }
-        let shared = entry.joined.compactMapValues { subscription in
-            if case .clustered(_, let key) = subscription { key } else { nil }
+        let shared = entry.joined.mapValues { subscription in
+            SharedTopicKey(upstream: subscription.upstream, properties: subscription.properties)
         }
         let definition = StreamDefinition(request: request, shared: shared)
         let specification = ResourceSpecification(

@@ -77,11 +77,3 @@ enum ClusterStreamID {
         return "t" + String(decoding: digits, as: UTF8.self)
     }
 }
-
-extension Services {
-    /// The id of a new stream.
-    func makeStreamID() -> String {
-        let id = RandomID.make(prefix: "t")
-        return cluster.map { ClusterStreamID.prefix(of: $0.process) + id.dropFirst() } ?? id
-    }
-}

@@ -1,6 +1,5 @@
 internal import MicroHTTPD
 internal import Primitives
-internal import Replication
 internal import SessionCore
 internal import SessionPool
 internal import StreamIO
@@ -25,17 +24,14 @@ struct Call: Sendable {
     var inheritedID: ClientID?
     /// Whether the resource is only shown in a list, which does not count as use.
     var isListing = false
-    /// Whether another member has forwarded the request.
+    /// Whether another gateway has forwarded the request.
     var isForwarded = false
-    /// The ticket of the cluster that has to be used before the request is performed; nil: none.
-    var ticket: TicketUse?
-    /// The use of a ticket of a gateway that runs alone; nil: the request has none.
+    /// Whether the `Idempotency-Key` has been checked: this gateway performs the request.
+    var isPerformedOnce = false
+    /// The ticket that has to be used before the request is performed; nil: none.
+    var ticket: String?
+    /// The use of a ticket by the request; nil: the request has none, or `ticket`.
     var redemption: TicketRedemption?
-    /// The name in the cluster's log of a request with an `Idempotency-Key`; nil: the request cannot be repeated.
-    var idempotencyKey: RecordKey?
-    /// The generation of this member's reports to the cluster in which the log accepted the request; nil: the log was not
-    /// asked.
-    var generation: Int?
     /// Sends a deferred response.
     var respond: PendingResponse.Send
     /// Sends a deferred stream.

@@ -128,7 +128,7 @@ extension ProblemDetails {
             Problem(.overQuota, detail: explanation(of: quota))
         case .creditsNeeded:
             // Requests wait for credits instead.
-            .notConnectedToCluster
+            .notInContact
         case .invalidValue(let property, let rule):
             refusal(property: property, rule: rule)
         case .lifecycle(let rule):

@@ -37,7 +37,8 @@ struct Fixture {
             process: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "" },
-            clock: Moment.monotonic
+            clock: Moment.monotonic,
+            coordination: SingleProcess(hub: hub, clock: Moment.monotonic)
         )
         host = HTTPHost(services: services, middlewares: [CORSMiddleware { access.policy }], logger: logger)
     }

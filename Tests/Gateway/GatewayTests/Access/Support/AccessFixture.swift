@@ -26,6 +26,7 @@ struct AccessFixture {
         _ access: AccessConfiguration = AccessFixture.keys(),
         upstreams: [UpstreamConfiguration] = AccessFixture.upstreams,
         maxStreams: Int = 100,
+        tickets: any Tickets = TicketStore(),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws {
         var configuration = GatewayConfiguration()
@@ -33,7 +34,7 @@ struct AccessFixture {
         configuration.pool.upstreams = upstreams
         configuration.maxStreams = maxStreams
         let time = time
-        let control = AccessControl(access, clock: { time.moment }, wallTime: { time.wall })
+        let control = AccessControl(access, tickets: tickets, clock: { time.moment }, wallTime: { time.wall })
         _ = try await control.load(access)
         let hub = EventHub(epoch: "e", clock: { time.moment })
         let sink = HubSink(hub: hub, owners: control.owners)
@@ -47,7 +48,8 @@ struct AccessFixture {
             process: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "up 1\n" },
-            clock: { time.moment }
+            clock: { time.moment },
+            coordination: SingleProcess(hub: hub, clock: { time.moment })
         )
         host = HTTPHost(
             services: services,

@@ -70,11 +70,8 @@ import Testing
     }
 
     @Test func headLeavesATicketOfTheClusterValid() async throws {
-        let fixture = try await AccessFixture()
         let state = UsedState()
-        fixture.services.access.clusterTickets.withLock { tickets in
-            tickets = Self.tickets { _ in state.isUsed }
-        }
+        let fixture = try await AccessFixture(tickets: Self.tickets { _ in state.isUsed })
         let id = fixture.makeSubscription(as: AccessFixture.alice)
         let ticket = fixture.makeTicket(as: AccessFixture.alice)
         let target = "/v1/subscriptions/\(id)/events?ticket=\(ticket)"

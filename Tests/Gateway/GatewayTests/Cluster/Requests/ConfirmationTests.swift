@@ -27,7 +27,7 @@ import Testing
                 respond: { source.yield($0.status) }
             )
             let resources = ClusterResources(cluster: member.node, services: member.services)
-            _ = try resources.perform(call, operation)
+            _ = try resources.perform(call, operation, nil)
             try await Self.replace(member, by: other, fixture.engine)
             respond.withLock { $0 }?(Response(status: 204))
             #expect(await responses.first { _ in true } == 503)
@@ -44,13 +44,13 @@ import Testing
                 Issue.record("performed")
                 return .deferred
             }
-            var call = Call(
+            let call = Call(
                 record: CallRecord(.init(method: "POST", rawPath: "/"), requestID: "r", since: .zero),
                 respond: { _ in }
             )
-            call.generation = generation
+            let begun = BegunRequest(name: RecordKey(high: 0, low: 0), generation: try #require(generation))
             let resources = ClusterResources(cluster: member.node, services: member.services)
-            #expect(throws: Problem.self) { try resources.perform(call, operation) }
+            #expect(throws: Problem.self) { try resources.perform(call, operation, begun) }
         }
     }
 }

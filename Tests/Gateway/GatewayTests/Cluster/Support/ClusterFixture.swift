@@ -147,30 +147,34 @@ struct ClusterMember {
             logger: logger,
             clock: clock
         )
-        let control = AccessControl(configuration.access, clock: clock, wallTime: { time.wall })
+        let control = AccessControl(
+            configuration.access,
+            tickets: node.tickets,
+            clock: clock,
+            wallTime: { time.wall }
+        )
         _ = try await control.load(configuration.access)
         let sink = HubSink(hub: node, owners: control.owners)
         let pool = SessionPool(configuration: configuration.pool, sink: sink, logger: logger)
         node.attach(pool)
-        control.clusterTickets.withLock { [node] in $0 = node.tickets }
         services = Services(
             current: LiveConfiguration(configuration),
             access: control,
             pool: pool,
             streams: StreamRegistry(hub: hub),
-            streamResources: StreamResources { [weak node] in node?.releaseClaims(of: $0) },
+            streamResources: StreamResources { [weak node] in node?.made(.streamRemoved($0)) },
             timers: TimerQueue(clock: clock),
             process: ProcessState(startedAt: .zero),
             docs: DocsPage(),
             metrics: { "" },
             clock: clock,
-            cluster: node
+            coordination: node
         )
         host = HTTPHost(services: services, middlewares: HTTPHost.guards(services), logger: logger)
     }
 
     /// The number of the member in the log.
-    var number: UInt64? { node.figures.member.member }
+    var number: UInt64? { node.clusterFigures.member.member }
 
     /// Handles a request without waiting for its response.
     func start(

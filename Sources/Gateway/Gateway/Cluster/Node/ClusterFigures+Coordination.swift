@@ -1,7 +1,8 @@
+internal import JSONText
 internal import Replication
 internal import SessionCore
 
-extension ClusterFigures {
+extension ClusterFigures: CoordinationFigures {
     /// Writes the metrics of a cluster.
     func write(to text: inout MetricsText) {
         text.write(MetricNames.clusterConnected, member.isConnected ? 1 : 0)
@@ -66,6 +67,38 @@ extension ClusterFigures {
             byLabel: ClusterCounters.CallOutcome.allCases.map { ($0.rawValue, self.counters.calls[$0, default: 0]) }
         )
     }
+
+    /// Writes the member `cluster`.
+    func write(to json: inout JSONBytes) {
+        json.key("cluster")
+        json.beginObject()
+        json.member("connected", member.isConnected)
+        json.member("degraded", member.isDegraded)
+        json.member("serving", member.isServing && member.member != nil)
+        json.member("member", member.member.map(Self.name))
+        json.member("epoch", member.epoch.map(ClusterApplier.name))
+        json.member("position", member.position)
+        json.member("lag", member.lag.roundedSeconds)
+        json.member("outboxBytes", outboxBytes)
+        json.member("epochs", member.counters.epochs)
+        json.member("takeovers", member.counters.takeovers)
+        json.member("adoptions", member.counters.adoptions)
+        json.key("members")
+        json.beginArray()
+        for other in member.members {
+            json.beginObject()
+            json.member("id", Self.name(other.id))
+            json.member("name", other.info.name)
+            json.member("version", other.info.version)
+            json.member("subscriptions", other.subscriptions)
+            json.member("configurationDiffers", other.hasOtherConfiguration)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+
+    private static func name(_ member: UInt64) -> String { String(member, radix: 16) }
 }
 
 extension MetricsText {

@@ -4,31 +4,23 @@ internal import Synchronization
 
 /// Requests that other members of the cluster forward. The forwarding member has authenticated and counted the callers.
 extension HTTPHost {
-    /// Serves the requests of other members, and recreates the resources that this member inherits from them.
-    func serveMembers(of cluster: ClusterNode) {
-        cluster.resources.withLock { $0 = ClusterResources(cluster: cluster, services: services) }
-        cluster.streams.withLock { $0 = ClusterStreams(cluster: cluster, services: services) }
-        let server: ClusterNode.RequestServer = { [weak self] in self?.serve($0, $1, $2) }
-        cluster.server.withLock { $0 = server }
-        services.access.owners.usage.observe { [weak cluster] in cluster?.subscription($0, of: $1, uses: $2) }
-        services.access.owners.observeRemovals { [weak cluster] in cluster?.resourceRemoved($0) }
-    }
-
     /// Handles requests, and responds once all of them have a response.
     func serve(
         _ requests: [ForwardedRequest],
         _ abandonment: CallAbandonment,
+        for cluster: ClusterNode,
         _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
     ) {
         let responses = ForwardedResponses(count: requests.count, respond)
         for (index, request) in requests.enumerated() {
-            serve(request, abandonment) { responses.set($0.forwarded, at: index) }
+            serve(request, abandonment, for: cluster) { responses.set($0.forwarded, at: index) }
         }
     }
 
     private func serve(
         _ request: ForwardedRequest,
         _ abandonment: CallAbandonment,
+        for cluster: ClusterNode,
         _ respond: @escaping PendingResponse.Send
     ) {
         let record = CallRecord(HTTPRequest(request), requestID: request.requestID, since: services.clock())
@@ -47,16 +39,16 @@ extension HTTPHost {
             else { throw Problem(.notFound) }
             call.parameters = parameters
             if operation.query != nil { call.query = try Query(raw: request.query) }
-            guard isHere(call) else { return respond(Response(status: ForwardedResponse.misdirected)) }
-            call.complete { try performHere(call, operation) }
+            guard isHere(call, in: cluster) else { return respond(Response(status: ForwardedResponse.misdirected)) }
+            call.complete { try cluster.performHere(call, operation) }
         } catch {
             call.respond(ProblemDetails.response(to: call, for: error))
         }
     }
 
     /// Whether this member handles the request: it has the resource, or no member has it.
-    private func isHere(_ call: Call) -> Bool {
-        guard let id = call.parameters["id"], let cluster = services.cluster, !services.has(id) else { return true }
+    private func isHere(_ call: Call, in cluster: ClusterNode) -> Bool {
+        guard let id = call.parameters["id"], !services.has(id) else { return true }
         return cluster.holder(of: id) == .unknown
     }
 }

@@ -1,0 +1,68 @@
+internal import SessionCore
+
+/// Tickets, each of which opens one stream within a short time.
+protocol Tickets: Sendable {
+    /// Issues a ticket to a caller; nil if there are too many unused tickets.
+    ///
+    /// - Throws: A 503 problem if it cannot be known which tickets are used.
+    func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) throws(Problem) -> IssuedTicket?
+
+    /// The holder of a ticket, which a request presents; nil if the ticket is unknown, used or expired.
+    ///
+    /// - Parameters:
+    ///   - target: The stream that the request asks for.
+    ///   - forHead: Whether the request opens no stream and leaves the ticket valid.
+    func present(
+        _ text: String,
+        for target: StreamTarget,
+        _ policy: AccessPolicy,
+        forHead: Bool,
+        at now: TicketTime
+    ) -> TicketHolder?
+
+    /// A request has opened a stream by a ticket.
+    func opened(_ redemption: TicketRedemption, stream: String)
+
+    /// The stream that a request has opened by a ticket has closed.
+    func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime)
+
+    /// Invalidates the tickets of some callers.
+    func revoke(where isRevoked: (Caller) -> Bool)
+}
+
+/// An issued ticket.
+struct IssuedTicket: Sendable {
+    /// The text that the holder presents.
+    let text: String
+    /// How long it is valid before its first use.
+    let lifetime: Duration
+
+    /// The beginning of the text of every ticket.
+    static let prefix = "lst_"
+}
+
+/// The holder of a ticket.
+struct TicketHolder: Sendable {
+    /// The caller that the ticket was issued to.
+    let caller: Caller
+    /// The use of the ticket by the request.
+    let use: Use
+
+    /// The use of a ticket by a request.
+    enum Use: Sendable {
+        /// The ticket remains valid.
+        case left
+        /// The ticket is used.
+        case redeemed(TicketRedemption)
+        /// The ticket is used when the request is performed.
+        case due
+    }
+}
+
+/// The present time, as clocks of a process and of the world show it.
+struct TicketTime: Sendable {
+    /// The time of this process.
+    let moment: Moment
+    /// Seconds since 1970.
+    let wall: Double
+}

@@ -1,0 +1,127 @@
+internal import EventHub
+internal import JSONText
+internal import MicroHTTPD
+internal import SessionCore
+internal import SessionPool
+internal import StreamIO
+
+/// The one door between a gateway and the other gateways that behave as one with it.
+///
+/// Handlers ask the same questions in both forms: `SingleProcess`, whose answers are trivial, and the clustered form, whose
+/// answers come from an ordered log. A handler does not know which form it has.
+protocol Coordination: AnyObject, Sendable {
+    // MARK: Place
+
+    /// Performs a request here, or has the gateway perform it that has its resource. A request with an
+    /// `Idempotency-Key` is performed once, and a ticket is used once.
+    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult
+
+    /// The resources that the gateway serves at the moment.
+    var contact: Contact { get }
+
+    /// The description of a client or subscription that another gateway has; nil: there is none.
+    func resourceElsewhere(_ id: String) -> ResourceElsewhere?
+
+    /// The id of a new stream, from which all gateways can find the one that opened it.
+    func makeStreamID() -> String
+
+    // MARK: Admission
+
+    /// Decides on one request of a name whose rate is limited.
+    func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict
+
+    /// Performs a request once what it uses is within the limits. Throws, or responds with, the limit otherwise.
+    func admit(
+        _ use: ResourceUse,
+        for call: Call,
+        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
+    ) throws -> OperationResult
+
+    /// Single-use tickets.
+    var tickets: any Tickets { get }
+
+    // MARK: Changes
+
+    /// A request, or a stream, has changed a resource of this gateway.
+    func made(_ change: ResourceChange)
+
+    /// Where the pool publishes its changes.
+    var publisher: any ChangePublisher { get }
+
+    // MARK: Shared subscriptions
+
+    /// Joins the shared subscription with these properties. Each call needs one call of `leave`.
+    ///
+    /// - Throws: The error of the pool. Nothing is joined then.
+    func join(_ key: SharedKey, in pool: SessionPool) throws(PoolError) -> JoinedSubscription
+
+    /// Leaves a shared subscription.
+    func leave(_ subscription: JoinedSubscription, in pool: SessionPool)
+
+    /// The stream with this id is about to open with these shared subscriptions.
+    func opens(_ stream: String, _ request: StreamRequest, topics: Set<String>)
+
+    /// The streams of one loop, which open as soon as this gateway can serve them.
+    func feed(over shard: HubShard) -> any StreamFeed
+
+    // MARK: Figures
+
+    /// The present figures; nil for a gateway that runs alone.
+    var figures: (any CoordinationFigures)? { get }
+
+    // MARK: Life
+
+    /// Sets the pool of the gateway; called once, before `run`.
+    func attach(_ pool: SessionPool)
+
+    /// Sets the host of the gateway; called once, before `run`.
+    func attach(_ host: HTTPHost)
+
+    /// Coordinates until cancelled.
+    func run() async
+
+    /// Hands over what this gateway has; returns when others have it, or after `time`.
+    func leave(within time: Duration) async
+
+    /// Applies a reloaded configuration.
+    func reload(_ configuration: GatewayConfiguration)
+}
+
+/// The resources that a gateway serves at a moment.
+enum Contact: Sendable {
+    /// All resources.
+    case all
+    /// Shared subscriptions of its own streams only.
+    case ownStreams
+    /// None.
+    case none
+}
+
+/// The figures of a coordination, for operators.
+protocol CoordinationFigures: Sendable {
+    /// Writes the metrics.
+    func write(to text: inout MetricsText)
+
+    /// Writes the member of the response to `GET /health`.
+    func write(to json: inout JSONBytes)
+}
+
+/// Where the pool of a gateway publishes changes.
+protocol ChangePublisher: ChangeSink {
+    /// Publishes an event of a shared subscription from the data notification of this number.
+    func take(_ change: HubChange, number: UInt64)
+
+    /// The present session of a client can be continued by other gateways; nil: not, or no longer.
+    func offer(_ session: OfferedSession?, of client: String)
+
+    /// A shared subscription has this number in the session of its client.
+    func number(_ subscription: String, _ number: UInt64)
+
+    /// Whether no other gateway can have continued the sessions of this one.
+    var ownsSessions: Bool { get }
+}
+
+extension Problem {
+    /// This gateway has no contact to the other gateways, which have to decide about a request.
+    static let notInContact = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
+}

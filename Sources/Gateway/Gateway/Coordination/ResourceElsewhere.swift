@@ -1,0 +1,65 @@
+internal import SessionCore
+internal import SessionPool
+
+/// A client or subscription of any gateway, as the other gateways know it: enough to decide which callers may see it.
+struct ResourceElsewhere: Sendable {
+    /// Its kind.
+    enum Kind: Sendable {
+        /// A subscription that streams share.
+        case shared(SubscriptionProperties)
+        /// A subscription that a request created; `isDedicated`: on a dedicated client.
+        case posted(SubscriptionProperties, isDedicated: Bool)
+        /// A client of the pool of its gateway.
+        case pooledClient
+        /// A client that a request created.
+        case dedicatedClient
+    }
+
+    /// The id.
+    let id: String
+    /// Its kind.
+    let kind: Kind
+    /// Its upstream; nil where it is not known.
+    let upstream: String?
+    /// The identity of the caller that created it; nil: none.
+    let owner: String?
+    /// Its place in the order of creation.
+    let madeAt: UInt64
+}
+
+extension Permissions {
+    /// Whether a resource of any gateway may be visible to the caller; the gateway that has it makes the final decision.
+    func sees(_ resource: ResourceElsewhere) -> Bool {
+        if caller.rights.reachesOverAll { return true }
+        switch resource.kind {
+        case .shared(let properties):
+            return caller.rights.covers(properties) && coversUpstream(of: resource)
+        case .posted(let properties, let isDedicated):
+            return caller.rights.covers(properties) && isOwn(resource.owner)
+                && (isDedicated || coversUpstream(of: resource))
+        case .pooledClient: return true
+        case .dedicatedClient: return isOwn(resource.owner)
+        }
+    }
+
+    private func coversUpstream(of resource: ResourceElsewhere) -> Bool {
+        resource.upstream.map { caller.rights.covers(upstream: $0) } ?? false
+    }
+
+    /// Refuses a subscription that another gateway has. One that the caller must not see is treated as unknown.
+    func checkElsewhere(subscription id: String) throws {
+        guard let resource = coordination.resourceElsewhere(id), sees(resource) else {
+            throw PoolError.unknownSubscription(id)
+        }
+    }
+
+    /// Refuses a client that another gateway has. One that the caller must not see is treated as unknown.
+    func checkElsewhere(client id: String) throws {
+        guard let resource = coordination.resourceElsewhere(id), sees(resource) else {
+            throw PoolError.unknownClient(id)
+        }
+        if case .pooledClient = resource.kind, !caller.rights.reachesOverAll {
+            throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
+        }
+    }
+}

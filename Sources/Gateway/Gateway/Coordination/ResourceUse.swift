@@ -1,0 +1,54 @@
+internal import SessionCore
+internal import SessionPool
+
+/// What a request is about to use, and may do only within the limits of its caller, of the gateway and of the upstreams.
+enum ResourceUse: Sendable {
+    /// The shared subscriptions among the sources of a stream of a caller.
+    case sources([SourceSelector], of: Caller)
+    /// A new subscription of the caller of the request.
+    case newSubscription(ResourceID, SubscriptionProperties)
+    /// A new dedicated client.
+    case newClient(ClientID)
+    /// A subscription of a caller, with changed properties.
+    case changedSubscription(ResourceID, SubscriptionProperties, of: Caller)
+    /// The activation of a subscription.
+    case activation
+}
+
+/// The permission for a request to begin.
+protocol Admission: Sendable {
+    /// The request does not begin to use anything else. May be called again.
+    func end()
+}
+
+/// A change of a resource of this gateway that other gateways may have to know.
+enum ResourceChange: Sendable {
+    /// A prepared stream is no longer open.
+    case streamClosed(String)
+    /// A prepared stream was not opened in time.
+    case streamExpired(String)
+    /// A request has deleted a stream.
+    case streamDeleted(String)
+    /// A stream has ended, whether it was open or not.
+    case streamEnded(String)
+    /// This gateway no longer has a stream.
+    case streamRemoved(String)
+    /// This gateway no longer has a client or subscription.
+    case resourceRemoved(String)
+    /// A caller uses a subscription with a number of items; nil: the caller no longer uses it.
+    case subscriptionUsed(String, identity: String, items: Int?)
+}
+
+/// A shared subscription that a stream joined.
+struct JoinedSubscription: Sendable {
+    /// The id.
+    let id: String
+    /// The name of its upstream.
+    let upstream: String
+    /// Its properties.
+    let properties: SubscriptionProperties
+    /// The subscription in the pool of this process; nil: another gateway may have it.
+    let resource: SubscriptionResource?
+    /// Whether it was opened by this call.
+    let isOpened: Bool
+}

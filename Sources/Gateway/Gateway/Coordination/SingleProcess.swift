@@ -1,0 +1,99 @@
+internal import EventHub
+internal import SessionCore
+internal import SessionPool
+internal import StreamIO
+
+/// The coordination of a gateway that runs alone.
+final class SingleProcess: Coordination {
+    /// Nothing has to be given back: the pool and `SubscriptionUsage` count on their own.
+    private struct Unlimited: Admission {
+        func end() {}
+    }
+
+    let tickets: any Tickets = TicketStore()
+    let publisher: any ChangePublisher
+    private let clock: @Sendable () -> Moment
+    private let idempotency = IdempotencyStore()
+    private let rates = TokenBuckets()
+
+    /// A coordination that publishes to the hub itself.
+    init(hub: EventHub, clock: @escaping @Sendable () -> Moment) {
+        publisher = hub
+        self.clock = clock
+    }
+
+    // MARK: - Place
+
+    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        try idempotency.perform(call, operation, now: clock())
+    }
+
+    var contact: Contact { .all }
+
+    func resourceElsewhere(_ id: String) -> ResourceElsewhere? { nil }
+
+    func makeStreamID() -> String { RandomID.make(prefix: "t") }
+
+    // MARK: - Admission
+
+    func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict {
+        rates.take(name, rate: rate, burst: burst, now: clock())
+    }
+
+    func admit(
+        _ use: ResourceUse,
+        for call: Call,
+        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
+    ) throws -> OperationResult {
+        try perform(Unlimited())
+    }
+
+    // MARK: - Changes
+
+    func made(_ change: ResourceChange) {}
+
+    // MARK: - Shared subscriptions
+
+    func join(_ key: SharedKey, in pool: SessionPool) throws(PoolError) -> JoinedSubscription {
+        let (resource, isOpened) = try pool.joinImplicit(key)
+        return JoinedSubscription(
+            id: resource.id.rawValue,
+            upstream: key.session.upstream,
+            properties: key.properties,
+            resource: resource,
+            isOpened: isOpened
+        )
+    }
+
+    func leave(_ subscription: JoinedSubscription, in pool: SessionPool) {
+        if let resource = subscription.resource { pool.leaveImplicit(resource) }
+    }
+
+    func opens(_ stream: String, _ request: StreamRequest, topics: Set<String>) {}
+
+    func feed(over shard: HubShard) -> any StreamFeed { shard }
+
+    // MARK: - Life
+
+    var figures: (any CoordinationFigures)? { nil }
+
+    func attach(_ pool: SessionPool) {}
+
+    func attach(_ host: HTTPHost) {}
+
+    func run() async {}
+
+    func leave(within time: Duration) async {}
+
+    func reload(_ configuration: GatewayConfiguration) {}
+}
+
+extension EventHub: ChangePublisher {
+    func take(_ change: HubChange, number: UInt64) { take(change) }
+
+    func offer(_ session: OfferedSession?, of client: String) {}
+
+    func number(_ subscription: String, _ number: UInt64) {}
+
+    var ownsSessions: Bool { true }
+}
