@@ -87,20 +87,20 @@ internal import Testing
         #expect(status == 0, Comment(rawValue: output))
     }
 
-    /// The files and folders that CONTRIBUTING names exist.
-    @Test func pathsOfContributingExist() throws {
-        let text = try String(
-            contentsOf: MarkdownBlock.package.appendingPathComponent("CONTRIBUTING.md"),
-            encoding: .utf8
-        )
-        let paths = text.matches(of: /`((?:[A-Z][A-Za-z]+\/)+[A-Za-z+]+)`/).map { String($0.output.1) }
-        #expect(paths.count > 40)
+    /// The files and folders that CONTRIBUTING and ARCHITECTURE name exist, below the sources of a house or the package.
+    @Test(arguments: [("CONTRIBUTING.md", 30), ("ARCHITECTURE.md", 0)])
+    func pathsInDocumentationExist(page: String, leastCount: Int) throws {
+        let package = MarkdownBlock.package
+        let text = try String(contentsOf: package.appendingPathComponent(page), encoding: .utf8)
+        let paths = text.matches(of: /`((?:[A-Z][A-Za-z.]+\/)+[A-Za-z+.]+)`/).map { String($0.output.1) }
+        #expect(paths.count >= leastCount)
+        let houses = ["", "Client/", "Gateway/", "Cluster/", "Values/"].map { "Sources/\($0)" } + [""]
         for path in paths {
-            let names = ["Sources/\(path).swift", "Sources/\(path)", path]
-            let exists = names.contains {
-                FileManager.default.fileExists(atPath: MarkdownBlock.package.appendingPathComponent($0).path)
+            let candidates = houses.flatMap { house in ["", ".swift", ".md"].map { "\(house)\(path)\($0)" } }
+            let exists = candidates.contains {
+                FileManager.default.fileExists(atPath: package.appendingPathComponent($0).path)
             }
-            #expect(exists, "CONTRIBUTING.md names \(path)")
+            #expect(exists, "\(page) names \(path)")
         }
     }
 }

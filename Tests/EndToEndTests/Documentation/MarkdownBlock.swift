@@ -27,10 +27,9 @@ struct MarkdownBlock {
 
     private static func markdownFiles() throws -> [String] {
         let top = try FileManager.default.contentsOfDirectory(atPath: package.path).filter { $0.hasSuffix(".md") }
-        let catalog = "Sources/Client/LightstreamerClient/Documentation.docc"
-        let pages = FileManager.default.enumerator(atPath: package.appendingPathComponent(catalog).path)
-        let found = (pages?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".md") }
-        return (top + found.map { catalog + "/" + $0 }).sorted()
+        let sources = package.appendingPathComponent("Sources")
+        let pages = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+        return (top + pages.filter { $0.hasSuffix(".md") }.map { "Sources/\($0)" }).sorted()
     }
 
     private static func blocks(of file: String) throws -> [MarkdownBlock] {

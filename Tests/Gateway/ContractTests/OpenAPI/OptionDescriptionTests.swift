@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func theGuideHasARowForEachOption() throws {
-        let guide = "Sources/Client/LightstreamerClient/Documentation.docc/Guides/ConnectionOptionTable.md"
+        let guide = "Sources/Client/LightstreamerClient/Documentation.docc/Library/ConnectionOptionTable.md"
         let rows = try RepositoryFiles.text(guide).split(separator: "\n").filter { $0.hasPrefix("| `") }
         let expected = ConnectionOption.all.map { option in
             let (newer, older) = Self.defaults(of: option)
