@@ -80,19 +80,21 @@ let gateway: [Target] = [
     module(
         "SessionPool",
         in: "Gateway",
-        ["JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
+        ["Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
     ),
-    module("EventHub", in: "Gateway", ["SessionCore", "StreamIO", "Primitives", "JSONText", heapModule]),
+    module("Changes", in: "Gateway", ["SessionCore", "JSONText"]),
+    module("EventHub", in: "Gateway", ["Changes", "SessionCore", "StreamIO", "Primitives", "JSONText", heapModule]),
     module("StreamIO", in: "Gateway", ["Primitives"]),
     module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
     library("CMicroHTTPD", in: "Gateway", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     library("CGnuTLS", in: "Gateway", pkgConfig: "gnutls", package: "libgnutls28-dev"),
-    module("GatewayStreaming", in: "Gateway", ["EventHub", "MicroHTTPD", "StreamIO"]),
+    module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "MicroHTTPD", "StreamIO"]),
     module(
         "Gateway",
         in: "Gateway",
         [
-            "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Primitives",
+            "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
+            "Primitives",
             "GatewayStreaming", "Replication", "EngineNATS", "MicroHTTPD", "CGatewayFiles", logging, nioCore,
             asyncHTTPClient, heapModule, crypto, yams,
             .product(name: "Configuration", package: "swift-configuration"),
@@ -109,7 +111,7 @@ let gateway: [Target] = [
 ]
 
 let cluster: [Target] = [
-    module("Replication", in: "Cluster", ["SessionCore", "StreamIO", "Primitives", "JSONText", "EventHub"]),
+    module("Replication", in: "Cluster", ["Changes", "SessionCore", "Primitives", "JSONText"]),
     module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText"]),
     library("CNATS", in: "Cluster", pkgConfig: "libnats", package: "libnats-dev"),
 ]
@@ -138,7 +140,7 @@ let programs: [Target] = [
 let allTests: [Target] = [
     .target(
         name: "TestSupport",
-        dependencies: ["SessionCore", "Primitives"],
+        dependencies: ["Changes", "SessionCore", "Primitives"],
         path: "Tests/TestSupport",
         swiftSettings: strict
     ),
@@ -159,12 +161,15 @@ let allTests: [Target] = [
     tests(
         "SessionPoolTests",
         in: "Gateway",
-        ["SessionPool", "LightstreamerClient", "SessionCore", "TestSupport", logging]
+        [
+            "Changes", "SessionPool", "LightstreamerClient", "JSONText", "Primitives", "SessionCore", "TestSupport",
+            logging,
+        ]
     ),
     tests(
         "EventHubTests",
         in: "Gateway",
-        ["EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "TestSupport"]
+        ["Changes", "EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "TestSupport"]
     ),
     tests("StreamIOTests", in: "Gateway", ["StreamIO"]),
     tests("MicroHTTPDTests", in: "Gateway", ["MicroHTTPD", "StreamIO", "Primitives", "TestSupport"]),
@@ -172,19 +177,23 @@ let allTests: [Target] = [
         "GatewayTests",
         in: "Gateway",
         [
-            "Gateway", "GatewayStreaming", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD", "Primitives",
+            "Changes", "Gateway", "GatewayStreaming", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD",
+            "Primitives",
             "Replication", "SessionCore", "SessionPool", "StreamIO", "TestSupport", logging,
         ]
     ),
     tests(
         "ContractTests",
         in: "Gateway",
-        ["Gateway", "LightstreamerClient", "EventHub", "JSONText", "SessionCore", "SessionPool", logging, yams]
+        [
+            "Changes", "Gateway", "LightstreamerClient", "EventHub", "JSONText", "SessionCore", "SessionPool", logging,
+            yams,
+        ]
     ),
     tests(
         "ReplicationTests",
         in: "Cluster",
-        ["Replication", "EventHub", "JSONText", "Primitives", "SessionCore", "StreamIO", "TestSupport"]
+        ["Changes", "Replication", "JSONText", "Primitives", "SessionCore", "TestSupport"]
     ),
     tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),

@@ -39,11 +39,12 @@ let package = Package(
             in: "Client",
             ["TLCP", "JSONText", "Primitives", .product(name: "DequeModule", package: "swift-collections")]
         ),
+        module("Changes", in: "Gateway", ["SessionCore", "JSONText"]),
         module(
             "EventHub",
             in: "Gateway",
             [
-                "SessionCore", "StreamIO", "Primitives", "JSONText",
+                "Changes", "SessionCore", "StreamIO", "Primitives", "JSONText",
                 .product(name: "HeapModule", package: "swift-collections"),
             ]
         ),
@@ -60,11 +61,11 @@ let package = Package(
             providers: [.apt(["libgnutls28-dev"])]
         ),
         module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
-        module("GatewayStreaming", in: "Gateway", ["EventHub", "StreamIO", "MicroHTTPD"]),
+        module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "StreamIO", "MicroHTTPD"]),
 
         .executableTarget(
             name: "HubServer",
-            dependencies: ["EventHub", "GatewayStreaming", "MicroHTTPD", "SessionCore"],
+            dependencies: ["Changes", "EventHub", "GatewayStreaming", "MicroHTTPD", "SessionCore"],
             swiftSettings: strict
         ),
         .executableTarget(name: "BareSender", cSettings: [.treatAllWarnings(as: .error)]),
@@ -83,7 +84,7 @@ let package = Package(
         .target(name: "AllocationCounter", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "IngestStages",
-            dependencies: ["AllocationCounter", "EventHub", "SessionCore", "StreamIO", "TLCP"],
+            dependencies: ["AllocationCounter", "Changes", "EventHub", "SessionCore", "StreamIO", "TLCP"],
             swiftSettings: strict
         ),
 

@@ -67,11 +67,12 @@ let package = Package(
             in: "Client",
             ["TLCP", "JSONText", "Primitives", .product(name: "DequeModule", package: "swift-collections")]
         ),
+        module("Changes", in: "Gateway", ["SessionCore", "JSONText"]),
         module(
             "EventHub",
             in: "Gateway",
             [
-                "SessionCore", "StreamIO", "Primitives", "JSONText",
+                "Changes", "SessionCore", "StreamIO", "Primitives", "JSONText",
                 .product(name: "HeapModule", package: "swift-collections"),
             ]
         ),
@@ -82,21 +83,22 @@ let package = Package(
         module(
             "SessionPool",
             in: "Gateway",
-            ["JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
+            ["Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
         ),
-        module("Replication", in: "Cluster", ["SessionCore", "StreamIO", "Primitives", "JSONText", "EventHub"]),
+        module("Replication", in: "Cluster", ["Changes", "SessionCore", "Primitives", "JSONText"]),
         .systemLibrary(name: "CNATS", path: "Modules/Cluster/CNATS", pkgConfig: "libnats"),
         module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText"]),
         .systemLibrary(name: "CMicroHTTPD", path: "Modules/Gateway/CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CGnuTLS", path: "Modules/Gateway/CGnuTLS", pkgConfig: "gnutls"),
         module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
         .target(name: "CGatewayFiles", path: "Modules/Gateway/CGatewayFiles", linkerSettings: [.linkedLibrary("z")]),
-        module("GatewayStreaming", in: "Gateway", ["EventHub", "MicroHTTPD", "StreamIO"]),
+        module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "MicroHTTPD", "StreamIO"]),
         module(
             "Gateway",
             in: "Gateway",
             [
-                "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO", "Primitives",
+                "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
+                "Primitives",
                 "GatewayStreaming", "Replication",
                 "EngineNATS", "MicroHTTPD", "CGatewayFiles", logging, crypto,
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -107,12 +109,13 @@ let package = Package(
             ],
             exclude: ["Resources"]
         ),
-        module("TestSupport", ["SessionCore", "Primitives"], at: "TestSupport"),
+        module("TestSupport", ["Changes", "SessionCore", "Primitives"], at: "TestSupport"),
         .target(name: "CFuzzerMain", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "Fuzzers",
             dependencies: [
-                "CFuzzerMain", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport", "StreamIO",
+                "CFuzzerMain", "Changes", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport",
+                "StreamIO",
                 "Primitives",
                 "MicroHTTPD", "Gateway", crypto,
             ],

@@ -1,3 +1,5 @@
+package import Changes
+package import Primitives
 package import SessionCore
 internal import Synchronization
 
@@ -46,13 +48,13 @@ package final class EventHub: ChangeSink {
     // MARK: - Changes of this process
 
     /// Applies one change.
-    package func take(_ change: HubChange) {
+    package func take(_ change: Change) {
         let now = clock()
         locked { $0.apply(change, now: now) }
     }
 
     /// Applies changes under one hold of the lock: no stream joins between them.
-    package func take(_ changes: [HubChange]) {
+    package func take(_ changes: [Change]) {
         let now = clock()
         locked { state in
             for change in changes { state.apply(change, now: now) }
@@ -76,18 +78,18 @@ package final class EventHub: ChangeSink {
 
     /// The changes that lead from an unknown topic to its present state, and the sequence that they are the state of;
     /// nil for an unknown topic.
-    package func state(of topic: TopicID) -> (changes: [HubChange], sequence: UInt64)? {
+    package func state(of topic: TopicID) -> (changes: [Change], sequence: UInt64)? {
         locked { state in state.state(of: topic).map { ($0, state.sequence) } }
     }
 
     /// The values of a subscription at the present sequence; nil for an unknown one.
-    package func values(of subscription: String) -> ValueTable? {
+    package func values(of subscription: SubscriptionID) -> ValueTable? {
         locked { $0.subscriptions[subscription]?.table }
     }
 
     /// Sets a topic to the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its
     /// window begins there. Streams that read it already receive the state as a snapshot.
-    package func adopt(_ topic: TopicID, _ changes: [HubChange]) {
+    package func adopt(_ topic: TopicID, _ changes: [Change]) {
         let now = clock()
         locked { $0.adopt(topic, changes, now: now) }
     }

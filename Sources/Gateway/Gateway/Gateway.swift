@@ -1,3 +1,4 @@
+internal import Changes
 package import EventHub
 internal import GatewayStreaming
 internal import LightstreamerClient
@@ -33,7 +34,7 @@ package final class Gateway: Sendable {
     package init(configuration: GatewayConfiguration, logger: Logger) {
         self.logger = logger
         let current = LiveConfiguration(configuration)
-        let (requests, upstreamMetrics, daemon) = (RequestMetrics(), UpstreamMetrics(), RunningDaemon())
+        let (requests, daemon) = (RequestMetrics(), RunningDaemon())
         (self.current, self.daemon) = (current, daemon)
         let hub = EventHub(
             configuration: configuration.hub,
@@ -47,7 +48,7 @@ package final class Gateway: Sendable {
         self.coordination = coordination
         let access = AccessControl(configuration.access, tickets: coordination.tickets)
         self.access = access
-        let sink = HubSink(hub: coordination.publisher, owners: access.owners, upstreamMetrics: upstreamMetrics)
+        let sink = HubSink(publisher: coordination.publisher, owners: access.owners)
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
@@ -55,7 +56,6 @@ package final class Gateway: Sendable {
         streams = StreamRegistry(hub: hub)
         let report = MetricsReport(
             requests: requests,
-            upstreamMetrics: upstreamMetrics,
             pool: pool,
             hub: hub,
             streams: streams,

@@ -1,3 +1,4 @@
+package import Changes
 package import EventHub
 package import MicroHTTPD
 package import StreamIO

@@ -1,3 +1,4 @@
+package import Changes
 internal import LightstreamerClient
 package import SessionCore
 
@@ -6,14 +7,14 @@ package struct SessionAdoption: Sendable {
     /// A subscription of the session, for an implicit resource.
     package struct Subscription: Sendable {
         /// The id of the resource.
-        package let id: ResourceID
+        package let id: SubscriptionID
         /// Its `LS_subId`.
         package let number: Int
         /// The values after the data notifications that were processed.
         package let table: ValueTable
 
         /// A subscription with one level, which is subscribed.
-        package init(id: ResourceID, number: Int, table: ValueTable) {
+        package init(id: SubscriptionID, number: Int, table: ValueTable) {
             self.id = id
             self.number = number
             self.table = table
@@ -47,8 +48,7 @@ extension SessionPool {
     package func adopt(_ adopted: SessionAdoption) throws(PoolError) -> [SubscriptionResource] {
         let client = try makePooledClient(adopted.client, adopted.key)
         let opened = try state.withLock { state throws(PoolError) in try register(adopted, on: client, in: &state) }
-        sink.clientAdopted(client)
-        client.core.addObserver(client)
+        observe(client)
         for entry in opened {
             _ = entry.resource.startActivation()
             entry.shared.adopt(entry.resource, entry.subscription.table)
@@ -116,7 +116,7 @@ extension SessionPool {
         client.startAbandoning()
         client.core.abandon()
         closeClient(client)
-        sink.clientRemoved(client.id)
+        sink.take(.client(client.id, .removed))
         for resource in others { _ = try? activate(resource) }
     }
 }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import LightstreamerClient
 internal import SessionCore
 
@@ -49,7 +50,7 @@ extension SessionPool {
             if resource.isImplicit { _ = withdraw(resource, from: &state) }
             state.resources[resource.id] = nil
         }
-        sink.subscriptionRemoved(resource.id)
+        sink.take(.subscription(resource.id, .removed))
         // Wake waiters: the resource is deleted.
         resource.notifyWatchers()
     }
@@ -169,6 +170,7 @@ extension SessionPool {
                 secretHeaders: upstream.headerNames,
                 core: core,
                 sink: sink,
+                metrics: upstreamMetrics,
                 clock: clock
             )
         } catch {
@@ -195,6 +197,7 @@ extension SessionPool {
             subscription: try subscription(properties),
             properties: properties,
             sink: sink,
+            metrics: upstreamMetrics,
             ended: { [weak self] shared in self?.ended(shared) }
         )
     }

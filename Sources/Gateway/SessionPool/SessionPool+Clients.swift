@@ -1,3 +1,4 @@
+package import Changes
 package import LightstreamerClient
 internal import SessionCore
 
@@ -135,6 +136,7 @@ extension SessionPool {
             secretHeaders: upstream?.headerNames ?? [],
             core: core,
             sink: sink,
+            metrics: upstreamMetrics,
             clock: clock
         )
         let limit = configuration.maxDedicatedClients
@@ -153,8 +155,14 @@ extension SessionPool {
 
     /// Reports the client to the sink and starts to observe it.
     func start(_ client: PooledClient) {
-        sink.clientAdded(client)
-        client.core.addObserver(client)
+        sink.take(.client(client.id, .added(client.core.status)))
+        observe(client)
+    }
+
+    /// Starts to observe a client that the sink knows.
+    func observe(_ client: PooledClient) {
+        upstreamMetrics.added(client)
+        client.startReporting()
     }
 
     func closeClient(_ client: PooledClient) {

@@ -1,3 +1,4 @@
+package import Changes
 internal import LightstreamerClient
 package import SessionCore
 
@@ -8,7 +9,7 @@ extension SessionPool {
     }
 
     /// The resource of an id.
-    package func resource(_ id: ResourceID) -> SubscriptionResource? {
+    package func resource(_ id: SubscriptionID) -> SubscriptionResource? {
         state.withLock { $0.resources[id] }
     }
 
@@ -18,7 +19,7 @@ extension SessionPool {
     package func createResource(
         home: SubscriptionHome,
         properties: SubscriptionProperties,
-        as id: ResourceID? = nil
+        as id: SubscriptionID? = nil
     ) throws(PoolError) -> SubscriptionResource {
         switch home {
         case .pooled(let key):
@@ -36,7 +37,7 @@ extension SessionPool {
     /// - Returns: The resource, and whether the call has opened an upstream subscription for it.
     package func joinImplicit(
         _ key: SharedKey,
-        as id: ResourceID? = nil
+        as id: SubscriptionID? = nil
     ) throws(PoolError) -> (resource: SubscriptionResource, isOpened: Bool) {
         let (resource, isLingering) = try state.withLock { state throws(PoolError) in
             let resource: SubscriptionResource
@@ -88,8 +89,8 @@ extension SessionPool {
     /// Reports all resources that are not implicit to the sink again, as if they were created and joined now.
     package func reportAgain() {
         for resource in resources() where !resource.isImplicit {
-            sink.subscriptionAdded(resource)
-            sink.subscription(resource.id, becameActive: resource.status.isActive)
+            sink.take(.subscription(resource.id, .added(resource.properties)))
+            sink.take(.subscription(resource.id, .activity(isActive: resource.status.isActive)))
             resource.carrier?.reportAgain(resource)
         }
     }
@@ -110,12 +111,12 @@ extension SessionPool {
         guard resource.startActivation() else {
             throw .lifecycle(rule: "the subscription is already active")
         }
-        sink.subscription(resource.id, becameActive: true)
+        sink.take(.subscription(resource.id, .activity(isActive: true)))
         do {
             return try carry(resource)
         } catch {
             resource.activationFailed()
-            sink.subscription(resource.id, becameActive: false)
+            sink.take(.subscription(resource.id, .activity(isActive: false)))
             throw error
         }
     }
@@ -132,7 +133,7 @@ extension SessionPool {
     }
 
     /// Unsubscribes and removes the resource; `unsubscribed` is its last event.
-    package func delete(_ id: ResourceID) throws(PoolError) {
+    package func delete(_ id: SubscriptionID) throws(PoolError) {
         guard let resource = resource(id) else { throw .unknownSubscription(id.rawValue) }
         deleteResource(resource)
     }
@@ -185,7 +186,7 @@ extension SessionPool {
 
     private func set(_ properties: SubscriptionProperties, of resource: SubscriptionResource) {
         resource.setProperties(properties)
-        sink.subscriptionChanged(resource)
+        sink.take(.subscription(resource.id, .propertiesChanged(properties)))
     }
 }
 
@@ -193,7 +194,7 @@ extension SessionPool {
 
 extension SessionPool {
     private func addResource(
-        _ id: ResourceID?,
+        _ id: SubscriptionID?,
         home: SubscriptionHome,
         properties: SubscriptionProperties
     ) throws(PoolError) -> SubscriptionResource {
@@ -205,7 +206,7 @@ extension SessionPool {
     /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is
     /// known to the sink as well.
     func insert(
-        _ id: ResourceID?,
+        _ id: SubscriptionID?,
         home: SubscriptionHome,
         isImplicit: Bool,
         _ properties: SubscriptionProperties,
@@ -215,7 +216,7 @@ extension SessionPool {
         let limit = configuration.maxSubscriptionResources
         if state.resources.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
         let resource = SubscriptionResource(
-            id: id ?? ResourceID(RandomID.make(prefix: "s")),
+            id: id ?? SubscriptionID(RandomID.make(prefix: "s")),
             home: home,
             isImplicit: isImplicit,
             ordinal: state.nextResource,
@@ -225,7 +226,7 @@ extension SessionPool {
         )
         state.nextResource += 1
         state.resources[resource.id] = resource
-        sink.subscriptionAdded(resource)
+        sink.take(.subscription(resource.id, .added(properties)))
         return resource
     }
 

@@ -1,3 +1,4 @@
+internal import Changes
 package import LightstreamerClient
 package import Logging
 package import Primitives
@@ -13,10 +14,10 @@ package final class SessionPool: Sendable {
         var clients: [ClientID: PooledClient] = [:]
         var clientOrder: [ClientID] = []
         var shared: [SharedID: SharedSubscription] = [:]
-        var resources: [ResourceID: SubscriptionResource] = [:]
+        var resources: [SubscriptionID: SubscriptionResource] = [:]
         var nextResource: UInt64 = 1
         var implicit: [SharedKey: SubscriptionResource] = [:]
-        var holders: [ResourceID: Int] = [:]
+        var holders: [SubscriptionID: Int] = [:]
         var isStopping = false
     }
 
@@ -29,6 +30,8 @@ package final class SessionPool: Sendable {
     let clock: @Sendable () -> Moment
     let state: Mutex<State>
     private let present: Mutex<PoolConfiguration>
+    /// The work of the clients by upstream.
+    package let upstreamMetrics = UpstreamMetrics()
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
     /// A pool that passes its events to a sink.
@@ -88,7 +91,8 @@ package final class SessionPool: Sendable {
 
     private func retire(_ client: PooledClient) async {
         await client.core.shutdown()
-        if !client.isAbandoned { sink.clientRemoved(client.id) }
+        upstreamMetrics.removed(client.id)
+        if !client.isAbandoned { sink.take(.client(client.id, .removed)) }
     }
 
     /// Closes what has lingered or idled long enough.

@@ -1,4 +1,4 @@
-import EventHub
+import Changes
 import Replication
 import SessionCore
 import TestSupport
@@ -83,7 +83,7 @@ struct ClusterLedgerTests {
         let topic = try #require(ledger.topics["a"])
         let owner = try #require(topic.owner)
         let counter = try #require(ledger.members[owner]?.counter)
-        let change = HubChange.activity(subscription: "a", isActive: false)
+        let change = Change.subscription("a", .activity(isActive: false))
         let records: [ClusterRecord] = [
             .change(change, tenure: topic.tenure - 1), .change(change, tenure: topic.tenure),
         ]
@@ -142,9 +142,10 @@ struct ClusterLedgerTests {
                 Self.a,
                 2,
                 [
-                    .change(.clientAdded("c1", .connecting), tenure: 0), .specify(id: "c1", specification("c1")),
-                    .change(.subscriptionAdded("s1", properties), tenure: 0), .specify(id: "s1", specification("c1")),
-                    .change(.subscriptionAdded("s2", properties), tenure: 0),
+                    .change(.client("c1", .added(.connecting)), tenure: 0), .specify(id: "c1", specification("c1")),
+                    .change(.subscription("s1", .added(properties)), tenure: 0),
+                    .specify(id: "s1", specification("c1")),
+                    .change(.subscription("s2", .added(properties)), tenure: 0),
                 ],
                 epoch: epoch
             )
@@ -184,11 +185,11 @@ struct ClusterLedgerTests {
             a,
             3,
             [
-                .change(.clientAdded("c", .connectedWSStreaming), tenure: 0),
-                .change(.carried(subscription: "s", by: "c"), tenure: tenure),
+                .change(.client("c", .added(.connectedWSStreaming)), tenure: 0),
+                .change(.subscription("s", .carried(by: "c")), tenure: tenure),
                 .session(client: "c", OfferedUpstreamSession(content: [1], processed: 0)),
                 .upstreamNumber(id: "s", tenure: tenure, number: 4),
-                .numberedChange(.event(.subscription(subscribed), .subscription("s")), tenure: tenure, number: 1),
+                .numberedChange(.subscription("s", .event(subscribed)), tenure: tenure, number: 1),
             ] + records(tenure)
         )
         apply(b, 1, [join("b")])
@@ -207,9 +208,9 @@ struct ClusterLedgerTests {
         var ledger = try Self.carrying { tenure in
             let frequency = SubscriptionEvent.realMaxFrequency(.unlimited)
             return [
-                .numberedChange(.event(.subscription(frequency), .subscription("s")), tenure: tenure, number: 9),
+                .numberedChange(.subscription("s", .event(frequency)), tenure: tenure, number: 9),
                 // Of an earlier tenure: not in the log, as far as other members are concerned.
-                .numberedChange(.event(.subscription(frequency), .subscription("s")), tenure: tenure - 1, number: 11),
+                .numberedChange(.subscription("s", .event(frequency)), tenure: tenure - 1, number: 11),
             ]
         }
         #expect(ledger.sessions["c"]?.processed == 9)
@@ -222,7 +223,7 @@ struct ClusterLedgerTests {
     }
 
     @Test(arguments: [
-        [ClusterRecord.session(client: "c", nil)], [.change(.carried(subscription: "s", by: nil), tenure: 0)],
+        [ClusterRecord.session(client: "c", nil)], [.change(.subscription("s", .carried(by: nil)), tenure: 0)],
     ])
     func subscriptionThatCannotBeContinuedIsAssignedAnew(records: [ClusterRecord]) throws {
         var ledger = try Self.carrying { tenure in
@@ -231,8 +232,8 @@ struct ClusterLedgerTests {
             }
         }
         let effects = Self.removal(in: &ledger)
-        #expect(effects.contains(.hub(.event(.subscription(.unsubscribed(isFinal: false)), .subscription("s")))))
-        #expect(effects.suffix(3) == [.hub(.clientRemoved("c")), .removed(Self.a), .assigned("s")])
+        #expect(effects.contains(.hub(.subscription("s", .event(.unsubscribed(isFinal: false))))))
+        #expect(effects.suffix(3) == [.hub(.client("c", .removed)), .removed(Self.a), .assigned("s")])
         #expect(ledger.clients["c"] == nil && ledger.sessions["c"] == nil)
         #expect(ledger.subscriptions["s"]?.carrier == nil)
     }

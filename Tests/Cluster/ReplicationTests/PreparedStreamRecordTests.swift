@@ -1,5 +1,6 @@
-import EventHub
+import Changes
 import SessionCore
+import TestSupport
 import Testing
 
 @testable import Replication

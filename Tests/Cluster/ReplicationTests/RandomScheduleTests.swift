@@ -104,7 +104,7 @@ struct RandomScheduleTests {
         #expect(cluster.upstream.opened == sessions)
         #expect(cluster.nodes.map(\.adopted).reduce(0, +) >= 2)
         let interruptions = try #require(cluster.alive.first).hub.told.filter { told in
-            if case .event(.subscription(.unsubscribed), _) = told.change { true } else { false }
+            if case .subscription(_, .event(.unsubscribed)) = told.change { true } else { false }
         }
         #expect(interruptions.isEmpty)
     }

@@ -1,6 +1,7 @@
-import EventHub
+import Changes
 import JSONText
 import SessionCore
+import TestSupport
 import Testing
 
 @testable import Replication
@@ -8,7 +9,7 @@ import Testing
 struct RecordCodecTests {
     private static let layout = SubscriptionLayout(itemNames: ["i"], fieldNames: ["a", "b"], fieldCount: 2)
 
-    private static var changes: [HubChange] {
+    private static var changes: [Change] {
         var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["key", "command"]))
         properties.dataAdapter = "A"
         properties.selector = "s"
@@ -32,29 +33,32 @@ struct RecordCodecTests {
             .secondLevelFailed(code: 1, message: "m", key: "k"), .secondLevelLostUpdates(count: 2, key: ""),
             .realMaxFrequency(nil), .realMaxFrequency(.unlimited), .realMaxFrequency(.limited(0.5)),
         ]
-        let clientEvents: [HubEvent] = [
+        let legacy: [LegacyEvent] = [
+            .connectionEstablished, .closed, .ended(cause: -7), .connectionFailed(reason: "r"),
+            .serverFailed(code: 2, message: "m"), .badData(reason: "d"),
+            .deviceRegistered(deviceId: "d", code: nil, message: nil),
+            .badgeReset(deviceId: nil, code: 4, message: "m"),
+        ]
+        let clientEvents: [ClientTopicEvent] = [
             .status(.stalled), .serverError(code: 1, message: "m"), .property(name: "p", value: nil),
             .property(name: "p", value: ["a": [1, nil, true]]), .message(id: "m", .processed(response: "r")),
             .message(id: "m", .denied(code: -1, message: "")), .message(id: "m", .discarded),
             .message(id: "m", .failed), .message(id: "m", .aborted(sentOnNetwork: true)),
-            .legacy(.connectionEstablished), .legacy(.sessionStarted(polling: true)), .legacy(.bytesReceived(3)),
-            .legacy(.activityWarning(false)), .legacy(.connectionClosed), .legacy(.connectionEnded(cause: -7)),
-            .legacy(.connectionFailure(reason: "r")), .legacy(.serverFailure(code: 2, message: "m")),
-            .legacy(.dataError(reason: "d")), .legacy(.deviceTokenChange(deviceID: "d", code: nil, message: nil)),
-            .legacy(.badgeReset(code: 4, message: "m")),
+            .sessionStarted(polling: true), .bytesReceived(3), .activityWarning(false),
         ]
-        let topics: [HubChange] = [
-            .clientAdded("c", .connecting), .clientRemoved("c"), .subscriptionAdded("s", properties),
-            .subscriptionRemoved("s"), .propertiesChanged(subscription: "s", properties),
-            .carried(subscription: "s", by: nil), .carried(subscription: "s", by: "c"),
-            .activity(subscription: "s", isActive: true),
+        let topics: [Change] = [
+            .client("c", .added(.connecting)), .client("c", .removed), .subscription("s", .added(properties)),
+            .subscription("s", .removed), .subscription("s", .propertiesChanged(properties)),
+            .subscription("s", .carried(by: nil)), .subscription("s", .carried(by: "c")),
+            .subscription("s", .activity(isActive: true)),
         ]
-        return topics + events.map { .event(.subscription($0), .subscription("s")) }
-            + clientEvents.map { .event($0, .client("c")) }
+        let ofSubscription = events.map { Change.subscription("s", .event($0)) }
+        let ofClient = (clientEvents + legacy.map { .legacy($0) }).map { Change.client("c", .event($0)) }
+        return topics + ofSubscription + ofClient
     }
 
     @Test(arguments: changes)
-    func changeIsReadAsItWasWritten(change: HubChange) throws {
+    func changeIsReadAsItWasWritten(change: Change) throws {
         let record = ClusterRecord.change(change, tenure: 300)
         let read = try ClusterRecord.read(record.body[...]) { _ in Self.layout }
         #expect(read == record)
@@ -63,7 +67,7 @@ struct RecordCodecTests {
     @Test(arguments: [
         ClusterRecord.session(client: "c", OfferedUpstreamSession(content: [0, 255], processed: 300)),
         .session(client: "c", nil), .upstreamNumber(id: "s", tenure: 300, number: 7),
-        .numberedChange(.event(.subscription(.endOfSnapshot(itemPos: 2)), .subscription("s")), tenure: 9, number: 300),
+        .numberedChange(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), tenure: 9, number: 300),
     ])
     func recordOfASessionIsReadAsItWasWritten(record: ClusterRecord) throws {
         let body = record.body
@@ -75,7 +79,7 @@ struct RecordCodecTests {
     }
 
     @Test(arguments: changes)
-    func everyShorterRecordIsRejected(change: HubChange) {
+    func everyShorterRecordIsRejected(change: Change) {
         let body = ClusterRecord.change(change, tenure: 1).body
         for count in body.indices {
             let read = try? ClusterRecord.read(body[..<count]) { _ in Self.layout }

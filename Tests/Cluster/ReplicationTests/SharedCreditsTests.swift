@@ -1,4 +1,4 @@
-import EventHub
+import Changes
 import Primitives
 import SessionCore
 import Testing

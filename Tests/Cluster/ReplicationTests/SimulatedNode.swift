@@ -1,4 +1,4 @@
-import EventHub
+import Changes
 import Primitives
 import Replication
 import SessionCore
@@ -13,7 +13,7 @@ extension SeededGenerator {
 struct ModelHub {
     struct Told: Equatable {
         let position: UInt64
-        let change: HubChange
+        let change: Change
     }
 
     struct Table: Equatable {
@@ -30,13 +30,14 @@ struct ModelHub {
     var lastNumbers: [String: Int] = [:]
 
     /// Applies a frame's changes; returns the violations.
-    mutating func apply(_ changes: [HubChange], at position: UInt64) -> [String] {
+    mutating func apply(_ changes: [Change], at position: UInt64) -> [String] {
         var problems: [String] = []
         if position != self.position + 1 { problems.append("applied \(position) after \(self.position)") }
         self.position = position
         for change in changes {
             told.append(Told(position: position, change: change))
-            guard case .event(.subscription(let event), .subscription(let id)) = change else { continue }
+            guard case .subscription(let subscription, .event(let event)) = change else { continue }
+            let id = subscription.rawValue
             switch event {
             case .subscribed:
                 tables[id] = Table(isSubscribed: true)
@@ -61,7 +62,7 @@ struct ModelHub {
         let base: UInt64
         var told: [Told] = []
 
-        mutating func apply(_ changes: [HubChange], at position: UInt64) {
+        mutating func apply(_ changes: [Change], at position: UInt64) {
             told += changes.map { Told(position: position, change: $0) }
         }
     }
@@ -162,7 +163,7 @@ final class SimulatedNode {
 
     func make(_ id: String) {
         resources.insert(id)
-        _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties))
+        _ = outbox.append(.subscription(SubscriptionID(id), .added(Self.key(id).properties)))
         _ = outbox.specify(id, ResourceSpecification(group: id, upstream: "demo", content: Array(id.utf8)))
         if outbox.isOpen { unconfirmed.append((id, outbox.generation, outbox.recordsAppended)) }
     }
@@ -203,24 +204,26 @@ final class SimulatedNode {
     func inherit(_ id: String, _ specification: ResourceSpecification) {
         resources.insert(id)
         outbox.inherit(id, specification)
-        _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties))
+        _ = outbox.append(.subscription(SubscriptionID(id), .added(Self.key(id).properties)))
     }
 
     func surrender(_ id: String) {
         guard resources.remove(id) != nil else { return }
         outbox.surrender(id)
-        _ = outbox.append(.subscriptionRemoved(id))
+        _ = outbox.append(.subscription(SubscriptionID(id), .removed))
     }
 
     /// A request deletes a resource.
     func delete(_ id: String) {
         resources.remove(id)
-        _ = outbox.append(.subscriptionRemoved(id))
+        _ = outbox.append(.subscription(SubscriptionID(id), .removed))
     }
 
     func open() {
         outbox.open()
-        for id in resources.sorted() { _ = outbox.append(.subscriptionAdded(id, Self.key(id).properties)) }
+        for id in resources.sorted() {
+            _ = outbox.append(.subscription(SubscriptionID(id), .added(Self.key(id).properties)))
+        }
         outbox.specifyAgain()
         for id in streams.sorted() {
             declare(id)

@@ -1,4 +1,4 @@
-import EventHub
+import Changes
 import Primitives
 import Replication
 import SessionCore
@@ -87,7 +87,8 @@ struct SimulatedReader {
     private mutating func read(_ node: SimulatedNode) {
         guard let last, last.epoch == node.hub.epoch else { return takeState(node) }
         for entry in node.hub.told.reversed().prefix(while: { $0.position > last.position }).reversed() {
-            guard case .event(.subscription(let event), .subscription(let id)) = entry.change else { continue }
+            guard case .subscription(let subscription, .event(let event)) = entry.change else { continue }
+            let id = subscription.rawValue
             switch event {
             case .subscribed, .unsubscribed: numbers[id] = nil
             case .update(let update): check(Int(update.values[0] ?? "") ?? -1, of: id)

@@ -1,4 +1,4 @@
-import EventHub
+import Changes
 import Replication
 import SessionCore
 
@@ -85,13 +85,13 @@ extension SimulatedNode {
         guard let client = clients[group] else { return }
         clients[group]?.topics[client.lastNumber] = id
         client.session.subscribe(client.lastNumber)
-        _ = outbox.append(.carried(subscription: id, by: client.id))
+        _ = outbox.append(.subscription(SubscriptionID(id), .carried(by: ClientID(client.id))))
     }
 
     private func makeClient() -> SimulatedClient {
         let session = upstream.open(by: number)
         let client = SimulatedClient(id: "c-\(session.name)", session: session)
-        _ = outbox.append(.clientAdded(client.id, .connectedWSStreaming))
+        _ = outbox.append(.client(ClientID(client.id), .added(.connectedWSStreaming)))
         outbox.offer(OfferedUpstreamSession(content: Array(session.name.utf8), processed: 0), of: client.id)
         return client
     }
@@ -109,9 +109,9 @@ extension SimulatedNode {
         else {
             for topic in inherited.topics {
                 report(.unsubscribed(isFinal: false), of: topic.id)
-                _ = outbox.append(.carried(subscription: topic.id, by: nil))
+                _ = outbox.append(.subscription(SubscriptionID(topic.id), .carried(by: nil)))
             }
-            _ = outbox.append(.clientRemoved(inherited.client))
+            _ = outbox.append(.client(ClientID(inherited.client), .removed))
             for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure) }
             return
         }
@@ -163,14 +163,14 @@ extension SimulatedNode {
                     keyPosition: nil,
                     commandPosition: nil
                 )
-                _ = outbox.append(.event(.subscription(event), .subscription(id)), number: cursor)
+                _ = outbox.append(.subscription(SubscriptionID(id), .event(event)), number: cursor)
             case .update(let number, let value):
                 guard let id = client.topics[number], let layout = carried[id] else {
                     client.session.subscriptions.remove(number)
                     continue
                 }
                 let event = SubscriptionEvent.update(Self.update(String(value), layout))
-                _ = outbox.append(.event(.subscription(event), .subscription(id)), number: cursor)
+                _ = outbox.append(.subscription(SubscriptionID(id), .event(event)), number: cursor)
             }
         }
     }
@@ -185,11 +185,11 @@ extension SimulatedNode {
             }
         }
         report(.unsubscribed(isFinal: true), of: id)
-        _ = outbox.append(.carried(subscription: id, by: nil))
-        _ = outbox.append(.subscriptionRemoved(id))
+        _ = outbox.append(.subscription(SubscriptionID(id), .carried(by: nil)))
+        _ = outbox.append(.subscription(SubscriptionID(id), .removed))
     }
 
     func report(_ event: SubscriptionEvent, of id: String) {
-        _ = outbox.append(.event(.subscription(event), .subscription(id)))
+        _ = outbox.append(.subscription(SubscriptionID(id), .event(event)))
     }
 }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import Logging
 internal import SessionCore
 internal import TestSupport
@@ -67,6 +68,7 @@ internal import Testing
 
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
         let pool = pool()
+        sink.subscriptionCount.withLock { $0 = { [weak pool] in pool?.client($0)?.core.subscriptions.count } }
         #expect(try pool.joinImplicit(Self.key).isOpened)
         #expect(sink.present.subscriptionsBefore == [0])
         #expect(try !pool.joinImplicit(Self.key).isOpened)
@@ -155,7 +157,7 @@ internal import Testing
             client: ClientID("c1"),
             key: grouped.session,
             session: OfferedSession(id: "S1", address: "http://127.0.0.1:1", processed: 7),
-            subscriptions: [SessionAdoption.Subscription(id: ResourceID("s1"), number: 3, table: table)]
+            subscriptions: [SessionAdoption.Subscription(id: SubscriptionID("s1"), number: 3, table: table)]
         )
     }
 
@@ -173,7 +175,7 @@ internal import Testing
 
     @Test func abandonedSessionsLeaveNothingButOtherResources() throws {
         let pool = pool { $0.upstreams[0].maxSessions = 1 }
-        let implicit = try pool.joinImplicit(Self.grouped, as: ResourceID("s1")).resource
+        let implicit = try pool.joinImplicit(Self.grouped, as: SubscriptionID("s1")).resource
         let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         try pool.activate(posted)
         let client = try #require(implicit.client)

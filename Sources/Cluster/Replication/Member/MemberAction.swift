@@ -1,4 +1,4 @@
-package import EventHub
+package import Changes
 package import SessionCore
 
 /// An action that `MemberMachine` orders.
@@ -16,11 +16,11 @@ package enum MemberAction: Sendable, Equatable {
     /// Request the state of the other members; each reply is passed to `stateArrived`.
     case requestState
     /// Apply changes to the hub, up to a position.
-    case apply([HubChange], at: UInt64)
+    case apply([Change], at: UInt64)
     /// Begin to rebuild the windows of recent events, from the state at an earlier position on.
     case beginWindows(ClusterLedger)
     /// Apply changes up to a position to the windows that are being rebuilt.
-    case extendWindows([HubChange], at: UInt64)
+    case extendWindows([Change], at: UInt64)
     /// Empty the hub, except for the shared subscriptions with local readers, and continue at a position of an epoch,
     /// with the state of a snapshot if there is one. `withWindows`: the windows were rebuilt up to this position.
     case restart(epoch: UInt64, at: UInt64, keeping: Set<String>, loading: ClusterSnapshot?, withWindows: Bool)

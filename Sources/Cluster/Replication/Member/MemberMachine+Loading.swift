@@ -1,4 +1,4 @@
-internal import EventHub
+internal import Changes
 package import Primitives
 
 /// Loading the state of the cluster: from a member that has it, or empty at the beginning of an epoch.
@@ -65,7 +65,7 @@ extension MemberMachine {
     /// Applies a frame between the earlier state and the snapshot.
     mutating func replay(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
         guard let verdict = replay?.ledger.apply(stored), let replay else { return [] }
-        var changes: [HubChange] = []
+        var changes: [Change] = []
         switch verdict {
         case .taken(let effects):
             changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }

@@ -1,4 +1,4 @@
-internal import EventHub
+internal import Changes
 package import Primitives
 
 /// Reading the log, and writing to it.
@@ -104,7 +104,7 @@ extension MemberMachine {
     // MARK: - Effects
 
     private mutating func perform(_ effects: [LedgerEffect], of stored: StoredFrame, _ now: Moment) -> [MemberAction] {
-        var changes: [HubChange] = []
+        var changes: [Change] = []
         var actions: [MemberAction] = []
         // After a removal, the subscriptions of the removed member are assigned to others.
         var isTakeover = false

@@ -1,4 +1,4 @@
-internal import EventHub
+internal import Changes
 internal import Primitives
 internal import SessionCore
 
@@ -104,7 +104,8 @@ extension ClusterLedger {
             view.isActive = true
             subscriptions[id] = view
             effects += [
-                .hub(.subscriptionAdded(id, key.properties)), .hub(.activity(subscription: id, isActive: true)),
+                .hub(.subscription(SubscriptionID(id), .added(key.properties))),
+                .hub(.subscription(SubscriptionID(id), .activity(isActive: true))),
             ]
             assign(id, &effects)
         }
@@ -152,7 +153,7 @@ extension ClusterLedger {
         guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
         else { return }
         forget(topic, id)
-        effects += [.hub(.subscriptionRemoved(id)), .retired(id, owner: member)]
+        effects += [.hub(.subscription(SubscriptionID(id), .removed)), .retired(id, owner: member)]
     }
 
     private mutating func forget(_ topic: SharedTopic, _ id: String) {
@@ -179,29 +180,29 @@ extension ClusterLedger {
     /// - Parameter number: The number of the data notification that an event of a shared subscription comes from; nil: it
     ///   has none.
     private mutating func apply(
-        _ change: HubChange,
+        _ change: Change,
         _ tenure: UInt64,
         _ number: UInt64? = nil,
         by member: UInt64,
         _ effects: inout [LedgerEffect]
     ) {
         guard isValid(change, tenure: tenure, by: member) else { return }
-        if let number, case .event(_, .subscription(let id)) = change { processed(number, of: id) }
+        if let number, case .subscription(let id, .event) = change { processed(number, of: id.rawValue) }
         note(change, by: member)
         effects.append(.hub(change))
     }
 
-    private func isValid(_ change: HubChange, tenure: UInt64, by member: UInt64) -> Bool {
+    private func isValid(_ change: Change, tenure: UInt64, by member: UInt64) -> Bool {
         switch change {
-        case .clientAdded(let id, _): return clients[id] == nil
-        case .clientRemoved(let id), .event(_, .client(let id)): return clients[id]?.owner == member
-        case .subscriptionAdded(let id, _): return subscriptions[id] == nil
-        case .subscriptionRemoved(let id): return subscriptions[id]?.owner == member
-        case .carried(let id, let client):
-            if let client, clients[client]?.owner != member { return false }
-            return owns(id, tenure, member)
-        case .propertiesChanged(let id, _), .activity(let id, _), .event(_, .subscription(let id)):
-            return owns(id, tenure, member)
+        case .client(let id, .added): return clients[id.rawValue] == nil
+        case .client(let id, .removed), .client(let id, .event): return clients[id.rawValue]?.owner == member
+        case .subscription(let id, .added): return subscriptions[id.rawValue] == nil
+        case .subscription(let id, .removed): return subscriptions[id.rawValue]?.owner == member
+        case .subscription(let id, .carried(let client)):
+            if let client, clients[client.rawValue]?.owner != member { return false }
+            return owns(id.rawValue, tenure, member)
+        case .subscription(let id, .propertiesChanged), .subscription(let id, .activity), .subscription(let id, .event):
+            return owns(id.rawValue, tenure, member)
         }
     }
 
@@ -216,28 +217,40 @@ extension ClusterLedger {
         sessions[client]?.processed = max(session.processed, number)
     }
 
-    mutating func note(_ change: HubChange, by member: UInt64) {
+    mutating func note(_ change: Change, by member: UInt64) {
         switch change {
-        case .clientAdded(let id, let status):
+        case .client(let id, let change): note(change, of: id.rawValue, by: member)
+        case .subscription(let id, let change): note(change, of: id.rawValue, by: member)
+        }
+    }
+
+    private mutating func note(_ change: ClientChange, of id: String, by member: UInt64) {
+        switch change {
+        case .added(let status):
             clients[id] = ClientEntry(owner: member, status: status, madeAt: position)
-        case .clientRemoved(let id):
+        case .removed:
             clients[id] = nil
             specified[id] = nil
             sessions[id] = nil
-        case .subscriptionAdded(let id, let properties):
+        case .event(.status(let status)): clients[id]?.status = status
+        case .event: break
+        }
+    }
+
+    private mutating func note(_ change: SubscriptionChange, of id: String, by member: UInt64) {
+        switch change {
+        case .added(let properties):
             subscriptions[id] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
-        case .subscriptionRemoved(let id):
+        case .removed:
             subscriptions[id] = nil
             specified[id] = nil
-        case .propertiesChanged(let id, let properties): subscriptions[id]?.properties = properties
-        case .carried(let id, let client):
-            if subscriptions[id]?.carrier != client { subscriptions[id]?.number = nil }
-            subscriptions[id]?.carrier = client
+        case .propertiesChanged(let properties): subscriptions[id]?.properties = properties
+        case .carried(let client):
+            if subscriptions[id]?.carrier != client?.rawValue { subscriptions[id]?.number = nil }
+            subscriptions[id]?.carrier = client?.rawValue
             if client != nil { subscriptions[id]?.isActive = true }
-        case .activity(let id, let isActive): subscriptions[id]?.isActive = isActive
-        case .event(.status(let status), .client(let id)): clients[id]?.status = status
-        case .event(.subscription(let event), .subscription(let id)): subscriptions[id]?.note(event)
-        case .event: break
+        case .activity(let isActive): subscriptions[id]?.isActive = isActive
+        case .event(let event): subscriptions[id]?.note(event)
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import EventHub
+internal import Changes
 internal import SessionCore
 
 /// The removal of a member: its shared subscriptions, sessions and resources get other owners.
@@ -58,23 +58,23 @@ extension ClusterLedger {
         byRemovalOf gone: UInt64,
         orphans: [String],
         adopted: [String: [String]]
-    ) -> [HubChange] {
-        var changes: [HubChange] = []
+    ) -> [Change] {
+        var changes: [Change] = []
         let lost = clients.filter { $0.value.owner == gone }.sorted { $0.key < $1.key }
         for (id, client) in lost where client.status.isConnected {
-            changes.append(.event(.status(.disconnectedWillRetry), .client(id)))
+            changes.append(.client(ClientID(id), .event(.status(.disconnectedWillRetry))))
         }
         let released = Set(orphans).subtracting(adopted.values.joined())
         for (id, view) in subscriptions.sorted(by: { $0.key < $1.key })
         where view.owner == gone || released.contains(id) {
             let isOver = view.owner != nil && specified[id] == nil
-            if view.isSubscribed {
-                changes.append(.event(.subscription(.unsubscribed(isFinal: isOver)), .subscription(id)))
-            }
-            if view.carrier != nil { changes.append(.carried(subscription: id, by: nil)) }
-            if isOver { changes.append(.subscriptionRemoved(id)) }
+            var own: [SubscriptionChange] = []
+            if view.isSubscribed { own.append(.event(.unsubscribed(isFinal: isOver))) }
+            if view.carrier != nil { own.append(.carried(by: nil)) }
+            if isOver { own.append(.removed) }
+            changes += own.map { .subscription(SubscriptionID(id), $0) }
         }
-        for (id, _) in lost where specified[id] == nil { changes.append(.clientRemoved(id)) }
+        for (id, _) in lost where specified[id] == nil { changes.append(.client(ClientID(id), .removed)) }
         return changes
     }
 }

@@ -1,4 +1,4 @@
-package import EventHub
+package import Changes
 package import SessionCore
 
 /// The state of the cluster at a position of the log: its members, the shared subscriptions, their owners, and the
@@ -206,7 +206,7 @@ package struct ClusterLedger: Sendable, Equatable {
 /// An effect of a frame beyond the change of the ledger.
 package enum LedgerEffect: Sendable, Equatable {
     /// A change of the hub.
-    case hub(HubChange)
+    case hub(Change)
     /// A member joined.
     case joined(UInt64)
     /// A member was removed.

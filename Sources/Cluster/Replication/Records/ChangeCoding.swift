@@ -1,7 +1,7 @@
-internal import EventHub
+internal import Changes
 internal import SessionCore
 
-/// One byte for each case of a `HubChange`; numbers are never reused.
+/// One byte for each case of a `Change`; numbers are never reused.
 private enum ChangeTag {
     static let clientAdded: UInt8 = 1
     static let clientRemoved: UInt8 = 2
@@ -29,35 +29,45 @@ private enum LimitCode {
 }
 
 extension ByteWriter {
-    mutating func change(_ change: HubChange) {
+    mutating func change(_ change: Change) {
         switch change {
-        case .clientAdded(let id, let status):
+        case .client(let id, let change): self.change(change, of: id.rawValue)
+        case .subscription(let id, let change): self.change(change, of: id.rawValue)
+        }
+    }
+
+    private mutating func change(_ change: ClientChange, of id: String) {
+        switch change {
+        case .added(let status):
             tagged(ChangeTag.clientAdded, id)
             string(status.rawValue)
-        case .clientRemoved(let id):
+        case .removed:
             tagged(ChangeTag.clientRemoved, id)
-        case .subscriptionAdded(let id, let properties):
-            tagged(ChangeTag.subscriptionAdded, id)
-            self.properties(properties)
-        case .subscriptionRemoved(let id):
-            tagged(ChangeTag.subscriptionRemoved, id)
-        case .propertiesChanged(let id, let properties):
-            tagged(ChangeTag.propertiesChanged, id)
-            self.properties(properties)
-        case .carried(let id, let client):
-            tagged(ChangeTag.carried, id)
-            optional(client) { $0.string($1) }
-        case .activity(let id, let isActive):
-            tagged(ChangeTag.activity, id)
-            bool(isActive)
-        case .event(let event, .client(let id)):
+        case .event(let event):
             tagged(ChangeTag.clientEvent, id)
             clientEvent(event)
-        case .event(.subscription(let event), .subscription(let id)):
+        }
+    }
+
+    private mutating func change(_ change: SubscriptionChange, of id: String) {
+        switch change {
+        case .added(let properties):
+            tagged(ChangeTag.subscriptionAdded, id)
+            self.properties(properties)
+        case .removed:
+            tagged(ChangeTag.subscriptionRemoved, id)
+        case .propertiesChanged(let properties):
+            tagged(ChangeTag.propertiesChanged, id)
+            self.properties(properties)
+        case .carried(let client):
+            tagged(ChangeTag.carried, id)
+            optional(client) { $0.string($1.rawValue) }
+        case .activity(let isActive):
+            tagged(ChangeTag.activity, id)
+            bool(isActive)
+        case .event(let event):
             tagged(ChangeTag.subscriptionEvent, id)
             subscriptionEvent(event)
-        case .event(_, .subscription):
-            preconditionFailure("a client's event was published to a subscription")
         }
     }
 
@@ -113,21 +123,34 @@ extension ByteReader {
     /// without a layout is malformed, because no `subscribed` precedes it.
     mutating func change(
         layout: (String) -> SubscriptionLayout?
-    ) throws(CodingError) -> HubChange {
+    ) throws(CodingError) -> Change {
         let tag = try byte()
         let id = try string()
+        if let change = try clientChange(tag) { return .client(ClientID(id), change) }
+        return .subscription(SubscriptionID(id), try subscriptionChange(tag, layout: layout(id)))
+    }
+
+    /// Nil for the tag of a change of a subscription.
+    private mutating func clientChange(_ tag: UInt8) throws(CodingError) -> ClientChange? {
         switch tag {
-        case ChangeTag.clientAdded: return .clientAdded(id, try status())
-        case ChangeTag.clientRemoved: return .clientRemoved(id)
-        case ChangeTag.subscriptionAdded: return .subscriptionAdded(id, try properties())
-        case ChangeTag.subscriptionRemoved: return .subscriptionRemoved(id)
-        case ChangeTag.propertiesChanged: return .propertiesChanged(subscription: id, try properties())
-        case ChangeTag.carried:
-            return .carried(subscription: id, by: try optionalString())
-        case ChangeTag.activity: return .activity(subscription: id, isActive: try bool())
-        case ChangeTag.clientEvent: return .event(try clientEvent(), .client(id))
-        case ChangeTag.subscriptionEvent:
-            return .event(.subscription(try subscriptionEvent(layout: layout(id))), .subscription(id))
+        case ChangeTag.clientAdded: .added(try status())
+        case ChangeTag.clientRemoved: .removed
+        case ChangeTag.clientEvent: .event(try clientEvent())
+        default: nil
+        }
+    }
+
+    private mutating func subscriptionChange(
+        _ tag: UInt8,
+        layout: SubscriptionLayout?
+    ) throws(CodingError) -> SubscriptionChange {
+        switch tag {
+        case ChangeTag.subscriptionAdded: .added(try properties())
+        case ChangeTag.subscriptionRemoved: .removed
+        case ChangeTag.propertiesChanged: .propertiesChanged(try properties())
+        case ChangeTag.carried: .carried(by: try optionalString().map { ClientID($0) })
+        case ChangeTag.activity: .activity(isActive: try bool())
+        case ChangeTag.subscriptionEvent: .event(try subscriptionEvent(layout: layout))
         default: throw .malformed
         }
     }

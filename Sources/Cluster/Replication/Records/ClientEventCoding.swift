@@ -1,14 +1,17 @@
-internal import EventHub
+internal import Changes
 internal import JSONText
 internal import SessionCore
 
-/// One byte for each case of a `HubEvent` of a client; numbers are never reused.
+/// One byte for each case of a `ClientTopicEvent`; numbers are never reused.
 private enum ClientEventTag {
     static let status: UInt8 = 1
     static let serverError: UInt8 = 2
     static let property: UInt8 = 3
     static let message: UInt8 = 4
     static let legacy: UInt8 = 5
+    static let sessionStarted: UInt8 = 6
+    static let bytesReceived: UInt8 = 7
+    static let activityWarning: UInt8 = 8
 }
 
 /// One byte for each case of a `MessageOutcome`; numbers are never reused.
@@ -20,23 +23,20 @@ private enum OutcomeTag {
     static let aborted: UInt8 = 5
 }
 
-/// One byte for each case of a `LegacyStreamEvent`; numbers are never reused.
+/// One byte for each case of a `LegacyEvent`; numbers are never reused.
 private enum LegacyTag {
     static let connectionEstablished: UInt8 = 1
-    static let sessionStarted: UInt8 = 2
-    static let bytesReceived: UInt8 = 3
-    static let activityWarning: UInt8 = 4
-    static let connectionClosed: UInt8 = 5
-    static let connectionEnded: UInt8 = 6
-    static let connectionFailure: UInt8 = 7
-    static let serverFailure: UInt8 = 8
-    static let dataError: UInt8 = 9
-    static let deviceTokenChange: UInt8 = 10
+    static let closed: UInt8 = 5
+    static let ended: UInt8 = 6
+    static let connectionFailed: UInt8 = 7
+    static let serverFailed: UInt8 = 8
+    static let badData: UInt8 = 9
+    static let deviceRegistered: UInt8 = 10
     static let badgeReset: UInt8 = 11
 }
 
 extension ByteWriter {
-    mutating func clientEvent(_ event: HubEvent) {
+    mutating func clientEvent(_ event: ClientTopicEvent) {
         switch event {
         case .status(let status):
             byte(ClientEventTag.status)
@@ -60,8 +60,15 @@ extension ByteWriter {
         case .legacy(let event):
             byte(ClientEventTag.legacy)
             legacy(event)
-        case .subscription:
-            preconditionFailure("a subscription's event was published to a client")
+        case .sessionStarted(let polling):
+            byte(ClientEventTag.sessionStarted)
+            bool(polling)
+        case .bytesReceived(let count):
+            byte(ClientEventTag.bytesReceived)
+            signed(count)
+        case .activityWarning(let isSilent):
+            byte(ClientEventTag.activityWarning)
+            bool(isSilent)
         }
     }
 
@@ -82,42 +89,36 @@ extension ByteWriter {
         }
     }
 
-    private mutating func legacy(_ event: LegacyStreamEvent) {
+    private mutating func legacy(_ event: LegacyEvent) {
         switch event {
         case .connectionEstablished: byte(LegacyTag.connectionEstablished)
-        case .sessionStarted(let polling):
-            byte(LegacyTag.sessionStarted)
-            bool(polling)
-        case .bytesReceived(let count):
-            byte(LegacyTag.bytesReceived)
-            signed(count)
-        case .activityWarning(let isSilent):
-            byte(LegacyTag.activityWarning)
-            bool(isSilent)
-        case .connectionClosed: byte(LegacyTag.connectionClosed)
-        case .connectionEnded(let cause):
-            byte(LegacyTag.connectionEnded)
+        case .closed: byte(LegacyTag.closed)
+        case .ended(let cause):
+            byte(LegacyTag.ended)
             signed(cause)
-        case .connectionFailure(let reason):
-            byte(LegacyTag.connectionFailure)
+        case .connectionFailed(let reason):
+            byte(LegacyTag.connectionFailed)
             string(reason)
-        case .serverFailure(let code, let message):
-            byte(LegacyTag.serverFailure)
+        case .serverFailed(let code, let message):
+            byte(LegacyTag.serverFailed)
             signed(code)
             string(message)
-        case .dataError(let reason):
-            byte(LegacyTag.dataError)
+        case .badData(let reason):
+            byte(LegacyTag.badData)
             string(reason)
-        case .deviceTokenChange(let deviceID, let code, let message):
-            byte(LegacyTag.deviceTokenChange)
-            optional(deviceID) { $0.string($1) }
-            optional(code) { $0.signed($1) }
-            optional(message) { $0.string($1) }
-        case .badgeReset(let code, let message):
+        case .deviceRegistered(let deviceID, let code, let message):
+            byte(LegacyTag.deviceRegistered)
+            device(deviceID, code, message)
+        case .badgeReset(let deviceID, let code, let message):
             byte(LegacyTag.badgeReset)
-            optional(code) { $0.signed($1) }
-            optional(message) { $0.string($1) }
+            device(deviceID, code, message)
         }
+    }
+
+    private mutating func device(_ id: String?, _ code: Int?, _ message: String?) {
+        optional(id) { $0.string($1) }
+        optional(code) { $0.signed($1) }
+        optional(message) { $0.string($1) }
     }
 }
 
@@ -127,7 +128,7 @@ extension ByteReader {
         return status
     }
 
-    mutating func clientEvent() throws(CodingError) -> HubEvent {
+    mutating func clientEvent() throws(CodingError) -> ClientTopicEvent {
         switch try byte() {
         case ClientEventTag.status: return .status(try status())
         case ClientEventTag.serverError: return .serverError(code: try signed(), message: try string())
@@ -143,6 +144,9 @@ extension ByteReader {
             }
         case ClientEventTag.message: return .message(id: try string(), try outcome())
         case ClientEventTag.legacy: return .legacy(try legacy())
+        case ClientEventTag.sessionStarted: return .sessionStarted(polling: try bool())
+        case ClientEventTag.bytesReceived: return .bytesReceived(try signed())
+        case ClientEventTag.activityWarning: return .activityWarning(try bool())
         default: throw .malformed
         }
     }
@@ -158,24 +162,18 @@ extension ByteReader {
         }
     }
 
-    private mutating func legacy() throws(CodingError) -> LegacyStreamEvent {
+    private mutating func legacy() throws(CodingError) -> LegacyEvent {
         switch try byte() {
         case LegacyTag.connectionEstablished: .connectionEstablished
-        case LegacyTag.sessionStarted: .sessionStarted(polling: try bool())
-        case LegacyTag.bytesReceived: .bytesReceived(try signed())
-        case LegacyTag.activityWarning: .activityWarning(try bool())
-        case LegacyTag.connectionClosed: .connectionClosed
-        case LegacyTag.connectionEnded: .connectionEnded(cause: try signed())
-        case LegacyTag.connectionFailure: .connectionFailure(reason: try string())
-        case LegacyTag.serverFailure: .serverFailure(code: try signed(), message: try string())
-        case LegacyTag.dataError: .dataError(reason: try string())
-        case LegacyTag.deviceTokenChange:
-            .deviceTokenChange(
-                deviceID: try optionalString(),
-                code: try optionalSigned(),
-                message: try optionalString()
-            )
-        case LegacyTag.badgeReset: .badgeReset(code: try optionalSigned(), message: try optionalString())
+        case LegacyTag.closed: .closed
+        case LegacyTag.ended: .ended(cause: try signed())
+        case LegacyTag.connectionFailed: .connectionFailed(reason: try string())
+        case LegacyTag.serverFailed: .serverFailed(code: try signed(), message: try string())
+        case LegacyTag.badData: .badData(reason: try string())
+        case LegacyTag.deviceRegistered:
+            .deviceRegistered(deviceId: try optionalString(), code: try optionalSigned(), message: try optionalString())
+        case LegacyTag.badgeReset:
+            .badgeReset(deviceId: try optionalString(), code: try optionalSigned(), message: try optionalString())
         default: throw .malformed
         }
     }

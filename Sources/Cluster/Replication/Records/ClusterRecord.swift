@@ -1,4 +1,4 @@
-package import EventHub
+package import Changes
 package import SessionCore
 
 /// The key of a shared subscription: streams with equal keys share one upstream subscription.
@@ -92,10 +92,10 @@ package enum ClusterRecord: Sendable, Equatable {
     /// or if the tenure is not the present one.
     case retire(id: String, tenure: UInt64)
     /// A change of the hubs. The change of a shared subscription is valid only in the present tenure of its owner.
-    case change(HubChange, tenure: UInt64)
+    case change(Change, tenure: UInt64)
     /// As `change`, for an event of a shared subscription that comes from the data notification of this number, in the
     /// session of the client that carries the subscription.
-    case numberedChange(HubChange, tenure: UInt64, number: UInt64)
+    case numberedChange(Change, tenure: UInt64, number: UInt64)
     /// The session of a client of the writer, which a new owner of its subscriptions can continue; nil: not, or no
     /// longer.
     case session(client: String, OfferedUpstreamSession?)

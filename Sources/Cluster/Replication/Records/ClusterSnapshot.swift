@@ -1,4 +1,4 @@
-internal import EventHub
+internal import Changes
 package import SessionCore
 
 /// The state with which a joining member continues at a position: the ledger, and the values of all subscriptions.

@@ -1,4 +1,4 @@
-package import EventHub
+package import Changes
 
 /// A prepared stream as any member can open it: its sources, its settings, and the keys of its shared subscriptions.
 package struct StreamDefinition: Sendable {
@@ -30,11 +30,11 @@ package struct StreamDefinition: Sendable {
             switch source {
             case .subscription(let id):
                 writer.byte(Tag.subscription)
-                writer.string(id)
-                writer.optional(shared[id]) { $0.key($1) }
+                writer.string(id.rawValue)
+                writer.optional(shared[id.rawValue]) { $0.key($1) }
             case .client(let id, let withSubscriptions):
                 writer.byte(Tag.client)
-                writer.string(id)
+                writer.string(id.rawValue)
                 writer.bool(withSubscriptions)
             }
         }
@@ -65,8 +65,8 @@ extension ByteReader {
         switch tag {
         case StreamDefinition.Tag.subscription:
             if let key = try optional({ reader throws(CodingError) in try reader.key() }) { shared[id] = key }
-            return .subscription(id)
-        case StreamDefinition.Tag.client: return .client(id, withSubscriptions: try bool())
+            return .subscription(SubscriptionID(id))
+        case StreamDefinition.Tag.client: return .client(ClientID(id), withSubscriptions: try bool())
         default: throw .malformed
         }
     }

@@ -1,4 +1,4 @@
-package import EventHub
+package import Changes
 package import SessionCore
 
 /// The reports of a member's own pool that are not in the log yet, encoded and in order.
@@ -53,7 +53,7 @@ package struct Outbox: Sendable {
         isOpen = true
         hasOverflowed = false
         for (id, status) in clients.sorted(by: { $0.key < $1.key }) {
-            append(.change(.clientAdded(id, status), tenure: 0))
+            append(.change(.client(ClientID(id), .added(status)), tenure: 0))
         }
     }
 
@@ -133,13 +133,14 @@ package struct Outbox: Sendable {
 
     /// Whether the own hub has to apply a change at once: the creation of a resource of this member, or its removal
     /// while this member cannot write to the log.
-    package func concernsOwnTopic(_ change: HubChange) -> Bool {
+    package func concernsOwnTopic(_ change: Change) -> Bool {
         switch change {
-        case .clientAdded: true
-        case .subscriptionAdded(let id, _): !sharedIDs.contains(id)
-        case .clientRemoved(let id): !isOpen && !surrendered.contains(id)
-        case .subscriptionRemoved(let id): !isOpen && !sharedIDs.contains(id) && !surrendered.contains(id)
-        case .propertiesChanged, .carried, .activity, .event: false
+        case .client(_, .added): true
+        case .client(let id, .removed): !isOpen && !surrendered.contains(id.rawValue)
+        case .subscription(let id, .added): !sharedIDs.contains(id.rawValue)
+        case .subscription(let id, .removed):
+            !isOpen && !sharedIDs.contains(id.rawValue) && !surrendered.contains(id.rawValue)
+        case .client(_, .event), .subscription: false
         }
     }
 
@@ -147,7 +148,7 @@ package struct Outbox: Sendable {
     ///
     /// - Parameter number: The number of the data notification that it comes from, in a session that another member can
     ///   continue; 0: none.
-    package mutating func append(_ change: HubChange, number: UInt64 = 0) -> Bool {
+    package mutating func append(_ change: Change, number: UInt64 = 0) -> Bool {
         let wasEmpty = isEmpty
         guard let tenure = tenure(of: change), isOpen else { return false }
         let isNumbered = number > 0 && tenure > 0
@@ -179,36 +180,39 @@ package struct Outbox: Sendable {
     }
 
     /// The tenure under which a change is written, 0 for a resource of this member alone; nil if the change is dropped.
-    private mutating func tenure(of change: HubChange) -> UInt64? {
+    private mutating func tenure(of change: Change) -> UInt64? {
         switch change {
-        case .clientRemoved(let id), .subscriptionRemoved(let id):
+        case .client(let id, let change): tenure(of: change, id.rawValue)
+        case .subscription(let id, let change): tenure(of: change, id.rawValue)
+        }
+    }
+
+    private mutating func tenure(of change: ClientChange, _ id: String) -> UInt64? {
+        switch change {
+        case .added(let status): clients[id] = status
+        case .removed:
             specifications[id] = nil
             if surrendered.remove(id) != nil { return nil }
-        case .event(_, .client(let id)), .event(_, .subscription(let id)), .propertiesChanged(let id, _),
-            .carried(let id, _), .activity(let id, _):
-            if surrendered.contains(id) { return nil }
-        case .clientAdded, .subscriptionAdded: break
-        }
-        switch change {
-        case .clientAdded(let id, let status):
-            clients[id] = status
-            return 0
-        case .clientRemoved(let id):
             clients[id] = nil
-            return 0
-        case .event(.status(let status), .client(let id)):
-            if clients[id] != nil { clients[id] = status }
-            return 0
-        case .event(_, .client):
-            return 0
-        case .subscriptionAdded(let id, _):
-            return sharedIDs.contains(id) ? nil : 0
-        case .subscriptionRemoved(let id):
+        case .event(let event):
+            if surrendered.contains(id) { return nil }
+            if case .status(let status) = event, clients[id] != nil { clients[id] = status }
+        }
+        return 0
+    }
+
+    private mutating func tenure(of change: SubscriptionChange, _ id: String) -> UInt64? {
+        switch change {
+        case .added: return sharedIDs.contains(id) ? nil : 0
+        case .removed:
+            specifications[id] = nil
+            if surrendered.remove(id) != nil { return nil }
             guard sharedIDs.contains(id) else { return 0 }
             // As long as the member owns it, the pool may open it again.
             if tenures[id] == nil { sharedIDs.remove(id) }
             return nil
-        case .propertiesChanged(let id, _), .carried(let id, _), .activity(let id, _), .event(_, .subscription(let id)):
+        case .propertiesChanged, .carried, .activity, .event:
+            if surrendered.contains(id) { return nil }
             return sharedIDs.contains(id) ? tenures[id] : 0
         }
     }

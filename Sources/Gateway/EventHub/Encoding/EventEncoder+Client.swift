@@ -1,9 +1,10 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
 
 /// The members of a client's events.
 extension EventEncoder {
-    mutating func writeMembers(of event: HubEvent, _ context: TopicContext, _ variant: EventVariant) {
+    mutating func writeMembers(of event: ClientTopicEvent) {
         switch event {
         case .status(let status):
             json.member("status", status.rawValue)
@@ -21,8 +22,9 @@ extension EventEncoder {
             write(outcome)
         case .legacy(let event):
             write(event)
-        case .subscription(let event):
-            writeMembers(of: event, context, variant)
+        case .sessionStarted(let polling): json.member("polling", polling)
+        case .bytesReceived(let count): json.member("bytes", count)
+        case .activityWarning(let isSilent): json.member("warning", isSilent)
         }
     }
 
@@ -45,21 +47,18 @@ extension EventEncoder {
         }
     }
 
-    private mutating func write(_ event: LegacyStreamEvent) {
+    private mutating func write(_ event: LegacyEvent) {
         switch event {
-        case .connectionEstablished, .connectionClosed: break
-        case .sessionStarted(let polling): json.member("polling", polling)
-        case .bytesReceived(let count): json.member("bytes", count)
-        case .activityWarning(let isSilent): json.member("warning", isSilent)
-        case .connectionEnded(let cause): json.member("cause", cause)
-        case .connectionFailure(let reason), .dataError(let reason): json.member("reason", reason)
-        case .serverFailure(let code, let message):
+        case .connectionEstablished, .closed: break
+        case .ended(let cause): json.member("cause", cause)
+        case .connectionFailed(let reason), .badData(let reason): json.member("reason", reason)
+        case .serverFailed(let code, let message):
             json.member("code", code)
             json.member("message", message)
-        case .deviceTokenChange(let deviceID, let code, let message):
+        case .deviceRegistered(let deviceID, let code, let message):
             writeOutcome(code, message)
             if let deviceID { json.member("deviceId", deviceID) }
-        case .badgeReset(let code, let message):
+        case .badgeReset(_, let code, let message):
             writeOutcome(code, message)
         }
     }

@@ -1,3 +1,4 @@
+package import Changes
 internal import JSONText
 internal import SessionCore
 
@@ -19,7 +20,10 @@ struct EventEncoder {
         begin(event.name, sequence, variant.format)
         json.beginObject()
         json.raw(context.commonMembers)
-        writeMembers(of: event, context, variant)
+        switch event {
+        case .client(let event): writeMembers(of: event)
+        case .subscription(let event): writeMembers(of: event, context, variant)
+        }
         json.endObject()
         end(variant.format)
     }
@@ -92,11 +96,11 @@ struct EventEncoder {
         json.beginObject()
         switch source {
         case .client(let id, let status):
-            json.member("client", id)
+            json.member("client", id.rawValue)
             json.member("status", status.rawValue)
         case .subscription(let state):
-            json.member("subscription", state.id)
-            json.member("client", state.client)
+            json.member("subscription", state.id.rawValue)
+            json.member("client", state.client?.rawValue)
             json.member("status", state.status?.rawValue)
             json.member("active", state.isActive)
             json.member("subscribed", state.isSubscribed)
@@ -141,7 +145,7 @@ struct EventEncoder {
 /// The present state of a source, as the `stream` event reports it.
 enum SourceState: Sendable, Equatable {
     /// A client's status.
-    case client(id: String, status: ClientStatus)
+    case client(id: ClientID, status: ClientStatus)
     /// A subscription's state, and the status of the client that carries it.
     case subscription(SubscriptionSourceState)
 }
@@ -149,9 +153,9 @@ enum SourceState: Sendable, Equatable {
 /// The present state of a subscription that is a source.
 struct SubscriptionSourceState: Sendable, Equatable {
     /// The subscription.
-    let id: String
+    let id: SubscriptionID
     /// The client that carries it; nil: none.
-    let client: String?
+    let client: ClientID?
     /// The status of that client; nil without one.
     let status: ClientStatus?
     /// Whether the subscription is active.

@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 
 /// One of the encodings of an event; each is made at most once, for all readers.

@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
 
@@ -12,9 +13,9 @@ final class TopicContext: Sendable {
     private let itemNames: [String]?
 
     /// The context of a client's events.
-    init(client: String) {
+    init(client: ClientID) {
         var json = JSONBytes()
-        json.member("client", client)
+        json.member("client", client.rawValue)
         commonMembers = json.bytes
         policy = .keepEverything
         naming = nil
@@ -22,10 +23,10 @@ final class TopicContext: Sendable {
     }
 
     /// The context of a subscription's events; `client` is nil while none carries it.
-    init(subscription: String, client: String?, properties: SubscriptionProperties) {
+    init(subscription: SubscriptionID, client: ClientID?, properties: SubscriptionProperties) {
         var json = JSONBytes()
-        json.member("client", client)
-        json.member("subscription", subscription)
+        json.member("client", client?.rawValue)
+        json.member("subscription", subscription.rawValue)
         commonMembers = json.bytes
         policy = OverflowPolicy(properties.mode)
         naming = FieldNaming(properties)

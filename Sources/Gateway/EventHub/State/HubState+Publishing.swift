@@ -1,20 +1,42 @@
+internal import Changes
 internal import Primitives
 internal import SessionCore
 
 extension HubState {
     /// Applies a change.
-    mutating func apply(_ change: HubChange, now: Moment) {
+    mutating func apply(_ change: Change, now: Moment) {
         switch change {
-        case .clientAdded(let id, let status): addClient(id, status: status)
-        case .clientRemoved(let id): removeClient(id)
-        case .subscriptionAdded(let id, let properties): addSubscription(id, properties: properties)
-        case .subscriptionRemoved(let id): removeSubscription(id)
-        case .propertiesChanged(let id, let properties): setProperties(properties, of: id)
-        case .carried(let id, let client): carry(id, by: client)
-        case .activity(let id, let isActive):
+        case .client(let id, let change): apply(change, of: id, now: now)
+        case .subscription(let id, let change): apply(change, of: id, now: now)
+        }
+    }
+
+    private mutating func apply(_ change: ClientChange, of id: ClientID, now: Moment) {
+        switch change {
+        case .added(let status): addClient(id, status: status)
+        case .removed: removeClient(id)
+        case .event(let event):
+            if case .status(let status) = event { clients[id]?.status = status }
+            guard let client = clients[id] else { return }
+            append(.client(event), to: client.channel(of: event), now: now)
+        }
+    }
+
+    private mutating func apply(_ change: SubscriptionChange, of id: SubscriptionID, now: Moment) {
+        switch change {
+        case .added(let properties): addSubscription(id, properties: properties)
+        case .removed: removeSubscription(id)
+        case .propertiesChanged(let properties): setProperties(properties, of: id)
+        case .carried(let client): carry(id, by: client)
+        case .activity(let isActive):
             subscriptions[id]?.isActive = isActive
             if isActive { subscriptions[id]?.lastError = nil }
-        case .event(let event, let topic): publish(event, to: topic, now: now)
+        case .event(let event):
+            // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
+            // causes another copy.
+            guard let index = subscriptions.index(forKey: id) else { return }
+            let channel = subscriptions.values[index].apply(event, now: now)
+            append(.subscription(event), to: channel, now: now)
         }
     }
 
@@ -26,27 +48,6 @@ extension HubState {
             apply(numbered.change, now: now)
         }
         sequence = EventNumber.number(position: position, index: EventNumber.complete)
-    }
-
-    /// Appends an event to the log of its topic and applies it to the topic's state. No effect if the topic is unknown.
-    mutating func publish(_ event: HubEvent, to topic: TopicID, now: Moment) {
-        switch topic {
-        case .subscription(let id):
-            guard case .subscription(let change) = event else { Self.refuse() }
-            // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
-            // causes another copy.
-            guard let index = subscriptions.index(forKey: id) else { return }
-            let channel = subscriptions.values[index].apply(change, now: now)
-            append(event, to: channel, now: now)
-        case .client(let id):
-            if case .status(let status) = event { clients[id]?.status = status }
-            guard let client = clients[id] else { return }
-            append(event, to: client.channel(of: event), now: now)
-        }
-    }
-
-    private static func refuse() -> Never {
-        preconditionFailure("an event was published to a topic of another kind")
     }
 
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
@@ -77,12 +78,11 @@ extension SubscriptionRecord {
 
 extension ClientRecord {
     /// The channel of an event of the client.
-    func channel(of event: HubEvent) -> Channel {
+    func channel(of event: ClientTopicEvent) -> Channel {
         switch event {
         case .status, .serverError: connection
         case .property, .message: own
-        case .legacy: legacy
-        case .subscription: preconditionFailure("an event was published to a topic of another kind")
+        case .legacy, .sessionStarted, .bytesReceived, .activityWarning: legacy
         }
     }
 }

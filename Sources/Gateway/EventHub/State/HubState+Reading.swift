@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 
 /// The channels that a stream reads, and the present state with which it begins.
@@ -70,7 +71,7 @@ extension HubState {
     struct WantedChannel {
         let channel: Channel
         /// The subscription whose present state a new reader gets.
-        var subscription: String?
+        var subscription: SubscriptionID?
         /// Whether it is read because of a client, not because it was requested by its own name.
         var isInGroup = false
     }
@@ -120,7 +121,7 @@ extension HubState {
         return states
     }
 
-    private func state(ofSubscription id: String) -> SourceState? {
+    private func state(ofSubscription id: SubscriptionID) -> SourceState? {
         subscriptions[id].map { record in
             .subscription(
                 SubscriptionSourceState(

@@ -1,3 +1,4 @@
+internal import Changes
 internal import Primitives
 internal import SessionCore
 
@@ -6,35 +7,35 @@ extension HubState {
     // MARK: - Transfer of topics
 
     /// The changes that lead from an unknown topic to its present state; nil for an unknown topic.
-    func state(of topic: TopicID) -> [HubChange]? {
+    func state(of topic: TopicID) -> [Change]? {
         switch topic {
         case .client(let id):
-            return clients[id].map { [.clientAdded(id, $0.status)] }
+            return clients[id].map { [.client(id, .added($0.status))] }
         case .subscription(let id):
             guard let record = subscriptions[id] else { return nil }
-            var changes: [HubChange] = [.subscriptionAdded(id, record.properties)]
-            if let client = record.client { changes.append(.carried(subscription: id, by: client)) }
+            var changes: [SubscriptionChange] = [.added(record.properties)]
+            if let client = record.client { changes.append(.carried(by: client)) }
             if let error = record.lastError {
-                changes.append(.event(.subscription(.failed(code: error.code, message: error.message)), topic))
+                changes.append(.event(.failed(code: error.code, message: error.message)))
             }
-            changes += record.table.eventsWithRows.map { .event(.subscription($0), topic) }
-            changes.append(.activity(subscription: id, isActive: record.isActive))
-            return changes
+            changes += record.table.eventsWithRows.map { .event($0) }
+            changes.append(.activity(isActive: record.isActive))
+            return changes.map { .subscription(id, $0) }
         }
     }
 
     /// Sets a topic to the state that it had in another hub at the present sequence. Nothing is appended to its log;
     /// streams that read it receive the state as a snapshot.
-    mutating func adopt(_ topic: TopicID, _ changes: [HubChange], now: Moment) {
+    mutating func adopt(_ topic: TopicID, _ changes: [Change], now: Moment) {
         if case .subscription(let id) = topic, let record = subscriptions[id] {
             subscriptions[id]?.table = ValueTable(properties: record.properties, recentRows: configuration.recentRows)
         }
         for change in changes {
             switch change {
-            case .clientAdded(let id, let status):
+            case .client(let id, .added(let status)):
                 addClient(id, status: status)
                 clients[id]?.status = status
-            case .event(.subscription(let event), .subscription(let id)): subscriptions[id]?.apply(event, now: now)
+            case .subscription(let id, .event(let event)): subscriptions[id]?.apply(event, now: now)
             default: apply(change, now: now)
             }
         }

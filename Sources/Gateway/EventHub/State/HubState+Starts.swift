@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 
 /// Streams that start with the first events of their subscriptions.
@@ -16,7 +17,7 @@ extension HubState {
     /// A subscription that was not opened for the stream would need a snapshot, whose sequences follow the events so far:
     /// a reader that resumes with one of these events would not receive the snapshot.
     func start(of request: StreamRequest) -> StreamStart? {
-        var records: [(id: String, channel: Channel, start: SubscriptionStart)] = []
+        var records: [(id: SubscriptionID, channel: Channel, start: SubscriptionStart)] = []
         for source in request.sources {
             guard case .subscription(let id) = source, request.opened.contains(id), let record = subscriptions[id],
                 let start = record.start
@@ -26,7 +27,7 @@ extension HubState {
         guard !records.isEmpty else { return nil }
         var result = StreamStart()
         // A client is listed with its status at the first of its subscriptions: its later events follow.
-        var first: [String: SubscriptionStart] = [:]
+        var first: [ClientID: SubscriptionStart] = [:]
         for (_, _, start) in records where start.sequence < first[start.client]?.sequence ?? .max {
             first[start.client] = start
         }

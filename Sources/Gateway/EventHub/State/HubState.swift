@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 
 /// The state under the hub's lock.
@@ -11,8 +12,8 @@ struct HubState: Sendable {
     var encoder: EventEncoder
     /// The sequence of the last event; with given numbers, that of the last position or change.
     var sequence: UInt64 = 0
-    var clients: [String: ClientRecord] = [:]
-    var subscriptions: [String: SubscriptionRecord] = [:]
+    var clients: [ClientID: ClientRecord] = [:]
+    var subscriptions: [SubscriptionID: SubscriptionRecord] = [:]
     var streams: [String: StreamRecord] = [:]
     var shards: [ShardRecord] = []
     var snapshotRanges = SnapshotRanges()
@@ -45,7 +46,7 @@ struct HubState: Sendable {
 
     // MARK: - Topics
 
-    mutating func addClient(_ id: String, status: ClientStatus) {
+    mutating func addClient(_ id: ClientID, status: ClientStatus) {
         guard clients[id] == nil else { return }
         let context = TopicContext(client: id)
         clients[id] = ClientRecord(
@@ -56,7 +57,7 @@ struct HubState: Sendable {
         )
     }
 
-    mutating func addSubscription(_ id: String, properties: SubscriptionProperties) {
+    mutating func addSubscription(_ id: SubscriptionID, properties: SubscriptionProperties) {
         guard subscriptions[id] == nil else { return }
         let context = TopicContext(subscription: id, client: nil, properties: properties)
         subscriptions[id] = SubscriptionRecord(
@@ -66,7 +67,7 @@ struct HubState: Sendable {
         )
     }
 
-    mutating func setProperties(_ properties: SubscriptionProperties, of id: String) {
+    mutating func setProperties(_ properties: SubscriptionProperties, of id: SubscriptionID) {
         guard let client = subscriptions[id]?.client, let channel = subscriptions[id]?.channel else {
             subscriptions[id]?.properties = properties
             subscriptions[id]?.table = ValueTable(properties: properties, recentRows: configuration.recentRows)
@@ -85,7 +86,7 @@ struct HubState: Sendable {
         return Channel(id: channelCount, log: log)
     }
 
-    mutating func carry(_ id: String, by client: String?) {
+    mutating func carry(_ id: SubscriptionID, by client: ClientID?) {
         guard var subscription = subscriptions[id], client != nil || subscription.client != nil else { return }
         var affected = streamsReading(subscription)
         if let former = subscription.client { clients[former]?.remove(id, subscription.channel) }
@@ -105,14 +106,14 @@ struct HubState: Sendable {
         for stream in affected { reconcile(stream, unread: .retire) }
     }
 
-    mutating func removeSubscription(_ id: String) {
+    mutating func removeSubscription(_ id: SubscriptionID) {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return }
         if let client = subscription.client { clients[client]?.remove(id, subscription.channel) }
         let group = subscription.client.flatMap { clients[$0]?.streams } ?? []
         leave(subscription.streams.union(group)) { $0.topic == .subscription(id) }
     }
 
-    mutating func removeClient(_ id: String) {
+    mutating func removeClient(_ id: ClientID) {
         guard let client = clients.removeValue(forKey: id) else { return }
         let dependents = client.members.reduce(into: client.streams) { streams, member in
             streams.formUnion(subscriptions[member]?.streams ?? [])

@@ -1,3 +1,4 @@
+package import Changes
 package import Primitives
 
 /// The windows of recent events that a hub with given numbers would have if it had applied an ordered log since an earlier
@@ -12,7 +13,7 @@ package struct RebuiltWindows: Sendable {
     /// - Parameters:
     ///   - configuration: The configuration of the hub that takes the windows over.
     ///   - topics: The changes that lead from no topics to those at the position. They have no events.
-    package init(configuration: HubConfiguration, epoch: String, topics: [HubChange], at position: UInt64) {
+    package init(configuration: HubConfiguration, epoch: String, topics: [Change], at position: UInt64) {
         state = HubState(configuration: configuration, epoch: epoch, numbering: .given)
         state.sequence = EventNumber.number(position: position, index: EventNumber.complete)
         for change in topics { state.apply(change, now: .zero) }

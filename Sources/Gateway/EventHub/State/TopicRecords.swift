@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 
 /// The hub's record of a client.
@@ -14,7 +15,7 @@ struct ClientRecord: Sendable {
     /// The events for legacy listeners.
     var legacy: Channel
     /// The subscriptions that it carries, in the order in which they were added.
-    var members: [String] = []
+    var members: [SubscriptionID] = []
     /// The channels of the subscriptions that it released last.
     var departed: [Channel] = []
     /// The streams that have it as a source.
@@ -32,13 +33,13 @@ struct ClientRecord: Sendable {
     var channels: [Channel] { [connection, own, legacy] }
 
     /// Adds a subscription.
-    mutating func add(_ subscription: String, _ channel: Channel) {
+    mutating func add(_ subscription: SubscriptionID, _ channel: Channel) {
         departed.removeAll { $0 === channel }
         members.append(subscription)
     }
 
     /// Removes a subscription; its last events stay available to streams that resume.
-    mutating func remove(_ subscription: String, _ channel: Channel) {
+    mutating func remove(_ subscription: SubscriptionID, _ channel: Channel) {
         guard let index = members.firstIndex(of: subscription) else { return }
         members.remove(at: index)
         departed.append(channel)
@@ -59,7 +60,7 @@ struct SubscriptionRecord: Sendable {
     /// Why the server last refused or removed it; nil since it was activated or confirmed.
     var lastError: UpstreamRefusal?
     /// The client that carries it.
-    var client: String?
+    var client: ClientID?
     /// Its state when that client, or the last one, began to carry it.
     var start: SubscriptionStart?
     /// The streams that have it as a source.
@@ -82,15 +83,7 @@ struct SubscriptionStart: Sendable {
     /// The sequence of the last event before it.
     let sequence: UInt64
     /// The client.
-    let client: String
+    let client: ClientID
     /// The status of the client.
     let status: ClientStatus
-}
-
-/// The subject of events: a client or a subscription resource.
-package enum TopicID: Hashable, Sendable {
-    /// A client, by its id.
-    case client(String)
-    /// A subscription resource, by its id.
-    case subscription(String)
 }

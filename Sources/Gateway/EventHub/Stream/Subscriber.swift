@@ -1,3 +1,4 @@
+internal import Changes
 internal import Primitives
 internal import SessionCore
 internal import StreamIO

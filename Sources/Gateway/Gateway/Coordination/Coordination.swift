@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import JSONText
 internal import MicroHTTPD
@@ -109,13 +110,10 @@ protocol CoordinationFigures: Sendable {
 /// Where the pool of a gateway publishes changes.
 protocol ChangePublisher: ChangeSink {
     /// Publishes an event of a shared subscription from the data notification of this number.
-    func take(_ change: HubChange, number: UInt64)
+    func take(_ change: Change, number: UInt64)
 
-    /// The present session of a client can be continued by other gateways; nil: not, or no longer.
-    func offer(_ session: OfferedSession?, of client: String)
-
-    /// A shared subscription has this number in the session of its client.
-    func number(_ subscription: String, _ number: UInt64)
+    /// Publishes a change of the sessions that other gateways can continue.
+    func take(_ change: SessionChange)
 
     /// Whether no other gateway can have continued the sessions of this one.
     var ownsSessions: Bool { get }

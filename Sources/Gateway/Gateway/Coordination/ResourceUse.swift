@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 internal import SessionPool
 
@@ -6,11 +7,11 @@ enum ResourceUse: Sendable {
     /// The shared subscriptions among the sources of a stream of a caller.
     case sources([SourceSelector], of: Caller)
     /// A new subscription of the caller of the request.
-    case newSubscription(ResourceID, SubscriptionProperties)
+    case newSubscription(SubscriptionID, SubscriptionProperties)
     /// A new dedicated client.
     case newClient(ClientID)
     /// A subscription of a caller, with changed properties.
-    case changedSubscription(ResourceID, SubscriptionProperties, of: Caller)
+    case changedSubscription(SubscriptionID, SubscriptionProperties, of: Caller)
     /// The activation of a subscription.
     case activation
 }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import SessionCore
 internal import SessionPool
@@ -89,11 +90,9 @@ final class SingleProcess: Coordination {
 }
 
 extension EventHub: ChangePublisher {
-    func take(_ change: HubChange, number: UInt64) { take(change) }
+    func take(_ change: Change, number: UInt64) { take(change) }
 
-    func offer(_ session: OfferedSession?, of client: String) {}
-
-    func number(_ subscription: String, _ number: UInt64) {}
+    func take(_ change: SessionChange) {}
 
     var ownsSessions: Bool { true }
 }

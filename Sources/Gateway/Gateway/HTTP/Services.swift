@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import GatewayStreaming
 internal import LightstreamerClient
@@ -117,7 +118,7 @@ extension Services {
 
     /// The subscription of the path; the dedicated client that carries it counts as used. Throws `unknownSubscription`.
     func subscription(_ call: Call) throws(PoolError) -> SubscriptionResource {
-        let id = ResourceID(call.parameter("id"))
+        let id = SubscriptionID(call.parameter("id"))
         guard let resource = pool.resource(id), permissions(call).sees(resource) else {
             throw .unknownSubscription(id.rawValue)
         }

@@ -9,8 +9,6 @@ internal import SessionPool
 struct MetricsReport: Sendable {
     /// The counts of requests.
     let requests: RequestMetrics
-    /// The counts of clients.
-    let upstreamMetrics: UpstreamMetrics
     /// The upstream side.
     let pool: SessionPool
     /// The event hub.
@@ -96,7 +94,7 @@ struct MetricsReport: Sendable {
     }
 
     private func writeUpstreamCounters(to text: inout MetricsText) {
-        let upstreamMetrics = upstreamMetrics.upstreamMetrics
+        let upstreamMetrics = pool.upstreamMetrics.upstreamMetrics
         let figures: [(Metric, (UpstreamMetrics.UpstreamCounters) -> UInt64)] = [
             (MetricNames.sessionsOpened, { $0.sessions }), (MetricNames.reconnects, { $0.reconnects }),
             (MetricNames.updates, { $0.updates }), (MetricNames.messages, { $0.messages }),
@@ -105,7 +103,7 @@ struct MetricsReport: Sendable {
             text.open(metric)
             for (upstream, tally) in upstreamMetrics { text.write(metric, labels: [upstream], figure(tally)) }
         }
-        let errors = self.upstreamMetrics.errors
+        let errors = pool.upstreamMetrics.errors
         for (metric, counts) in [
             (MetricNames.serverErrors, errors.sessions), (MetricNames.subscriptionErrors, errors.subscriptions),
         ] {

@@ -1,3 +1,4 @@
+package import Changes
 package import SessionCore
 
 /// Decides which upstream session carries which shared subscription, and when either is closed.

@@ -1,3 +1,4 @@
+internal import Changes
 package import LightstreamerClient
 package import SessionCore
 
@@ -60,7 +61,7 @@ final class MessageRelay: ClientMessageDelegate {
     }
 
     private func finish(_ outcome: MessageOutcome) {
-        sink.client(client, message: message, ended: outcome)
+        sink.take(.client(client, .event(.message(id: message, outcome))))
         ended(message, outcome)
     }
 

@@ -1,3 +1,4 @@
+package import Changes
 package import LightstreamerClient
 package import SessionCore
 package import Synchronization
@@ -13,6 +14,7 @@ package final class PooledClient: Sendable {
         var isWithdrawn = false
         var reconnectDelay = PooledClient.shortestReconnectDelay
         var reconnectAt: Moment?
+        var legacy = LegacyDerivation(status: .disconnected)
     }
 
     /// The pause before a pooled client reconnects after its server refused or closed the session; doubled up to the
@@ -38,6 +40,7 @@ package final class PooledClient: Sendable {
     package let changes = Mutex(())
 
     let sink: any PoolSink
+    private let metrics: UpstreamMetrics
     private let clock: @Sendable () -> Moment
     private let state: Mutex<State>
 
@@ -49,6 +52,7 @@ package final class PooledClient: Sendable {
         secretHeaders: Set<String> = [],
         core: LightstreamerClient,
         sink: any PoolSink,
+        metrics: UpstreamMetrics,
         clock: @escaping @Sendable () -> Moment
     ) {
         self.id = id
@@ -58,8 +62,15 @@ package final class PooledClient: Sendable {
         self.secretHeaders = secretHeaders
         self.core = core
         self.sink = sink
+        self.metrics = metrics
         self.clock = clock
         state = Mutex(State(lastUsed: clock()))
+    }
+
+    /// Starts to report the events of the client to the sink.
+    func startReporting() {
+        state.withLock { $0.legacy = LegacyDerivation(status: core.status) }
+        core.addObserver(self)
     }
 
     /// The present state of the connection.
@@ -114,7 +125,7 @@ package final class PooledClient: Sendable {
         // Reported under the lock, so that it does not precede an offer that was made before.
         state.withLock { state in
             state.isWithdrawn = true
-            sink.client(id, offers: nil)
+            sink.take(.offered(nil, of: id))
         }
     }
 
@@ -158,26 +169,39 @@ extension PooledClient: ClientObserver {
         case .status(let status): changed(status)
         case .serverError(let code, let message): received(UpstreamRefusal(code: code, message: message))
         case .property(let property): changed(property: property)
-        case .legacy(let event): sink.client(id, emittedLegacy: event)
-        case .bytesReceived(let count): sink.client(id, receivedBytes: count)
+        case .legacy(let event): report([.legacy(event)])
+        case .bytesReceived(let count):
+            let now = clock()
+            if let event = state.withLock({ $0.legacy.received(bytes: count, at: now) }) { report([event]) }
         }
     }
 
     private func changed(_ status: ClientStatus) {
         planReconnect(after: status)
-        sink.client(id, changedStatus: status)
+        report([.status(status)] + state.withLock { $0.legacy.events(forStatus: status) })
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
     private func received(_ refusal: UpstreamRefusal) {
         state.withLock { $0.lastServerError = refusal }
-        sink.client(id, receivedServerError: refusal.code, message: refusal.message)
+        metrics.serverError(refusal.code, on: self)
+        report([.serverError(code: refusal.code, message: refusal.message)])
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
     private func changed(property: String) {
         if isTransferable, property == "sessionId" || property == "serverInstanceAddress" { offerSession() }
-        sink.client(self, changedProperty: property)
+        let value = sink.shownValue(of: property, on: self)
+        if property == "sessionId", value?.isNull == true { state.withLock { $0.legacy.sessionEnded() } }
+        report([.property(name: core.edition.propertyName(property), value: value)])
+    }
+
+    private func report(_ events: [ClientTopicEvent]) {
+        if events.count == 1 {
+            sink.take(.client(id, .event(events[0])))
+        } else {
+            sink.take(events.map { .client(id, .event($0)) })
+        }
     }
 
     private func offerSession() {
@@ -197,7 +221,7 @@ extension PooledClient: ClientObserver {
             } else {
                 core.isSessionOffered = true
             }
-            sink.client(id, offers: offer)
+            sink.take(.offered(offer, of: id))
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import LightstreamerClient
 internal import SessionCore
 internal import Synchronization
@@ -20,6 +21,7 @@ final class SharedSubscription: Sendable {
 
     private let properties: SubscriptionProperties
     private let sink: any PoolSink
+    private let metrics: UpstreamMetrics
     private let ended: @Sendable (SharedSubscription) -> Void
     private let state = Mutex(State())
 
@@ -29,6 +31,7 @@ final class SharedSubscription: Sendable {
         subscription: Subscription,
         properties: SubscriptionProperties,
         sink: any PoolSink,
+        metrics: UpstreamMetrics,
         ended: @escaping @Sendable (SharedSubscription) -> Void
     ) {
         self.id = id
@@ -36,6 +39,7 @@ final class SharedSubscription: Sendable {
         self.subscription = subscription
         self.properties = properties
         self.sink = sink
+        self.metrics = metrics
         self.ended = ended
     }
 
@@ -45,7 +49,7 @@ final class SharedSubscription: Sendable {
             if state.hasEnded { return false }
             state.resources.append(resource)
             resource.joined(self, status: state.status)
-            sink.subscription(resource.id, joined: client.id, present: table)
+            sink.take(joining(resource))
             return true
         }
     }
@@ -68,7 +72,7 @@ final class SharedSubscription: Sendable {
             // `isFinal` is true only for a removal by the server.
             if state.status.isSubscribed { pass(.unsubscribed(isFinal: false), to: resource, notification: 0) }
             resource.left()
-            sink.subscriptionLeft(resource.id)
+            sink.take(Self.leaving(resource))
         }
         resource.notifyWatchers()
     }
@@ -85,7 +89,7 @@ final class SharedSubscription: Sendable {
     func reportAgain(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard state.resources.contains(where: { $0 === resource }) else { return }
-            sink.subscription(resource.id, joined: client.id, present: table)
+            sink.take(joining(resource))
         }
     }
 
@@ -95,16 +99,30 @@ final class SharedSubscription: Sendable {
     /// The present values; empty while the subscription is not subscribed upstream.
     var table: ValueTable { subscription.valueTable ?? ValueTable(properties: properties) }
 
-    private func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: Int) {
+    private func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: UInt64) {
         resource.apply(event)
-        sink.subscription(resource.id, on: client.id, emitted: event, notification: notification)
+        if notification > 0 {
+            sink.take(event, of: resource.id, notification: notification)
+        } else {
+            sink.take(.subscription(resource.id, .event(event)))
+        }
+    }
+
+    /// The changes of a resource that joins: the client carries it, then the present values.
+    private func joining(_ resource: SubscriptionResource) -> [Change] {
+        let values = table.eventsFromStart.map { SubscriptionChange.event($0) }
+        return ([.carried(by: client.id)] + values).map { .subscription(resource.id, $0) }
+    }
+
+    private static func leaving(_ resource: SubscriptionResource) -> [Change] {
+        [.subscription(resource.id, .carried(by: nil)), .subscription(resource.id, .activity(isActive: false))]
     }
 
     /// Reports what another process needs to continue the subscription. Called before its `subscribed`.
     private func offer(to resource: SubscriptionResource) {
         guard client.isTransferable else { return }
         if properties.secondLevelFields == nil, let number = subscription.number {
-            sink.subscription(resource.id, hasNumber: number)
+            sink.take(.numbered(resource.id, UInt64(clamping: number)))
         } else {
             client.withdrawOffer()
         }
@@ -123,7 +141,8 @@ extension SubscriptionEvent {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
-        let notification = client.isTransferable ? client.core.notificationNumber : 0
+        let notification = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
+        if case .failed(let code, _) = event { metrics.subscriptionError(code, on: client) }
         let (affected, isOver) = state.withLock { state in
             state.status.apply(event)
             for resource in state.resources {
@@ -135,7 +154,7 @@ extension SharedSubscription: SubscriptionObserver {
             state.hasEnded = true
             for resource in state.resources {
                 resource.left()
-                sink.subscriptionLeft(resource.id)
+                sink.take(Self.leaving(resource))
             }
             state.resources = []
             return (affected, true)

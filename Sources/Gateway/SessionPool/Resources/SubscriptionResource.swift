@@ -1,3 +1,4 @@
+package import Changes
 package import SessionCore
 package import Synchronization
 
@@ -29,7 +30,7 @@ package final class SubscriptionResource: Sendable {
     }
 
     /// The id that REST shows.
-    package let id: ResourceID
+    package let id: SubscriptionID
     /// The sessions that its subscription uses.
     package let home: SubscriptionHome
     /// Whether the resource was created for streams that name properties, not by a POST. It exists while it has
@@ -45,7 +46,7 @@ package final class SubscriptionResource: Sendable {
     private let state: Mutex<State>
 
     init(
-        id: ResourceID,
+        id: SubscriptionID,
         home: SubscriptionHome,
         isImplicit: Bool,
         ordinal: UInt64,

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Glibc
 internal import MicroHTTPD
@@ -10,30 +11,30 @@ struct Publisher {
     private let properties: SubscriptionProperties
     private let layout: SubscriptionLayout
     private let changed = FieldSet(all: 2)
-    private let topics: [TopicID]
+    private let topics: [SubscriptionID]
     private var count = 0
 
     /// A publisher whose topics exist and are subscribed.
     init(hub: EventHub, options: ServerOptions) {
         self.hub = hub
         self.options = options
-        topics = (0..<options.topics).map { .subscription("s\($0)") }
+        topics = (0..<options.topics).map { SubscriptionID("s\($0)") }
         let names = (1...options.items).map { "item\($0)" }
         let fields = ["last_price", "at"]
         properties = SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(fields))
         layout = SubscriptionLayout(itemNames: names, fieldNames: fields, fieldCount: fields.count)
-        hub.take(.clientAdded("c1", .connectedWSStreaming))
+        hub.take(.client(ClientID("c1"), .added(.connectedWSStreaming)))
         for topic in 0..<options.topics + options.quiet {
-            let id = "s\(topic)"
-            hub.take(.subscriptionAdded(id, properties))
-            hub.take(.carried(subscription: id, by: "c1"))
+            let id = SubscriptionID("s\(topic)")
+            hub.take(.subscription(id, .added(properties)))
+            hub.take(.subscription(id, .carried(by: ClientID("c1"))))
             let subscribed = SubscriptionEvent.subscribed(
                 itemCount: names.count,
                 fieldCount: fields.count,
                 keyPosition: nil,
                 commandPosition: nil
             )
-            hub.take(.event(.subscription(subscribed), .subscription(id)))
+            hub.take(.subscription(id, .event(subscribed)))
         }
     }
 
@@ -67,6 +68,6 @@ struct Publisher {
             changed: changed
         )
         count += 1
-        hub.take(.event(.subscription(.update(update)), topics[topic]))
+        hub.take(.subscription(topics[topic], .event(.update(update))))
     }
 }

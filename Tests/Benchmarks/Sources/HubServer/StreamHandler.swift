@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import GatewayStreaming
 internal import MicroHTTPD
@@ -10,7 +11,7 @@ struct StreamHandler: HTTPHandler {
         let topics = request.rawPath.dropFirst("/stream/".count).split(separator: "-").compactMap { Int($0) }
         guard request.rawPath.hasPrefix("/stream/"), let first = topics.first, let last = topics.last, first <= last
         else { return .respond(HTTPResponse(status: 404)) }
-        let stream = StreamRequest(sources: (first...last).map { .subscription("s\($0)") })
+        let stream = StreamRequest(sources: (first...last).map { .subscription(SubscriptionID("s\($0)")) })
         do {
             let owner = StreamOwner(peer: request.peer.host)
             return .stream(StreamRegistry.head(for: stream), try streams.open(stream, owner: owner))

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import SessionCore
 internal import StreamIO
@@ -58,18 +59,20 @@ struct PublishedTopic {
     init(readers: Int, isLate: Bool = false) {
         self.isLate = isLate
         shard = hub.makeShard(seed: 1) {}
-        hub.take(.clientAdded("c1", .connectedWSStreaming))
-        hub.take(.subscriptionAdded("s1", StreamingSession.properties))
-        hub.take(.carried(subscription: "s1", by: "c1"))
+        hub.take(.client(ClientID("c1"), .added(.connectedWSStreaming)))
+        hub.take(.subscription(SubscriptionID("s1"), .added(StreamingSession.properties)))
+        hub.take(.subscription(SubscriptionID("s1"), .carried(by: ClientID("c1"))))
         let subscribed = SubscriptionEvent.subscribed(
             itemCount: QuoteLines.items.count,
             fieldCount: QuoteLines.fields.count,
             keyPosition: nil,
             commandPosition: nil
         )
-        hub.take(.event(.subscription(subscribed), .subscription("s1")))
+        hub.take(.subscription(SubscriptionID("s1"), .event(subscribed)))
         for reader in 0..<readers {
-            guard let stream = try? hub.admit(StreamRequest(sources: [.subscription("s1")])) else { continue }
+            guard let stream = try? hub.admit(StreamRequest(sources: [.subscription(SubscriptionID("s1"))])) else {
+                continue
+            }
             let id = StreamID(slot: reader, generation: 1)
             contents.append(shard.open(StreamOpening(stream: stream, id: id, framing: .chunked, now: .zero)))
         }
@@ -80,7 +83,7 @@ struct PublishedTopic {
     mutating func publish(_ events: [SubscriptionEvent]) {
         if isLate { contents.forEach { $0.blocked() } }
         for (index, event) in events.enumerated() {
-            hub.take(.event(.subscription(event), .subscription("s1")))
+            hub.take(.subscription(SubscriptionID("s1"), .event(event)))
             guard index % 100 == 99 else { continue }
             if isLate { collect() } else { fill() }
         }

@@ -1,3 +1,4 @@
+import Changes
 import JSONText
 import SessionCore
 import Testing
@@ -15,7 +16,7 @@ import Testing
         check = SchemaCheck(contract: contract)
     }
 
-    private static let client = TopicContext(client: "c1")
+    private static let client = TopicContext(client: ClientID("c1"))
     private static let quotes = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["x", "y"]))
     private static let portfolio = SubscriptionProperties(
         mode: .command,
@@ -50,7 +51,7 @@ import Testing
         let text = try RepositoryFiles.text("Sources/Gateway/Gateway/Resources/\(file)")
         let list = try #require(text.firstMatch(of: /ames = \[([^\]]*)\]/)?.output.1)
         let names = list.matches(of: /"([a-z-]+)"/).map { String($0.output.1) }
-        let legacy = Self.legacyEvents().map { "\(HubEvent.legacy($0).name)" }
+        let legacy = Self.legacyEvents().map { "\($0.name)" }
         #expect(Set(names) == Set(Self.events().compactMap { $0["event"]?.string }).subtracting(legacy))
         #expect(names.count == Set(names).count)
     }
@@ -83,21 +84,23 @@ import Testing
     // MARK: - What is written
 
     private static func events() -> [JSONValue] {
-        clientEvents().map { written($0, client) } + subscriptionEvents() + controlEvents() + conflated()
+        clientEvents().map { written(.client($0), client) } + subscriptionEvents() + controlEvents() + conflated()
     }
 
-    private static func legacyEvents() -> [LegacyStreamEvent] {
-        [
-            .connectionEstablished, .sessionStarted(polling: false), .bytesReceived(1), .activityWarning(true),
-            .connectionClosed, .connectionEnded(cause: 48), .connectionFailure(reason: "r"),
-            .serverFailure(code: 1, message: "m"), .dataError(reason: "r"),
-            .deviceTokenChange(deviceID: "d", code: nil, message: nil),
-            .deviceTokenChange(deviceID: nil, code: 45, message: "m"), .badgeReset(code: nil, message: nil),
-            .badgeReset(code: 45, message: "m"),
+    private static func legacyEvents() -> [ClientTopicEvent] {
+        let events: [LegacyEvent] = [
+            .connectionEstablished, .closed, .ended(cause: 48), .connectionFailed(reason: "r"),
+            .serverFailed(code: 1, message: "m"), .badData(reason: "r"),
+            .deviceRegistered(deviceId: "d", code: nil, message: nil),
+            .deviceRegistered(deviceId: nil, code: 45, message: "m"),
+            .badgeReset(deviceId: nil, code: nil, message: nil), .badgeReset(deviceId: nil, code: 45, message: "m"),
+        ]
+        return events.map { .legacy($0) } + [
+            .sessionStarted(polling: false), .bytesReceived(1), .activityWarning(true),
         ]
     }
 
-    private static func clientEvents() -> [HubEvent] {
+    private static func clientEvents() -> [ClientTopicEvent] {
         let outcomes: [MessageOutcome] = [
             .processed(response: ""), .denied(code: 1, message: "m"), .discarded, .failed,
             .aborted(sentOnNetwork: true),
@@ -105,12 +108,12 @@ import Testing
         return [
             .status(.connecting), .serverError(code: 1, message: "m"), .property(name: "user", value: .null),
             .property(name: "password", value: nil),
-        ] + legacyEvents().map { .legacy($0) } + outcomes.map { .message(id: "m1", $0) }
+        ] + legacyEvents() + outcomes.map { .message(id: "m1", $0) }
     }
 
     private static func subscriptionEvents() -> [JSONValue] {
-        let list = TopicContext(subscription: "s1", client: "c1", properties: quotes)
-        let group = TopicContext(subscription: "s2", client: nil, properties: portfolio)
+        let list = TopicContext(subscription: SubscriptionID("s1"), client: ClientID("c1"), properties: quotes)
+        let group = TopicContext(subscription: SubscriptionID("s2"), client: nil, properties: portfolio)
         let events: [SubscriptionEvent] = [
             .subscribed(itemCount: 1, fieldCount: 2, keyPosition: 1, commandPosition: nil),
             .unsubscribed(isFinal: false),
@@ -127,11 +130,11 @@ import Testing
 
     private static func controlEvents() -> [JSONValue] {
         let sources: [SourceState] = [
-            .client(id: "c1", status: .stalled),
+            .client(id: ClientID("c1"), status: .stalled),
             .subscription(
                 SubscriptionSourceState(
-                    id: "s1",
-                    client: "c1",
+                    id: SubscriptionID("s1"),
+                    client: ClientID("c1"),
                     status: .stalled,
                     isActive: true,
                     lastError: UpstreamRefusal(code: 21, message: "no")
@@ -167,7 +170,7 @@ import Testing
     }
 
     private static func conflated() -> [JSONValue] {
-        let context = TopicContext(subscription: "s1", client: "c1", properties: quotes)
+        let context = TopicContext(subscription: SubscriptionID("s1"), client: ClientID("c1"), properties: quotes)
         var pair = ConflatedUpdate(update(quotes, ["1", nil]))
         pair.add(update(quotes, ["2", "3"]))
         var encoder = EventEncoder(epoch: "e")

@@ -1,5 +1,7 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -36,16 +38,16 @@ internal import Testing
 
 
             """
-        #expect(frame(.status(.connectedWSStreaming), .serverSentEvents) == expected)
+        #expect(frame(.client(.status(.connectedWSStreaming)), .serverSentEvents) == expected)
     }
 
     @Test func framesLinesOfJSON() {
         let expected = #"{"event":"status","id":"e-7","data":{"client":"c1","status":"STALLED"}}"# + "\n"
-        #expect(frame(.status(.stalled), .ndjson) == expected)
+        #expect(frame(.client(.status(.stalled)), .ndjson) == expected)
     }
 
     @Test(arguments: [
-        (HubEvent.serverError(code: 5, message: "a\"b\n"), #"{"client":"c1","code":5,"message":"a\"b\n"}"#),
+        (ClientTopicEvent.serverError(code: 5, message: "a\"b\n"), #"{"client":"c1","code":5,"message":"a\"b\n"}"#),
         (.property(name: "idleTimeout", value: 19), #"{"client":"c1","property":"idleTimeout","value":19}"#),
         (.property(name: "sessionId", value: .null), #"{"client":"c1","property":"sessionId","value":null}"#),
         (.property(name: "password", value: nil), #"{"client":"c1","property":"password"}"#),
@@ -63,13 +65,13 @@ internal import Testing
             .message(id: "m", .aborted(sentOnNetwork: true)),
             #"{"client":"c1","message":"m","outcome":"aborted","sentOnNetwork":true}"#
         ),
-        (.legacy(.sessionStarted(polling: true)), #"{"client":"c1","polling":true}"#),
-        (.legacy(.bytesReceived(12)), #"{"client":"c1","bytes":12}"#),
-        (.legacy(.connectionClosed), #"{"client":"c1"}"#),
-        (.legacy(.badgeReset(code: nil, message: nil)), #"{"client":"c1","succeeded":true}"#),
+        (.sessionStarted(polling: true), #"{"client":"c1","polling":true}"#),
+        (.bytesReceived(12), #"{"client":"c1","bytes":12}"#),
+        (.legacy(.closed), #"{"client":"c1"}"#),
+        (.legacy(.badgeReset(deviceId: "d", code: nil, message: nil)), #"{"client":"c1","succeeded":true}"#),
     ])
-    func encodesEventsOfClients(event: HubEvent, expected: String) {
-        #expect(data(event, Self.client) == expected)
+    func encodesEventsOfClients(event: ClientTopicEvent, expected: String) {
+        #expect(data(.client(event), Self.client) == expected)
     }
 
     @Test(arguments: [

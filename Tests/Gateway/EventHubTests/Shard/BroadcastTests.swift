@@ -1,4 +1,6 @@
+internal import Changes
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -6,7 +8,7 @@ internal import Testing
 @Suite struct BroadcastTests {
     private let properties = SubscriptionProperties.quotes
 
-    private func publish(_ harness: HubHarness, _ numbers: Range<Int>, to id: String = "s") {
+    private func publish(_ harness: HubHarness, _ numbers: Range<Int>, to id: SubscriptionID = "s") {
         for number in numbers { harness.publish(properties.update(["\(number)", "", ""]), to: id) }
     }
 
@@ -31,7 +33,7 @@ internal import Testing
 
     @Test func collectionWithALimitLeavesEventsForMoreStreams() throws {
         let harness = HubHarness()
-        for id in ["s", "t"] { harness.addSubscription(id) }
+        for id: SubscriptionID in ["s", "t"] { harness.addSubscription(id) }
         let streams = try (0..<3).map { _ in try harness.open(.subscription("s")) }
         let other = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
         publish(harness, 0..<1)
@@ -49,7 +51,7 @@ internal import Testing
 
     @Test func collectionWithALimitLeavesStreamsWithChanges() throws {
         let harness = HubHarness()
-        for id in ["s", "t"] { harness.addSubscription(id) }
+        for id: SubscriptionID in ["s", "t"] { harness.addSubscription(id) }
         let stream = try harness.open(.subscription("s"))
         publish(harness, 0..<1)
         try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [])
@@ -97,9 +99,9 @@ internal import Testing
 
     @Test func readersOfTheSameChannelsShareABroadcast() throws {
         let harness = HubHarness()
-        let ids = ["s", "t", "u"]
+        let ids: [SubscriptionID] = ["s", "t", "u"]
         for id in ids { harness.addSubscription(id) }
-        let sets = [["s"], ["s", "t"], ["t", "u"], ["s", "t", "u"], ["u"]]
+        let sets: [[SubscriptionID]] = [["s"], ["s", "t"], ["t", "u"], ["s", "t", "u"], ["u"]]
         let streams = try sets.flatMap { set in
             try (0..<3).map { number in
                 var request = StreamRequest(sources: set.map { .subscription($0) })

@@ -1,4 +1,6 @@
+internal import Changes
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -19,7 +21,7 @@ internal import Testing
             Task.detached {
                 for number in 0..<events {
                     let update = properties.update(["\(number)", "", ""])
-                    hub.take(.event(.subscription(update), .subscription("s\(index)")))
+                    hub.take(.subscription("s\(index)", .event(update)))
                 }
             }
         }

@@ -1,4 +1,6 @@
+internal import Changes
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -9,39 +11,43 @@ internal import Testing
     private static let base = 3
     private let quotes = SubscriptionProperties.quotes
 
-    private func event(_ event: SubscriptionEvent, _ id: String = "s") -> HubChange {
-        .event(.subscription(event), .subscription(id))
+    private func event(_ event: SubscriptionEvent, _ id: SubscriptionID = "s") -> Change {
+        .subscription(id, .event(event))
     }
 
-    private func update(_ value: String, _ id: String = "s") -> HubChange {
+    private func update(_ value: String, _ id: SubscriptionID = "s") -> Change {
         event(quotes.update([value, "", ""]), id)
     }
 
     /// The changes of the positions from 1 on.
-    private var log: [[HubChange]] {
+    private var log: [[Change]] {
         [
             [
-                .clientAdded("c", .connectedWSStreaming), .subscriptionAdded("s", quotes),
-                .carried(subscription: "s", by: "c"),
+                .client("c", .added(.connectedWSStreaming)), .subscription("s", .added(quotes)),
+                .subscription("s", .carried(by: "c")),
             ],
             [event(quotes.subscribed), update("1")],
             [update("2"), update("3")],
-            [update("4"), .event(.status(.stalled), .client("c"))],
-            [event(.unsubscribed(isFinal: false)), .carried(subscription: "s", by: nil)],
-            [.clientAdded("d", .connectedWSStreaming), .carried(subscription: "s", by: "d"), event(quotes.subscribed)],
+            [update("4"), .client("c", .event(.status(.stalled)))],
+            [event(.unsubscribed(isFinal: false)), .subscription("s", .carried(by: nil))],
+            [
+                .client("d", .added(.connectedWSStreaming)), .subscription("s", .carried(by: "d")),
+                event(quotes.subscribed),
+            ],
             [update("5")],
             [
-                .subscriptionAdded("t", quotes), .carried(subscription: "t", by: "d"), event(quotes.subscribed, "t"),
+                .subscription("t", .added(quotes)), .subscription("t", .carried(by: "d")),
+                event(quotes.subscribed, "t"),
                 update("6", "t"),
             ],
             [update("7", "t"), update("8")],
             [],
-            [event(.unsubscribed(isFinal: true), "t"), .carried(subscription: "t", by: nil)],
-            [update("9"), .event(.status(.stalled), .client("d"))],
+            [event(.unsubscribed(isFinal: true), "t"), .subscription("t", .carried(by: nil))],
+            [update("9"), .client("d", .event(.status(.stalled)))],
         ]
     }
 
-    private func numbered(_ changes: [HubChange]) -> [NumberedChange] {
+    private func numbered(_ changes: [Change]) -> [NumberedChange] {
         changes.enumerated().map { NumberedChange(index: UInt16($0), change: $1) }
     }
 
@@ -51,9 +57,9 @@ internal import Testing
 
     /// A hub that took over the state of another one at the end of the log, with rebuilt windows.
     private func joined(_ first: HubHarness, _ second: HubHarness, _ configuration: HubConfiguration) throws {
-        let topics: [HubChange] = [
-            .clientAdded("c", .connectedWSStreaming), .subscriptionAdded("s", quotes),
-            .carried(subscription: "s", by: "c"),
+        let topics: [Change] = [
+            .client("c", .added(.connectedWSStreaming)), .subscription("s", .added(quotes)),
+            .subscription("s", .carried(by: "c")),
         ]
         let base = UInt64(Self.base)
         var windows = RebuiltWindows(configuration: configuration, epoch: "e1", topics: topics, at: base)

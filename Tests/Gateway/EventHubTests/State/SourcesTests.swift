@@ -1,4 +1,6 @@
+internal import Changes
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -11,8 +13,8 @@ internal import Testing
         harness.addSubscription()
         let stream = try harness.open(.client("c", withSubscriptions: false))
         harness.publish(quotes.subscribed)
-        harness.hub.take(.event(.message(id: "m", .discarded), .client("c")))
-        harness.hub.take(.event(.legacy(.connectionEstablished), .client("c")))
+        harness.hub.take(.client("c", .event(.message(id: "m", .discarded))))
+        harness.hub.take(.client("c", .event(.legacy(.connectionEstablished))))
         harness.pass()
         #expect(try stream.names == ["message-outcome"])
         #expect(try stream.events[0]["sources"] == [["client": "c", "status": "CONNECTED:WS-STREAMING"]])
@@ -23,11 +25,11 @@ internal import Testing
         harness.addSubscription("s")
         let stream = try harness.open(.client("c", withSubscriptions: true)) { $0.conflates = false }
         harness.publish(quotes.subscribed)
-        harness.hub.take(.event(.property(name: "user", value: "me"), .client("c")))
+        harness.hub.take(.client("c", .event(.property(name: "user", value: "me"))))
         harness.addSubscription("t")
         harness.publish(quotes.subscribed, to: "t")
         harness.publish(quotes.update([nil, nil, nil], changed: []), to: "s")
-        harness.hub.take(.event(.status(.stalled), .client("c")))
+        harness.hub.take(.client("c", .event(.status(.stalled))))
         harness.publish(.unsubscribed(isFinal: false), to: "t")
         harness.pass()
         let told = try stream.events.dropFirst().map { "\($0.name) \($0["subscription"]?.string ?? "-")" }
@@ -40,12 +42,12 @@ internal import Testing
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))
         harness.publish(.failed(code: 23, message: "bad schema"))
-        harness.hub.take(.carried(subscription: "s", by: nil))
+        harness.hub.take(.subscription("s", .carried(by: nil)))
         var other = quotes
         other.items = .list(["other"])
         other.fields = .list(["a", "b", "c"])
-        harness.hub.take(.propertiesChanged(subscription: "s", other))
-        harness.hub.take(.carried(subscription: "s", by: "c"))
+        harness.hub.take(.subscription("s", .propertiesChanged(other)))
+        harness.hub.take(.subscription("s", .carried(by: "c")))
         harness.publish(other.subscribed)
         harness.publish(other.update(["1", "2", "3"], snapshot: true))
         harness.pass()
@@ -64,7 +66,7 @@ internal import Testing
         harness.publish(quotes.update(["1", "2", "3"], snapshot: true))
         var other = quotes
         other.requestedMaxFrequency = .limited(2)
-        harness.hub.take(.propertiesChanged(subscription: "s", other))
+        harness.hub.take(.subscription("s", .propertiesChanged(other)))
         let stream = try harness.open(.subscription("s"))
         harness.pass()
         #expect(try stream.events[1]["fields"] == ["x": "1", "y": "2", "z": "3"])
@@ -76,7 +78,7 @@ internal import Testing
         let stream = try harness.open(.subscription("s"))
         harness.publish(quotes.subscribed)
         harness.publish(.unsubscribed(isFinal: false))
-        harness.hub.take(.subscriptionRemoved("s"))
+        harness.hub.take(.subscription("s", .removed))
         harness.publish(quotes.subscribed)
         harness.pass()
         #expect(try stream.names == ["subscribed", "unsubscribed", "closing"])
@@ -90,7 +92,7 @@ internal import Testing
         harness.addSubscription("t")
         let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
         harness.publish(.unsubscribed(isFinal: false), to: "s")
-        harness.hub.take(.subscriptionRemoved("s"))
+        harness.hub.take(.subscription("s", .removed))
         harness.publish(quotes.subscribed, to: "t")
         harness.pass()
         #expect(try stream.names == ["unsubscribed", "subscribed"])
@@ -102,10 +104,10 @@ internal import Testing
         harness.addSubscription()
         let own = try harness.open(.client("c", withSubscriptions: true))
         let other = try harness.open(.subscription("s"))
-        harness.hub.take(.event(.status(.disconnected), .client("c")))
+        harness.hub.take(.client("c", .event(.status(.disconnected))))
         harness.publish(.unsubscribed(isFinal: false))
-        harness.hub.take(.subscriptionRemoved("s"))
-        harness.hub.take(.clientRemoved("c"))
+        harness.hub.take(.subscription("s", .removed))
+        harness.hub.take(.client("c", .removed))
         harness.pass()
         #expect(try own.names == ["status", "unsubscribed", "closing"])
         #expect(try other.names == ["status", "unsubscribed", "closing"])

@@ -1,5 +1,7 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -189,7 +191,7 @@ internal import Testing
         harness.publish(quotes.update(["9", "", ""]))
         harness.pass()
         #expect(try stream.names.count == 1)
-        harness.hub.take(.event(.status(.stalled), .client("c")))
+        harness.hub.take(.client("c", .event(.status(.stalled))))
         harness.pass()
         #expect(try stream.names == ["update", "update", "status"])
     }

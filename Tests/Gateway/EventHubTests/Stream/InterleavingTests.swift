@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 internal import TestSupport
 internal import Testing
@@ -46,11 +47,11 @@ internal import Testing
     @Test(arguments: seeds)
     func resumingLosesAndRepeatsNothing(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        var feeds = [
+        var feeds: [SubscriptionID: RandomFeed] = [
             "s": RandomFeed(Self.properties(seed), seed: seed), "t": RandomFeed(.quotes, seed: seed &+ 99),
         ]
         let harness = HubHarness()
-        for id in ["s", "t"] { harness.addSubscription(id, feeds[id]?.properties ?? .quotes) }
+        for id: SubscriptionID in ["s", "t"] { harness.addSubscription(id, feeds[id]?.properties ?? .quotes) }
         var request = StreamRequest(sources: [.subscription("s"), .subscription("t")])
         request.conflates = false
         request.format = seed % 3 == 0 ? .ndjson : .serverSentEvents
@@ -58,10 +59,10 @@ internal import Testing
         var restless = try harness.open(request)
         var told: [TestStream.Event] = []
         // One event for both: a stream without an event cannot resume.
-        harness.hub.take(.event(.status(.connecting), .client("c")))
+        harness.hub.take(.client("c", .event(.status(.connecting))))
         harness.pass()
         for _ in 0..<300 {
-            let id = Bool.random(using: &generator) ? "s" : "t"
+            let id: SubscriptionID = Bool.random(using: &generator) ? "s" : "t"
             if let event = feeds[id]?.next() { harness.publish(event, to: id) }
             if Int.random(in: 0..<4, using: &generator) == 0 { harness.pass() }
             guard Int.random(in: 0..<20, using: &generator) == 0 else { continue }

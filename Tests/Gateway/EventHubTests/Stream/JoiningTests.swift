@@ -1,5 +1,7 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -116,9 +118,9 @@ internal import Testing
         let harness = HubHarness()
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))
-        harness.hub.take(.event(.status(.stalled), .client("c")))
-        harness.hub.take(.event(.property(name: "sessionId", value: .null), .client("c")))
-        harness.hub.take(.event(.serverError(code: 5, message: "no"), .client("c")))
+        harness.hub.take(.client("c", .event(.status(.stalled))))
+        harness.hub.take(.client("c", .event(.property(name: "sessionId", value: .null))))
+        harness.hub.take(.client("c", .event(.serverError(code: 5, message: "no"))))
         harness.pass()
         #expect(try stream.names == ["status", "server-error"])
         #expect(try stream.events[1].data == ["client": "c", "status": "STALLED"])
@@ -135,10 +137,10 @@ internal import Testing
         harness.publish(.failed(code: 21, message: "bad group"))
         #expect(try state()?["lastError"] == ["code": 21, "message": "bad group"])
         #expect(try state()?["active"] == false)
-        harness.hub.take(.carried(subscription: "s", by: nil))
+        harness.hub.take(.subscription("s", .carried(by: nil)))
         #expect(try state()?["client"] == .null)
         #expect(try state()?["status"] == .null)
-        harness.hub.take(.activity(subscription: "s", isActive: true))
+        harness.hub.take(.subscription("s", .activity(isActive: true)))
         #expect(try state()?["lastError"] == .null)
         harness.publish(.unsubscribed(isFinal: true))
         #expect(try state()?["lastError"]?["code"] == 61)
@@ -146,14 +148,16 @@ internal import Testing
 
     @Test func subscriptionCarriedLaterDeliversPresentValues() throws {
         let harness = HubHarness()
-        harness.hub.take(.clientAdded("c", .disconnected))
-        harness.hub.take(.subscriptionAdded("s", quotes))
+        harness.hub.take(.client("c", .added(.disconnected)))
+        harness.hub.take(.subscription("s", .added(quotes)))
         let stream = try harness.open(.subscription("s"))
         var table = ValueTable(properties: quotes)
         table.apply(quotes.subscribed)
         table.apply(quotes.update(["1", "2", "3"], item: 2, snapshot: true))
-        harness.hub.take([.carried(subscription: "s", by: "c")] + HubChange.events(of: "s", from: table))
-        harness.hub.take(.event(.status(.stalled), .client("c")))
+        harness.hub.take(
+            [.subscription("s", .carried(by: "c"))] + table.eventsFromStart.map { .subscription("s", .event($0)) }
+        )
+        harness.hub.take(.client("c", .event(.status(.stalled))))
         harness.pass()
         #expect(try stream.names == ["subscribed", "update", "status"])
         #expect(try stream.events[2]["client"] == "c")

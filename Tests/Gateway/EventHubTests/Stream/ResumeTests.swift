@@ -1,4 +1,6 @@
+internal import Changes
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -145,7 +147,7 @@ internal import Testing
         harness.pass()
         let last = try first.events.last?.id
         harness.publish(.unsubscribed(isFinal: true))
-        harness.hub.take(.subscriptionRemoved("s"))
+        harness.hub.take(.subscription("s", .removed))
         harness.pass()
         let again = try harness.open(group) { $0.lastEventID = last }
         #expect(try first.names.last == "unsubscribed")

@@ -1,5 +1,7 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -10,8 +12,8 @@ internal import Testing
 
     /// Opens a stream of subscriptions, some of which were opened for it.
     private func open(
-        _ ids: [String] = ["s"],
-        opened: Set<String> = ["s"],
+        _ ids: [SubscriptionID] = ["s"],
+        opened: Set<SubscriptionID> = ["s"],
         lastEventID: String? = nil,
         in harness: HubHarness
     ) throws -> TestStream {
@@ -22,15 +24,15 @@ internal import Testing
     }
 
     /// A subscription on a new client, which is connected afterwards.
-    private func start(_ id: String = "s", in harness: HubHarness) {
-        harness.hub.take(.clientAdded("c", .disconnected))
-        harness.hub.take(.subscriptionAdded(id, quotes))
-        harness.hub.take(.carried(subscription: id, by: "c"))
+    private func start(_ id: SubscriptionID = "s", in harness: HubHarness) {
+        harness.hub.take(.client("c", .added(.disconnected)))
+        harness.hub.take(.subscription(id, .added(quotes)))
+        harness.hub.take(.subscription(id, .carried(by: "c")))
     }
 
     private func connect(_ harness: HubHarness) {
-        harness.hub.take(.event(.status(.connecting), .client("c")))
-        harness.hub.take(.event(.status(.connectedWSStreaming), .client("c")))
+        harness.hub.take(.client("c", .event(.status(.connecting))))
+        harness.hub.take(.client("c", .event(.status(.connectedWSStreaming))))
     }
 
     @Test func streamOpenedAfterTheFirstEventsReceivesThem() throws {
@@ -58,13 +60,13 @@ internal import Testing
     @Test func streamOfARefusedSubscriptionReceivesTheRefusal() throws {
         let harness = HubHarness()
         start(in: harness)
-        harness.hub.take(.event(.serverError(code: 2, message: "no"), .client("c")))
+        harness.hub.take(.client("c", .event(.serverError(code: 2, message: "no"))))
         harness.publish(.failed(code: 21, message: "bad group"))
-        harness.hub.take(.carried(subscription: "s", by: nil))
+        harness.hub.take(.subscription("s", .carried(by: nil)))
         let stream = try open(in: harness)
         #expect(try stream.names == ["server-error", "subscription-error"])
         #expect(try stream.events[0]["sources"]?.array?.first?["active"] == true)
-        harness.hub.take(.event(.status(.stalled), .client("c")))
+        harness.hub.take(.client("c", .event(.status(.stalled))))
         harness.pass()
         #expect(try stream.names.count == 2)
     }
@@ -118,12 +120,12 @@ internal import Testing
 
     @Test func stateOfAnotherHubIsJoined() throws {
         let harness = HubHarness(numbering: .given)
-        let state: [HubChange] = [
-            .subscriptionAdded("s", quotes), .carried(subscription: "s", by: "c"),
-            .event(.subscription(quotes.subscribed), .subscription("s")),
-            .event(.subscription(quotes.update(["1", "2", "3"])), .subscription("s")),
+        let state: [Change] = [
+            .subscription("s", .added(quotes)), .subscription("s", .carried(by: "c")),
+            .subscription("s", .event(quotes.subscribed)),
+            .subscription("s", .event(quotes.update(["1", "2", "3"]))),
         ]
-        harness.hub.adopt(.client("c"), [.clientAdded("c", .connectedWSStreaming)])
+        harness.hub.adopt(.client("c"), [.client("c", .added(.connectedWSStreaming))])
         harness.hub.adopt(.subscription("s"), state)
         let stream = try open(in: harness)
         #expect(try stream.names == ["update", "end-of-snapshot"])

@@ -1,3 +1,4 @@
+internal import Changes
 internal import Primitives
 internal import SessionCore
 internal import StreamIO
@@ -85,17 +86,17 @@ final class HubHarness {
     // MARK: - Topics
 
     func addSubscription(
-        _ id: String = "s",
-        client: String = "c",
+        _ id: SubscriptionID = "s",
+        client: ClientID = "c",
         _ properties: SubscriptionProperties = .quotes
     ) {
-        hub.take(.clientAdded(client, .connectedWSStreaming))
-        hub.take(.subscriptionAdded(id, properties))
-        hub.take(.carried(subscription: id, by: client))
+        hub.take(.client(client, .added(.connectedWSStreaming)))
+        hub.take(.subscription(id, .added(properties)))
+        hub.take(.subscription(id, .carried(by: client)))
     }
 
-    func publish(_ event: SubscriptionEvent, to id: String = "s") {
-        hub.take(.event(.subscription(event), .subscription(id)))
+    func publish(_ event: SubscriptionEvent, to id: SubscriptionID = "s") {
+        hub.take(.subscription(id, .event(event)))
     }
 }
 

@@ -1,6 +1,8 @@
+import Changes
 import EventHub
 import SessionCore
 import StreamIO
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -9,7 +11,7 @@ import Testing
     private let source = StreamSource.client("c", withSubscriptions: false)
 
     private func report(_ status: ClientStatus, _ member: ClusterMember) {
-        member.node.take(.event(.status(status), .client("c")))
+        member.node.take(.client("c", .event(.status(status))))
     }
 
     private func lastID(_ member: ClusterMember) -> String { "\(member.node.hub.epoch)-\(member.node.hub.sequence)" }
@@ -37,7 +39,7 @@ import Testing
     @Test func streamsResumeOnAMemberThatJoinsAfterTheirLastEvent() async throws {
         try await ClusterFixture.run(1) { cluster in
             let first = cluster.members[0]
-            first.node.take(.clientAdded("c", .disconnected))
+            first.node.take(.client("c", .added(.disconnected)))
             await cluster.settle()
             var ids = [lastID(first)]
             for status in [ClientStatus.connecting, .connectedWSStreaming, .stalled] {

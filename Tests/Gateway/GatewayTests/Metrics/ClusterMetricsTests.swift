@@ -1,3 +1,4 @@
+import Changes
 import MicroHTTPD
 import SessionCore
 import SessionPool
@@ -10,7 +11,6 @@ import Testing
     private static func report(of member: ClusterMember) -> String {
         let report = MetricsReport(
             requests: RequestMetrics(),
-            upstreamMetrics: UpstreamMetrics(),
             pool: member.services.pool,
             hub: member.node.hub,
             streams: member.services.streams,
@@ -83,7 +83,7 @@ import Testing
     @Test func adoptionsAreCountedByTheirOutcomes() async throws {
         try await ClusterFixture.run(1) { fixture in
             let node = fixture.members[0].node
-            let sink = HubSink(hub: node)
+            let sink = HubSink(publisher: node)
             let statuses: [(String, [ClientStatus])] = [
                 ("resumed", [.disconnectedTryingRecovery, .connectedWSStreaming, .disconnectedTryingRecovery]),
                 ("also-resumed", [.disconnectedTryingRecovery, .connectedHTTPPolling, .disconnectedWillRetry]),
@@ -93,10 +93,10 @@ import Testing
             ]
             for (client, statuses) in statuses {
                 node.counters.withLock { $0.adopting(client) }
-                for status in statuses { sink.client(ClientID(client), changedStatus: status) }
-                sink.clientRemoved(ClientID(client))
+                for status in statuses { sink.take(.client(ClientID(client), .event(.status(status)))) }
+                sink.take(.client(ClientID(client), .removed))
             }
-            sink.client(ClientID("own"), changedStatus: .connectedWSStreaming)
+            sink.take(.client(ClientID("own"), .event(.status(.connectedWSStreaming))))
             #expect(node.clusterFigures.counters.adoptions == [.resumed: 2, .refused: 2, .abandoned: 1])
         }
     }

@@ -1,3 +1,4 @@
+import Changes
 import EventHub
 import Foundation
 import LightstreamerClient
@@ -5,10 +6,10 @@ import Logging
 import MicroHTTPD
 import Replication
 import SessionCore
-import SessionPool
 import Testing
 
 @testable import Gateway
+@testable import SessionPool
 
 @Suite struct MetricNamesTests {
     /// The families of a text: name and kind, and the labels of their lines.
@@ -32,12 +33,9 @@ import Testing
         }
     }
 
-    private func exposition(_ fixture: AccessFixture, _ upstreamMetrics: UpstreamMetrics = UpstreamMetrics())
-        -> MetricsReport
-    {
+    private func exposition(_ fixture: AccessFixture) -> MetricsReport {
         MetricsReport(
             requests: fixture.requests,
-            upstreamMetrics: upstreamMetrics,
             pool: fixture.services.pool,
             hub: EventHub(epoch: "e", clock: Moment.monotonic),
             streams: fixture.services.streams,
@@ -108,26 +106,27 @@ import Testing
 
     @Test func countersOfAnUpstreamIncludeDeletedClients() async throws {
         let fixture = try await AccessFixture()
-        let upstreamMetrics = UpstreamMetrics()
+        let upstreamMetrics = fixture.services.pool.upstreamMetrics
         let client = try fixture.services.pool.createClient(ClientSpecification(target: .upstream("demo")))
-        upstreamMetrics.added(client)
         var message = MessageSubmission(text: "hello")
         message.enqueueWhileDisconnected = true
         _ = try client.send(message)
-        upstreamMetrics.serverError(7, on: client.id)
-        upstreamMetrics.happened(.failed(code: 17, message: "no"), on: client.id)
+        upstreamMetrics.serverError(7, on: client)
+        upstreamMetrics.subscriptionError(17, on: client)
         #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
         upstreamMetrics.removed(client.id)
         #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
-        let text = exposition(fixture, upstreamMetrics).text
+        let text = exposition(fixture).text
         #expect(text.contains(#"upstream_messages_total{upstream="demo"} 1"#))
         #expect(text.contains(#"upstream_server_errors_total{upstream="demo",code="7"} 1"#))
         #expect(text.contains(#"upstream_subscription_errors_total{upstream="demo",code="17"} 1"#))
     }
 
-    @Test func inventedCodesAreCountedTogetherInTheEnd() {
-        let upstreamMetrics = UpstreamMetrics()
-        for code in 0..<1_000 { upstreamMetrics.serverError(code, on: ClientID("c")) }
+    @Test func inventedCodesAreCountedTogetherInTheEnd() async throws {
+        let pool = try await AccessFixture().services.pool
+        let upstreamMetrics = pool.upstreamMetrics
+        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        for code in 0..<1_000 { upstreamMetrics.serverError(code, on: client) }
         #expect(upstreamMetrics.errors.sessions.count == 201)
         #expect(upstreamMetrics.errors.sessions.values.reduce(0, +) == 1_000)
     }

@@ -1,9 +1,11 @@
+import Changes
 import EventHub
 internal import GatewayStreaming
 import Primitives
 import SessionCore
 import StreamIO
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -15,9 +17,9 @@ import Testing
     /// A registry over a hub with one subscription, and the feed of one loop.
     private func make() throws -> (hub: EventHub, registry: StreamRegistry, feed: HubShard) {
         let hub = EventHub(epoch: "e") { Moment.monotonic() }
-        hub.take(.clientAdded("c", .connecting))
-        hub.take(.subscriptionAdded("s", properties))
-        hub.take(.carried(subscription: "s", by: "c"))
+        hub.take(.client("c", .added(.connecting)))
+        hub.take(.subscription("s", .added(properties)))
+        hub.take(.subscription("s", .carried(by: "c")))
         let registry = StreamRegistry(hub: hub)
         let loop = try StreamLoop()
         return (hub, registry, registry.makeFeed(for: loop))
@@ -68,7 +70,7 @@ import Testing
         )
         let content = open(stream, in: feed)
         #expect(read(content).text.contains("event: stream\n"))
-        hub.take(.event(.status(.stalled), .client("c")))
+        hub.take(.client("c", .event(.status(.stalled))))
         var news = FeedNews()
         feed.collect(into: &news, now: Moment.monotonic())
         #expect(news.ready.map(\.slot) == [3])

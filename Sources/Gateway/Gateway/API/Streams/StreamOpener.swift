@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import GatewayStreaming
 internal import MicroHTTPD
@@ -20,7 +21,7 @@ struct StreamOpener: Sendable {
         private var known: Set<StreamSource> = []
         var joined: [String: JoinedSubscription] = [:]
         /// The shared subscriptions that were opened for the stream.
-        var opened: Set<String> = []
+        var opened: Set<SubscriptionID> = []
         var clients: [StreamSource: ClientID] = [:]
 
         /// Adds a source, unless it was added before.
@@ -221,7 +222,7 @@ struct StreamOpener: Sendable {
     /// upstream and properties are checked instead.
     private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
         if case .subscription(let subscription) = source,
-            let joined = services.streamResources.entry(id)?.joined[subscription], joined.resource == nil
+            let joined = services.streamResources.entry(id)?.joined[subscription.rawValue], joined.resource == nil
         {
             return try check(.join(upstream: joined.upstream, joined.properties), call)
         }
@@ -253,7 +254,7 @@ struct StreamOpener: Sendable {
             let session = try services.sessionKey(upstream: upstream)
             let key = SharedKey(session: session, properties: properties)
             let joined = try services.coordination.join(key, in: services.pool)
-            if joined.isOpened { acquired.opened.insert(joined.id) }
+            if joined.isOpened { acquired.opened.insert(SubscriptionID(joined.id)) }
             // A source that is named twice is joined once.
             if acquired.joined[joined.id] != nil {
                 services.coordination.leave(joined, in: services.pool)
@@ -266,7 +267,7 @@ struct StreamOpener: Sendable {
                 }
                 acquired.joined[joined.id] = joined
             }
-            source = .subscription(joined.id)
+            source = .subscription(SubscriptionID(joined.id))
         }
         acquired.add(source)
     }
@@ -274,9 +275,9 @@ struct StreamOpener: Sendable {
     /// The dedicated client that an open source keeps in use.
     private func client(of source: StreamSource) -> ClientID? {
         switch source {
-        case .client(let id, _): return ClientID(id)
+        case .client(let id, _): return id
         case .subscription(let id):
-            guard case .dedicated(let client) = services.pool.resource(ResourceID(id))?.home else { return nil }
+            guard case .dedicated(let client) = services.pool.resource(id)?.home else { return nil }
             return client
         }
     }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import JSONText
 internal import SessionCore
@@ -51,8 +52,8 @@ enum StreamQuery {
     static func sources(_ query: Query) throws(Problem) -> [SourceSelector] {
         let refusals = Refusals(.query)
         let existing =
-            query.values("subscription").map { SourceSelector.existing(.subscription($0)) }
-            + query.values("client").map { .existing(.client($0, withSubscriptions: false)) }
+            query.values("subscription").map { SourceSelector.existing(.subscription(SubscriptionID($0))) }
+            + query.values("client").map { .existing(.client(ClientID($0), withSubscriptions: false)) }
         let isJoin = join.contains { query.has($0) }
         var selectors = existing
         if isJoin {
@@ -143,12 +144,12 @@ enum SourceReader {
     private static func source(_ reader: ObjectReader, mayJoin: Bool) -> SourceSelector? {
         if reader.has("subscription") {
             reader.allow(only: ["subscription"])
-            return reader.name("subscription").map { .existing(.subscription($0)) }
+            return reader.name("subscription").map { .existing(.subscription(SubscriptionID($0))) }
         }
         if reader.has("client") {
             reader.allow(only: ["client", "subscriptions"])
             let withSubscriptions = reader.bool("subscriptions") ?? false
-            return reader.name("client").map { .existing(.client($0, withSubscriptions: withSubscriptions)) }
+            return reader.name("client").map { .existing(.client(ClientID($0), withSubscriptions: withSubscriptions)) }
         }
         if mayJoin, reader.has("upstream") { return join(reader) }
         reader.allow(only: [])

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import GatewayStreaming
 internal import JSONText
@@ -64,12 +65,12 @@ struct StreamView {
         json.beginObject()
         switch source {
         case .client(let id, _):
-            json.member("client", id)
-            json.member("status", (pool.client(ClientID(id))?.core.status ?? .disconnected).rawValue)
+            json.member("client", id.rawValue)
+            json.member("status", (pool.client(id)?.core.status ?? .disconnected).rawValue)
         case .subscription(let id):
-            let resource = pool.resource(ResourceID(id))
+            let resource = pool.resource(id)
             let status = resource?.status
-            json.member("subscription", id)
+            json.member("subscription", id.rawValue)
             json.member("client", resource?.client?.id.rawValue)
             json.member("status", resource?.client?.core.status.rawValue)
             json.member("active", status?.isActive ?? false)

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import JSONText
 internal import SessionCore
@@ -23,14 +24,14 @@ struct StreamsResource: Sendable {
         let withSubscriptions = reader.bool("subscriptions", default: false)
         try reader.finish()
         let request = try StreamQuery.request(call, conflates: false)
-        let source = StreamSource.client(call.parameter("id"), withSubscriptions: withSubscriptions)
+        let source = StreamSource.client(ClientID(call.parameter("id")), withSubscriptions: withSubscriptions)
         return try opener.open(request, [.existing(source)], call)
     }
 
     /// `GET /v1/subscriptions/{id}/events`.
     func subscription(_ call: Call) throws -> OperationResult {
         let request = try StreamQuery.request(call)
-        return try opener.open(request, [.existing(.subscription(call.parameter("id")))], call)
+        return try opener.open(request, [.existing(.subscription(SubscriptionID(call.parameter("id"))))], call)
     }
 
     /// `GET /v1/streams/{id}/events`.
@@ -236,7 +237,9 @@ extension StreamResources.Entry {
         var subscriptions: [(String, JoinedSubscription)] = []
         var clients: [ClientID] = []
         for case .subscription(let id) in topics {
-            if let subscription = joined.removeValue(forKey: id) { subscriptions.append((id, subscription)) }
+            if let subscription = joined.removeValue(forKey: id.rawValue) {
+                subscriptions.append((id.rawValue, subscription))
+            }
         }
         for source in self.clients.keys where topics.contains(source.topic) {
             if let client = self.clients.removeValue(forKey: source) { clients.append(client) }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
 internal import SessionPool
@@ -25,14 +26,14 @@ struct SubscriptionsResource: Sendable {
         let home = try home(carrier, call)
         try services.permissions(call).check(properties)
         // The admission is for the subscription with this id.
-        let id = ResourceID(RandomID.make(prefix: "s"))
+        let id = SubscriptionID(RandomID.make(prefix: "s"))
         return try services.coordination.admit(.newSubscription(id, properties), for: call) { _ in
             try create(id, home, properties, isActive: isActive, call)
         }
     }
 
     private func create(
-        _ id: ResourceID?,
+        _ id: SubscriptionID?,
         _ home: SubscriptionHome,
         _ properties: SubscriptionProperties,
         isActive: Bool,

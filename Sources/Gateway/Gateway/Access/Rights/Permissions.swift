@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import JSONText
 internal import SessionCore
@@ -98,12 +99,14 @@ struct Permissions: Sendable {
             try check(properties)
         case .existing(.subscription(let id)):
             try check(.read)
-            guard let resource = pool.resource(ResourceID(id)) else { return try checkElsewhere(subscription: id) }
-            guard sees(resource) else { throw PoolError.unknownSubscription(id) }
+            guard let resource = pool.resource(id) else {
+                return try checkElsewhere(subscription: id.rawValue)
+            }
+            guard sees(resource) else { throw PoolError.unknownSubscription(id.rawValue) }
         case .existing(.client(let id, _)):
             try check(.read)
-            guard let client = pool.client(ClientID(id)) else { return try checkElsewhere(client: id) }
-            guard sees(client) else { throw PoolError.unknownClient(id) }
+            guard let client = pool.client(id) else { return try checkElsewhere(client: id.rawValue) }
+            guard sees(client) else { throw PoolError.unknownClient(id.rawValue) }
             // The events of a pooled client include the outcomes of messages and the subscriptions of other callers.
             guard controls(client) else {
                 throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
@@ -152,7 +155,7 @@ final class ResourceOwners: Sendable {
     func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue] } }
 
     /// The identity of the owner of a subscription; nil if it has none.
-    func owner(of resource: ResourceID) -> String? { owners.withLock { $0[resource.rawValue] } }
+    func owner(of resource: SubscriptionID) -> String? { owners.withLock { $0[resource.rawValue] } }
 
     /// Removes a client.
     func forget(_ client: ClientID) {
@@ -161,7 +164,7 @@ final class ResourceOwners: Sendable {
     }
 
     /// Removes a subscription.
-    func forget(_ resource: ResourceID) {
+    func forget(_ resource: SubscriptionID) {
         let owner = owners.withLock { $0.removeValue(forKey: resource.rawValue) }
         usage.remove(resource.rawValue, of: owner)
         observer.withLock { $0 }?(resource.rawValue)

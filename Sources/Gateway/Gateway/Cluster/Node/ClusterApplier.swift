@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Primitives
 internal import Replication
@@ -11,8 +12,8 @@ struct ClusterApplier: Sendable {
 
     private let hub: EventHub
     var pool: SessionPool?
-    private var clients: Set<String> = []
-    private var subscriptions: Set<String> = []
+    private var clients: Set<ClientID> = []
+    private var subscriptions: Set<SubscriptionID> = []
     private var carried: [String: Carried] = [:]
     /// The windows that are being rebuilt for the next `restart`.
     private var windows: RebuiltWindows?
@@ -29,12 +30,12 @@ struct ClusterApplier: Sendable {
     // MARK: - Hub
 
     /// Applies changes up to a position to the hub.
-    mutating func apply(_ changes: [HubChange], at position: UInt64) {
+    mutating func apply(_ changes: [Change], at position: UInt64) {
         for change in changes { note(change) }
         hub.apply(Self.numbered(changes), at: position)
     }
 
-    private static func numbered(_ changes: [HubChange]) -> [NumberedChange] {
+    private static func numbered(_ changes: [Change]) -> [NumberedChange] {
         changes.enumerated().map { index, change in
             // Only the removal of a large member has more changes than one position has numbers; those after the limit
             // have no events.
@@ -42,21 +43,27 @@ struct ClusterApplier: Sendable {
         }
     }
 
-    private mutating func note(_ change: HubChange) {
+    private mutating func note(_ change: Change) {
         switch change {
-        case .clientAdded(let id, _): clients.insert(id)
-        case .clientRemoved(let id): clients.remove(id)
-        case .subscriptionAdded(let id, _): subscriptions.insert(id)
-        case .subscriptionRemoved(let id): subscriptions.remove(id)
-        case .propertiesChanged, .carried, .activity, .event: break
+        case .client(let id, .added): clients.insert(id)
+        case .client(let id, .removed): clients.remove(id)
+        case .subscription(let id, .added): subscriptions.insert(id)
+        case .subscription(let id, .removed): subscriptions.remove(id)
+        case .client, .subscription: break
         }
     }
 
     /// Begins to rebuild the windows of recent events, from the state at an earlier position on.
     mutating func beginWindows(from ledger: ClusterLedger) {
-        let clients = ledger.clients.sorted { $0.key < $1.key }.map { HubChange.clientAdded($0.key, $0.value.status) }
-        let subscriptions = ledger.subscriptions.sorted { $0.key < $1.key }.flatMap { id, view -> [HubChange] in
-            [.subscriptionAdded(id, view.properties), .carried(subscription: id, by: view.carrier)]
+        let clients = ledger.clients.sorted { $0.key < $1.key }.map { id, client in
+            Change.client(ClientID(id), .added(client.status))
+        }
+        let subscriptions = ledger.subscriptions.sorted { $0.key < $1.key }.flatMap { id, view -> [Change] in
+            let id = SubscriptionID(id)
+            return [
+                .subscription(id, .added(view.properties)),
+                .subscription(id, .carried(by: view.carrier.map { ClientID($0) })),
+            ]
         }
         windows = RebuiltWindows(
             configuration: hub.configuration,
@@ -67,7 +74,7 @@ struct ClusterApplier: Sendable {
     }
 
     /// Applies changes up to a position to the windows that are being rebuilt.
-    mutating func extendWindows(_ changes: [HubChange], at position: UInt64, now: Moment) {
+    mutating func extendWindows(_ changes: [Change], at position: UInt64, now: Moment) {
         windows?.apply(Self.numbered(changes), at: position, now: now)
     }
 
@@ -87,30 +94,31 @@ struct ClusterApplier: Sendable {
     ) {
         let loadedClients = loading?.ledger.clients ?? [:]
         let loadedSubscriptions = loading?.ledger.subscriptions ?? [:]
-        for id in subscriptions.union(kept).sorted() where loadedSubscriptions[id] == nil {
+        let kept = Set(kept.map { SubscriptionID($0) })
+        for id in subscriptions.union(kept).sorted() where loadedSubscriptions[id.rawValue] == nil {
             if kept.contains(id) {
                 hub.adopt(.subscription(id), [])
-                hub.take([.carried(subscription: id, by: nil), .activity(subscription: id, isActive: true)])
+                hub.take([.subscription(id, .carried(by: nil)), .subscription(id, .activity(isActive: true))])
             } else {
-                hub.take(.subscriptionRemoved(id))
+                hub.take(.subscription(id, .removed))
                 subscriptions.remove(id)
             }
         }
         for (id, view) in loadedClients.sorted(by: { $0.key < $1.key }) {
-            hub.adopt(.client(id), [.clientAdded(id, view.status)])
+            let id = ClientID(id)
+            hub.adopt(.client(id), [.client(id, .added(view.status))])
             clients.insert(id)
         }
         for (id, view) in loadedSubscriptions.sorted(by: { $0.key < $1.key }) {
-            let events = loading?.tables[id] ?? []
-            let state: [HubChange] = [
-                .subscriptionAdded(id, view.properties), .carried(subscription: id, by: view.carrier),
-            ]
-            let values = events.map { HubChange.event(.subscription($0), .subscription(id)) }
-            hub.adopt(.subscription(id), state + values + [.activity(subscription: id, isActive: view.isActive)])
+            let values = (loading?.tables[id] ?? []).map { SubscriptionChange.event($0) }
+            let id = SubscriptionID(id)
+            let carried = SubscriptionChange.carried(by: view.carrier.map { ClientID($0) })
+            let state = [.added(view.properties), carried] + values + [.activity(isActive: view.isActive)]
+            hub.adopt(.subscription(id), state.map { .subscription(id, $0) })
             subscriptions.insert(id)
         }
-        for id in clients.sorted() where loadedClients[id] == nil {
-            hub.take(.clientRemoved(id))
+        for id in clients.sorted() where loadedClients[id.rawValue] == nil {
+            hub.take(.client(id, .removed))
             clients.remove(id)
         }
         let rebuilt = withWindows ? windows : nil
@@ -130,8 +138,8 @@ struct ClusterApplier: Sendable {
     func tables(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
         var tables: [String: [SubscriptionEvent]] = [:]
         for (id, view) in ledger.subscriptions where view.isSubscribed {
-            tables[id] = hub.state(of: .subscription(id))?.changes.compactMap { change in
-                if case .event(.subscription(let event), _) = change { event } else { nil }
+            tables[id] = hub.state(of: .subscription(SubscriptionID(id)))?.changes.compactMap { change in
+                if case .subscription(_, .event(let event)) = change { event } else { nil }
             }
         }
         return tables
@@ -148,7 +156,7 @@ struct ClusterApplier: Sendable {
             let session = try Self.session(of: key.upstream, group, in: pool)
             let shared = SharedKey(session: session, properties: key.properties)
             try pool.checkCredits(for: shared)
-            carried[id]?.resource = try pool.joinImplicit(shared, as: ResourceID(id)).resource
+            carried[id]?.resource = try pool.joinImplicit(shared, as: SubscriptionID(id)).resource
             return nil
         } catch {
             return error
@@ -176,9 +184,9 @@ struct ClusterApplier: Sendable {
         let session = try Self.session(of: first.key.upstream, group, in: pool)
         let subscriptions = inherited.topics.map { topic in
             SessionAdoption.Subscription(
-                id: ResourceID(topic.id),
+                id: SubscriptionID(topic.id),
                 number: Int(clamping: topic.number),
-                table: hub.values(of: topic.id) ?? ValueTable(properties: topic.key.properties)
+                table: hub.values(of: SubscriptionID(topic.id)) ?? ValueTable(properties: topic.key.properties)
             )
         }
         let resources = try pool.adopt(

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Logging
 internal import Replication
@@ -49,7 +50,7 @@ extension ClusterNode {
         disconnected()
     }
 
-    private func extendWindows(_ changes: [HubChange], at position: UInt64) {
+    private func extendWindows(_ changes: [Change], at position: UInt64) {
         let now = clock()
         applier.withLock { $0.extendWindows(changes, at: position, now: now) }
     }
@@ -125,7 +126,7 @@ extension ClusterNode {
     func failed(_ id: String, _ error: PoolError) {
         logger.warning("cannot open a shared subscription", metadata: ["error": "\(error)"])
         let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: "\(error)")
-        take(.event(.subscription(failure), .subscription(id)))
+        take(.subscription(SubscriptionID(id), .event(failure)))
     }
 
     // MARK: - Requests to the engine

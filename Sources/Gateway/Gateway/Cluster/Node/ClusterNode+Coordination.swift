@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Replication
 internal import SessionCore
@@ -135,9 +136,9 @@ extension ClusterNode: Coordination {
 }
 
 extension ClusterNode: ChangePublisher {
-    package func take(_ change: HubChange) { take([change]) }
+    package func take(_ change: Change) { take([change]) }
 
-    package func take(_ changes: [HubChange]) {
+    package func take(_ changes: [Change]) {
         countAdoptions(changes)
         let isFirst = outbox.withLock { outbox in
             var isFirst = false
@@ -151,16 +152,16 @@ extension ClusterNode: ChangePublisher {
         if isFirst { wake() }
     }
 
-    func take(_ change: HubChange, number: UInt64) {
+    func take(_ change: Change, number: UInt64) {
         if outbox.withLock({ $0.append(change, number: number) }) { wake() }
     }
 
-    private func countAdoptions(_ changes: [HubChange]) {
-        for change in changes {
+    private func countAdoptions(_ changes: [Change]) {
+        for case .client(let id, let change) in changes {
             switch change {
-            case .clientRemoved(let id): counters.withLock { $0.removed(id) }
-            case .event(.status(let status), .client(let id)): counters.withLock { $0.changed(status, of: id) }
-            default: break
+            case .removed: counters.withLock { $0.removed(id.rawValue) }
+            case .event(.status(let status)): counters.withLock { $0.changed(status, of: id.rawValue) }
+            case .added, .event: break
             }
         }
     }

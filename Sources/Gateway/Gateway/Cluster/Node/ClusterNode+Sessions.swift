@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Logging
 internal import Replication
@@ -8,7 +9,16 @@ internal import SessionPool
 extension ClusterNode {
     // MARK: - Reports of the pool
 
-    func offer(_ session: OfferedSession?, of client: String) {
+    /// Takes a change of the sessions that other members can continue.
+    func take(_ change: SessionChange) {
+        switch change {
+        case .offered(let session, let client): offer(session, of: client.rawValue)
+        case .numbered(let subscription, let number):
+            outbox.withLock { $0.number(subscription.rawValue, number) }
+        }
+    }
+
+    private func offer(_ session: OfferedSession?, of client: String) {
         let offered = session.map { session in
             OfferedUpstreamSession(
                 content: sessionCipher.encrypt(Array("\(session.id) \(session.address)".utf8)),
@@ -18,8 +28,6 @@ extension ClusterNode {
         outbox.withLock { $0.offer(offered, of: client) }
         wake()
     }
-
-    func number(_ id: String, _ number: UInt64) { outbox.withLock { $0.number(id, number) } }
 
     var ownsSessions: Bool {
         let now = clock()
@@ -45,10 +53,10 @@ extension ClusterNode {
             logger.warning("cannot adopt a session of a removed member", metadata: ["error": "\(error)"])
             for topic in inherited.topics {
                 let lost = SubscriptionEvent.unsubscribed(isFinal: false)
-                take(.event(.subscription(lost), .subscription(topic.id)))
-                take(.carried(subscription: topic.id, by: nil))
+                take(.subscription(SubscriptionID(topic.id), .event(lost)))
+                take(.subscription(SubscriptionID(topic.id), .carried(by: nil)))
             }
-            take(.clientRemoved(inherited.client))
+            take(.client(ClientID(inherited.client), .removed))
             for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure) }
         }
     }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Logging
 internal import Primitives
@@ -122,6 +123,17 @@ final class ClusterNode: Sendable {
 
     /// The prepared streams of this member.
     var streams: ClusterStreams? { host.map { ClusterStreams(cluster: self, services: $0.services) } }
+
+    /// Counts what changes say about adopted clients.
+    private func count(_ changes: [Change]) {
+        for case .client(let id, let change) in changes {
+            switch change {
+            case .removed: counters.withLock { $0.removed(id.rawValue) }
+            case .event(.status(let status)): counters.withLock { $0.changed(status, of: id.rawValue) }
+            case .added, .event: break
+            }
+        }
+    }
 
     // MARK: - Running
 

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Replication
 internal import SessionCore

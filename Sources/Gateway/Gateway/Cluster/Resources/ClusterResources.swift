@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import LightstreamerClient
 internal import MicroHTTPD
@@ -120,7 +121,7 @@ struct ClusterResources: Sendable {
 
     /// The specification of a subscription or dedicated client of this member; nil for anything else.
     private func specification(of id: String, _ call: Call, _ operation: Operation) -> ResourceSpecification? {
-        if let resource = services.pool.resource(ResourceID(id)), !resource.isImplicit {
+        if let resource = services.pool.resource(SubscriptionID(id)), !resource.isImplicit {
             return specification(of: resource)
         }
         guard let client = services.pool.client(ClientID(id)), client.isDedicated,
@@ -207,7 +208,7 @@ struct ClusterResources: Sendable {
                 } else {
                     .pooled(try services.sessionKey(upstream: resource.specification.upstream ?? ""))
                 }
-            let id = ResourceID(resource.id)
+            let id = SubscriptionID(resource.id)
             let made = try services.pool.createResource(home: home, properties: view.properties, as: id)
             try services.access.owners.note(made, madeBy: caller)
             if view.isActive { try cluster.activate(made, in: services.pool) }
@@ -247,7 +248,7 @@ struct ClusterResources: Sendable {
 
     /// Releases a resource that another member owns.
     func surrender(_ id: String) {
-        try? services.pool.delete(ResourceID(id))
+        try? services.pool.delete(SubscriptionID(id))
         try? services.pool.deleteClient(ClientID(id))
         cluster.resourceRemoved(id)
     }
@@ -265,7 +266,7 @@ struct InheritedResource: Sendable {
 extension Services {
     /// Whether this process has a client, subscription or stream.
     func has(_ id: String) -> Bool {
-        pool.resource(ResourceID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
+        pool.resource(SubscriptionID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
     }
 }
 
@@ -309,7 +310,7 @@ extension ClusterNode {
             try resources?.inherit(resource)
         } catch {
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
-            if client != nil { take(.clientRemoved(id)) } else { take(.subscriptionRemoved(id)) }
+            take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
             resourceRemoved(id)
             let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
             disown([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))

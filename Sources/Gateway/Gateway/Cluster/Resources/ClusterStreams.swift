@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import GatewayStreaming
 internal import JSONText
@@ -91,7 +92,7 @@ struct ClusterStreams: Sendable {
     }
 
     private func check(_ source: StreamSource, _ definition: StreamDefinition, _ call: Call) throws {
-        if case .subscription(let id) = source, let key = definition.shared[id] {
+        if case .subscription(let id) = source, let key = definition.shared[id.rawValue] {
             return try services.permissions(call).check(.join(upstream: key.upstream, key.properties))
         }
         try services.permissions(call).check(.existing(source))
@@ -131,7 +132,7 @@ struct ClusterStreams: Sendable {
             let id = stream.summary.id
             let joined = services.streamResources.entry(id)?.joined ?? [:]
             let isOfResources = stream.summary.request.sources.contains { source in
-                if case .subscription(let subscription) = source { joined[subscription] == nil } else { true }
+                if case .subscription(let subscription) = source { joined[subscription.rawValue] == nil } else { true }
             }
             if isOfResources { services.streams.close(id, reason: "behind") }
         }
@@ -224,7 +225,7 @@ struct ClusterStreams: Sendable {
     private func add(_ id: String, _ definition: StreamDefinition, of owner: String?) throws {
         guard services.streamResources.entry(id) == nil else { return }
         let selectors = definition.request.sources.map { source -> SourceSelector in
-            guard case .subscription(let topic) = source, let key = definition.shared[topic] else {
+            guard case .subscription(let topic) = source, let key = definition.shared[topic.rawValue] else {
                 return .existing(source)
             }
             return .join(upstream: key.upstream, key.properties)

@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Primitives
 internal import Replication
@@ -26,9 +27,10 @@ extension ClusterNode {
     func hold(_ key: SharedTopicKey) -> (id: String, isNew: Bool) {
         let id = ids.id(of: key)
         state.withLock { $0.machine.hold(id, key) }
-        let isNew = !hub.knows(.subscription(id))
+        let topic = SubscriptionID(id)
+        let isNew = !hub.knows(.subscription(topic))
         if isNew {
-            hub.take([.subscriptionAdded(id, key.properties), .activity(subscription: id, isActive: true)])
+            hub.take([.subscription(topic, .added(key.properties)), .subscription(topic, .activity(isActive: true))])
         }
         wake()
         return (id, isNew)

@@ -1,3 +1,4 @@
+internal import Changes
 internal import MicroHTTPD
 internal import Primitives
 internal import SessionCore

@@ -1,3 +1,4 @@
+import Changes
 import JSONText
 import SessionCore
 import SessionPool

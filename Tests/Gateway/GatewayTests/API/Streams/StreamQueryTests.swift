@@ -1,5 +1,6 @@
 import EventHub
 import SessionCore
+import TestSupport
 import Testing
 
 @testable import Gateway

@@ -1,3 +1,4 @@
+import Changes
 import EventHub
 import JSONText
 import SessionCore
@@ -24,9 +25,9 @@ import Testing
     private static let quotes = "upstream=demo&mode=RAW&items=a&fields=b"
 
     /// Confirms a subscription, as its server may do at once.
-    private func confirm(_ id: String) {
+    private func confirm(_ id: SubscriptionID) {
         let event = SubscriptionEvent.subscribed(itemCount: 7, fieldCount: 1, keyPosition: nil, commandPosition: nil)
-        fixture.hub.take(.event(.subscription(event), .subscription(id)))
+        fixture.hub.take(.subscription(id, .event(event)))
     }
 
     @Test func streamReceivesAllEventsOfASubscriptionThatItOpened() {
@@ -135,7 +136,7 @@ import Testing
             ]
         )
         #expect(shown()?.last == ["client": .string(client), "status": "DISCONNECTED"])
-        let resource = try #require(fixture.services.pool.resource(ResourceID(subscription)))
+        let resource = try #require(fixture.services.pool.resource(SubscriptionID(subscription)))
         resource.apply(.failed(code: 21, message: "bad group"))
         resource.left()
         #expect(

@@ -1,3 +1,4 @@
+import Changes
 import EventHub
 internal import GatewayStreaming
 import JSONText
@@ -30,7 +31,7 @@ struct Fixture {
         services = Services(
             current: LiveConfiguration(configuration),
             access: access,
-            pool: SessionPool(configuration: configuration.pool, sink: HubSink(hub: hub), logger: logger),
+            pool: SessionPool(configuration: configuration.pool, sink: HubSink(publisher: hub), logger: logger),
             streams: StreamRegistry(hub: hub),
             streamResources: StreamResources(),
             timers: TimerQueue(clock: Moment.monotonic),
@@ -62,7 +63,7 @@ struct Fixture {
     }
 
     /// The first events of the stream at a target, which the HTTP server opens after `meanwhile`.
-    func events(_ target: String, _ meanwhile: (_ subscription: String) -> Void) -> String {
+    func events(_ target: String, _ meanwhile: (_ subscription: SubscriptionID) -> Void) -> String {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         let request = HTTPRequest(method: "GET", rawPath: parts[0], rawQuery: parts.count > 1 ? parts[1] : nil)
         guard case .stream(_, let stream) = host.decide(request, later: { _ in }) else { return "" }

@@ -1,3 +1,4 @@
+import Changes
 import MicroHTTPD
 import SessionPool
 import Testing

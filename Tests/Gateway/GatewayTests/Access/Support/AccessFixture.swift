@@ -37,7 +37,7 @@ struct AccessFixture {
         let control = AccessControl(access, tickets: tickets, clock: { time.moment }, wallTime: { time.wall })
         _ = try await control.load(access)
         let hub = EventHub(epoch: "e", clock: { time.moment })
-        let sink = HubSink(hub: hub, owners: control.owners)
+        let sink = HubSink(publisher: hub, owners: control.owners)
         services = Services(
             current: LiveConfiguration(configuration),
             access: control,

@@ -1,3 +1,4 @@
+import Changes
 import MicroHTTPD
 import Replication
 import SessionCore
@@ -103,7 +104,7 @@ import Testing
             await fixture.settle()
             for id in ids {
                 let active = fixture.members.filter { member in
-                    member.services.pool.resource(ResourceID(id))?.status.isActive ?? false
+                    member.services.pool.resource(SubscriptionID(id))?.status.isActive ?? false
                 }
                 #expect(active.count == 1)
             }

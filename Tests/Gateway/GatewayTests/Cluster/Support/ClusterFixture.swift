@@ -154,7 +154,7 @@ struct ClusterMember {
             wallTime: { time.wall }
         )
         _ = try await control.load(configuration.access)
-        let sink = HubSink(hub: node, owners: control.owners)
+        let sink = HubSink(publisher: node, owners: control.owners)
         let pool = SessionPool(configuration: configuration.pool, sink: sink, logger: logger)
         node.attach(pool)
         services = Services(

@@ -1,4 +1,6 @@
+internal import Changes
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import EventHub
@@ -9,19 +11,19 @@ internal import Testing
 
     private func makeHarness() -> HubHarness { HubHarness(epoch: "e1", numbering: .given) }
 
-    private func event(_ event: SubscriptionEvent, _ id: String = "s") -> HubChange {
-        .event(.subscription(event), .subscription(id))
+    private func event(_ event: SubscriptionEvent, _ id: SubscriptionID = "s") -> Change {
+        .subscription(id, .event(event))
     }
 
-    private func added(_ id: String = "s") -> [HubChange] {
+    private func added(_ id: SubscriptionID = "s") -> [Change] {
         [
-            .clientAdded("c", .connectedWSStreaming), .subscriptionAdded(id, quotes),
-            .carried(subscription: id, by: "c"),
+            .client("c", .added(.connectedWSStreaming)), .subscription(id, .added(quotes)),
+            .subscription(id, .carried(by: "c")),
             event(quotes.subscribed, id),
         ]
     }
 
-    private func apply(_ changes: [HubChange], at position: UInt64, from index: UInt16 = 0, to harness: HubHarness) {
+    private func apply(_ changes: [Change], at position: UInt64, from index: UInt16 = 0, to harness: HubHarness) {
         let numbered = changes.enumerated().map { NumberedChange(index: index + UInt16($0), change: $1) }
         harness.hub.apply(numbered, at: position)
     }
@@ -85,7 +87,7 @@ internal import Testing
         }
         let streams = try [first, second].map { try $0.open(.subscription("s")) }
         for harness in [first, second] {
-            apply([event(update("2")), .event(.status(.stalled), .client("c"))], at: 4, to: harness)
+            apply([event(update("2")), .client("c", .event(.status(.stalled)))], at: 4, to: harness)
             harness.pass()
         }
         let events = try streams.map { try $0.events.dropFirst().map { [$0.name, $0.id ?? "", "\($0.data)"] } }
@@ -96,7 +98,7 @@ internal import Testing
     @Test func readersOfATopicGetTheStateThatItAdopts() throws {
         let (first, second) = (makeHarness(), makeHarness())
         apply(added() + [event(update("1"))], at: 3, to: first)
-        second.hub.adopt(.subscription("s"), [.subscriptionAdded("s", quotes)])
+        second.hub.adopt(.subscription("s"), [.subscription("s", .added(quotes))])
         let stream = try second.open(.subscription("s"))
         second.hub.apply([], at: 3)
         second.hub.adopt(.subscription("s"), try #require(first.hub.state(of: .subscription("s"))).changes)

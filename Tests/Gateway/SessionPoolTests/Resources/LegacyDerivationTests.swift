@@ -1,8 +1,9 @@
+internal import Changes
 internal import Primitives
 internal import SessionCore
 internal import Testing
 
-@testable import EventHub
+@testable import SessionPool
 
 @Suite struct LegacyDerivationTests {
     @Test func sessionStartIsReportedOnceAndSilenceAtStartAndEnd() {
@@ -12,11 +13,11 @@ internal import Testing
             .disconnectedTryingRecovery, .connectedWSPolling,
         ]
         #expect(
-            statuses.flatMap { derivation.events(for: .status($0)) }
+            statuses.flatMap { derivation.events(forStatus: $0) }
                 == [.sessionStarted(polling: false), .activityWarning(true), .activityWarning(false)]
         )
-        #expect(derivation.events(for: .property(name: "sessionId", value: .null)).isEmpty)
-        #expect(derivation.events(for: .status(.connectedHTTPPolling)) == [.sessionStarted(polling: true)])
+        derivation.sessionEnded()
+        #expect(derivation.events(forStatus: .connectedHTTPPolling) == [.sessionStarted(polling: true)])
     }
 
     @Test func receivedBytesAreReportedOnceASecond() {
@@ -30,7 +31,7 @@ internal import Testing
         _ = derivation.received(bytes: 10, at: .zero)
         let early = derivation.received(bytes: 20, at: .zero + .milliseconds(1))
         #expect(early == nil)
-        #expect(derivation.events(for: .status(.stalled)) == [.bytesReceived(20), .activityWarning(true)])
-        #expect(derivation.events(for: .status(.connectedWSStreaming)) == [.activityWarning(false)])
+        #expect(derivation.events(forStatus: .stalled) == [.bytesReceived(20), .activityWarning(true)])
+        #expect(derivation.events(forStatus: .connectedWSStreaming) == [.activityWarning(false)])
     }
 }

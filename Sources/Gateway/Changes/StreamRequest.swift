@@ -1,5 +1,3 @@
-package import SessionCore
-
 /// The format of the events of a stream.
 package enum EventFormat: Sendable, Hashable, CaseIterable {
     /// `text/event-stream`, by the rules of the WHATWG.
@@ -22,7 +20,7 @@ package struct StreamRequest: Sendable {
     package var sources: [StreamSource]
     /// The subscriptions that were opened for this stream. A stream of no other sources starts with their first events,
     /// also if it is opened later.
-    package var opened: Set<String> = []
+    package var opened: Set<SubscriptionID> = []
     /// The format of the events.
     package var format: EventFormat = .serverSentEvents
     /// Whether unread events of a late reader are conflated. False: every event is delivered, within a window.
@@ -41,23 +39,13 @@ package struct StreamRequest: Sendable {
     package init(sources: [StreamSource]) { self.sources = sources }
 }
 
-/// The outcome of the opening of a stream.
-package enum ResumeOutcome: String, Sendable, CaseIterable {
-    /// The request had no id of a last event, or a malformed one.
-    case fresh
-    /// All events after the last one are delivered, none twice.
-    case resumed
-    /// Events were missed; a fresh snapshot follows.
-    case gap
-}
-
 /// A source of a stream's events.
 package enum StreamSource: Hashable, Sendable {
     /// The events of one subscription, and the `status` and `server-error` of the client that carries it.
-    case subscription(String)
+    case subscription(SubscriptionID)
     /// A client's own events; with subscriptions, in their true order, also those of all its subscriptions, present
     /// and future.
-    case client(String, withSubscriptions: Bool)
+    case client(ClientID, withSubscriptions: Bool)
 
     /// The topic that the source is about.
     package var topic: TopicID {
@@ -66,20 +54,4 @@ package enum StreamSource: Hashable, Sendable {
         case .client(let id, _): .client(id)
         }
     }
-}
-
-/// The state of a stream at a moment.
-package struct StreamSummary: Sendable {
-    /// The stream's id.
-    package let id: String
-    /// Its request; `sources` are the present ones.
-    package let request: StreamRequest
-    /// When it was opened.
-    package let openedAt: Moment
-    /// The outcome of its opening; nil until it is open.
-    package let outcome: ResumeOutcome?
-    /// The reason for which it is being closed; nil while it is not.
-    package let closeReason: String?
-    /// Its totals.
-    package let figures: StreamFigures
 }

@@ -1,13 +1,3 @@
-/// The id of a subscription resource, as REST shows it.
-package struct ResourceID: Hashable, Sendable, CustomStringConvertible {
-    /// The id.
-    package let rawValue: String
-    /// Wraps an id.
-    package init(_ rawValue: String) { self.rawValue = rawValue }
-    /// The id.
-    package var description: String { rawValue }
-}
-
 /// Generates ids that cannot be guessed: a letter for the kind, then 80 random bits in base 32.
 package enum RandomID {
     private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
@@ -27,14 +17,4 @@ package enum RandomID {
 
     /// The character of ids for the lowest five bits of a number.
     package static func character(of bits: UInt64) -> UInt8 { alphabet[Int(bits & 31)] }
-}
-
-/// The id of a client of the pool, as REST shows it.
-package struct ClientID: Hashable, Sendable, CustomStringConvertible {
-    /// The id.
-    package let rawValue: String
-    /// Wraps an id.
-    package init(_ rawValue: String) { self.rawValue = rawValue }
-    /// The id.
-    package var description: String { rawValue }
 }

@@ -1,16 +1,19 @@
+internal import Changes
 internal import LightstreamerClient
-internal import SessionCore
-internal import SessionPool
 internal import Synchronization
 
 /// Counts the work of clients by upstream, including deleted clients: the counters never decrease.
-final class UpstreamMetrics: Sendable {
+package final class UpstreamMetrics: Sendable {
     /// The counters of one upstream.
-    struct UpstreamCounters: Sendable {
-        var sessions: UInt64 = 0
-        var reconnects: UInt64 = 0
-        var updates: UInt64 = 0
-        var messages: UInt64 = 0
+    package struct UpstreamCounters: Sendable {
+        /// Sessions that were opened.
+        package fileprivate(set) var sessions: UInt64 = 0
+        /// Attempts to reconnect.
+        package fileprivate(set) var reconnects: UInt64 = 0
+        /// Updates received.
+        package fileprivate(set) var updates: UInt64 = 0
+        /// Messages sent.
+        package fileprivate(set) var messages: UInt64 = 0
 
         fileprivate mutating func add(_ counters: ClientCounters) {
             sessions &+= counters.sessions
@@ -21,11 +24,11 @@ final class UpstreamMetrics: Sendable {
     }
 
     /// An error code of an upstream.
-    struct ErrorKey: Hashable, Sendable {
+    package struct ErrorKey: Hashable, Sendable {
         /// The upstream.
-        let upstream: String
+        package let upstream: String
         /// The code; `other` after too many different ones.
-        let code: String
+        package let code: String
     }
 
     private struct State {
@@ -57,24 +60,17 @@ final class UpstreamMetrics: Sendable {
     }
 
     /// Counts a session that the server refused or closed.
-    func serverError(_ code: Int, on id: ClientID) {
-        state.withLock { state in
-            let upstream = state.clients[id].map(Self.name) ?? Self.unnamed
-            Self.count(code, upstream, in: &state.serverErrors)
-        }
+    func serverError(_ code: Int, on client: PooledClient) {
+        state.withLock { Self.count(code, Self.name(of: client), in: &$0.serverErrors) }
     }
 
-    /// Handles an event of a subscription; refusals are counted.
-    func happened(_ event: SubscriptionEvent, on id: ClientID) {
-        guard case .failed(let code, _) = event else { return }
-        state.withLock { state in
-            let upstream = state.clients[id].map(Self.name) ?? Self.unnamed
-            Self.count(code, upstream, in: &state.subscriptionErrors)
-        }
+    /// Counts a subscription that the server refused.
+    func subscriptionError(_ code: Int, on client: PooledClient) {
+        state.withLock { Self.count(code, Self.name(of: client), in: &$0.subscriptionErrors) }
     }
 
     /// The counters by upstream, sorted by name.
-    var upstreamMetrics: [(upstream: String, tally: UpstreamCounters)] {
+    package var upstreamMetrics: [(upstream: String, tally: UpstreamCounters)] {
         let (clients, past) = state.withLock { (Array($0.clients.values), $0.past) }
         var upstreamMetrics = past
         for client in clients {
@@ -84,12 +80,12 @@ final class UpstreamMetrics: Sendable {
     }
 
     /// The errors of sessions and of subscriptions.
-    var errors: (sessions: [ErrorKey: UInt64], subscriptions: [ErrorKey: UInt64]) {
+    package var errors: (sessions: [ErrorKey: UInt64], subscriptions: [ErrorKey: UInt64]) {
         state.withLock { ($0.serverErrors, $0.subscriptionErrors) }
     }
 
     /// The upstream of a client.
-    static func name(of client: PooledClient) -> String { client.upstream ?? unnamed }
+    package static func name(of client: PooledClient) -> String { client.upstream ?? unnamed }
 
     private static func count(_ code: Int, _ upstream: String, in errors: inout [ErrorKey: UInt64]) {
         var key = ErrorKey(upstream: upstream, code: "\(code)")
