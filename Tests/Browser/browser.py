@@ -106,9 +106,96 @@ class Page:
             pathlib.Path(folder, f"{name}.png").write_bytes(base64.b64decode(data))
 
 
+class Browser:
+    """A browser with any number of tabs."""
+
+    def __init__(self, port):
+        self.port = port
+        self.control = Connection(self.version()["webSocketDebuggerUrl"])
+
+    def version(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json/version", timeout=5) as answer:
+            return json.load(answer)
+
+    def targets(self):
+        """The pages and workers of the browser."""
+        return self.control.call("Target.getTargets")["targetInfos"]
+
+    def tab(self, address):
+        """A new page at an address, which may not have loaded yet."""
+        target = self.control.call("Target.createTarget", url=address)["targetId"]
+        return Tab(self, target)
+
+    def close(self):
+        self.control.close()
+
+
+class Connection:
+    """Calls of the DevTools protocol over one socket."""
+
+    def __init__(self, address):
+        self.socket = connect(address, max_size=None)
+        self.serial = 0
+
+    def call(self, method, **parameters):
+        self.serial += 1
+        self.socket.send(json.dumps({"id": self.serial, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self.socket.recv(timeout=PATIENCE))
+            if message.get("id") == self.serial:
+                if "error" in message:
+                    raise RuntimeError(message["error"])
+                return message["result"]
+
+    def close(self):
+        self.socket.close()
+
+
+class Tab(Page):
+    """A page among others of its browser."""
+
+    def __init__(self, browser, target):
+        self.browser = browser
+        self.target = target
+        super().__init__(connect(f"ws://127.0.0.1:{browser.port}/devtools/page/{target}", max_size=None))
+
+    def close(self):
+        """Closes the tab as a user does."""
+        self.browser.control.call("Target.closeTarget", targetId=self.target)
+        self.socket.close()
+
+    def kill(self):
+        """Ends the process of the page, as the system does with one that takes too much memory."""
+        self.serial += 1
+        self.socket.send(json.dumps({"id": self.serial, "method": "Page.crash", "params": {}}))
+        with contextlib.suppress(Exception):
+            while json.loads(self.socket.recv(timeout=PATIENCE)).get("method") != "Inspector.targetCrashed":
+                pass
+        self.close()
+
+
 @contextlib.contextmanager
 def opened(address):
     """A page of a browser of its own."""
+    with started(address) as port:
+        with connect(page_socket(port, time.monotonic() + PATIENCE), max_size=None) as socket:
+            yield Page(socket)
+
+
+@contextlib.contextmanager
+def browsing():
+    """A browser of its own, for pages in several tabs."""
+    with started("about:blank") as port:
+        browser = Browser(port)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextlib.contextmanager
+def started(address):
+    """A browser; gives the port of its DevTools."""
     binary = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])))
     deadline = time.monotonic() + PATIENCE
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
@@ -118,9 +205,7 @@ def opened(address):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
         try:
-            url = page_socket(devtools_port(profile, browser, deadline), deadline)
-            with connect(url, max_size=None) as socket:
-                yield Page(socket)
+            yield devtools_port(profile, browser, deadline)
         finally:
             browser.terminate()
             browser.wait()

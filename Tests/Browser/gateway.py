@@ -4,6 +4,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 
@@ -33,6 +34,15 @@ def get(address, key=None):
 def post(address, text):
     with urllib.request.urlopen(urllib.request.Request(address, data=text.encode()), timeout=10) as answer:
         return answer.read().decode()
+
+
+def delete(address):
+    """Deletes a resource, unless it is gone already."""
+    try:
+        urllib.request.urlopen(urllib.request.Request(address, method="DELETE"), timeout=10)
+    except urllib.error.HTTPError as error:
+        if error.code != 404:
+            raise
 
 
 def streams(address, key=None):

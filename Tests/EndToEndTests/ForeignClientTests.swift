@@ -68,7 +68,7 @@ internal import Testing
     func pagesAndExamplesWork() async throws {
         let scripts = [
             // The longest first.
-            "Browser/docs.py", "Browser/dashboard_recovery.py", "Browser/dashboard_views.py",
+            "Browser/module.py", "Browser/docs.py", "Browser/dashboard_recovery.py", "Browser/dashboard_views.py",
             "Browser/accessibility.py", "Examples/check.py", "Terminal/watch.py", "Browser/dashboard_access.py",
         ]
         let binary = try GatewayProcess.binary("lightstreamer-gateway").path

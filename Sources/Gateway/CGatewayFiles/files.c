@@ -94,8 +94,23 @@ static const unsigned char base_css[] = {
 static const unsigned char codes_json[] = {
 #embed "../Gateway/Resources/codes.json"
 };
+static const unsigned char gateway_elements_js[] = {
+#embed "../Gateway/Resources/Module/gateway-elements.js"
+};
+static const unsigned char gateway_hub_js[] = {
+#embed "../Gateway/Resources/Module/gateway-hub.js"
+};
+static const unsigned char gateway_react_d_ts[] = {
+#embed "../Gateway/Resources/Module/gateway-react.d.ts"
+};
+static const unsigned char gateway_react_js[] = {
+#embed "../Gateway/Resources/Module/gateway-react.js"
+};
+static const unsigned char gateway_d_ts[] = {
+#embed "../Gateway/Resources/Module/gateway.d.ts"
+};
 static const unsigned char gateway_js[] = {
-#embed "../Gateway/Resources/gateway.js"
+#embed "../Gateway/Resources/Module/gateway.js"
 };
 static const unsigned char icon_svg[] = {
 #embed "../Gateway/Resources/icon.svg"
@@ -140,6 +155,11 @@ static const struct cgf_file files[] = {
     FILE("docs.js", docs_js),
     FILE("base.css", base_css),
     FILE("codes.json", codes_json),
+    FILE("gateway-elements.js", gateway_elements_js),
+    FILE("gateway-hub.js", gateway_hub_js),
+    FILE("gateway-react.d.ts", gateway_react_d_ts),
+    FILE("gateway-react.js", gateway_react_js),
+    FILE("gateway.d.ts", gateway_d_ts),
     FILE("gateway.js", gateway_js),
     FILE("icon.svg", icon_svg),
     FILE("Members.md", members_md),

@@ -33,6 +33,7 @@ struct StaticFile: Sendable {
         switch name.split(separator: ".").last {
         case "html": "text/html; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"
+        case "ts": "application/typescript; charset=utf-8"
         case "css": "text/css; charset=utf-8"
         case "svg": "image/svg+xml"
         case "yaml": "application/yaml"
@@ -43,7 +44,7 @@ struct StaticFile: Sendable {
     }
 }
 
-/// The files that are part of the binary: the contract, the dashboard and the API page.
+/// The files that are part of the binary: the contract, the module for browsers, the dashboard and the API page.
 struct EmbeddedFiles: Sendable {
     /// The files of this program.
     static let shared = EmbeddedFiles()

@@ -1,0 +1,199 @@
+// Elements over gateway.js: live data in one line of HTML.
+//
+//   <script type="module" src="https://gateway.example.com/assets/gateway-elements.js"></script>
+//   <ls-value upstream="demo" item="item1" field="last_price"></ls-value>
+//   <ls-table upstream="demo" items="item1,item2" fields="stock_name,last_price" caption="Quotes"></ls-table>
+//
+// Without the attribute `gateway` the gateway is the one that this module came from. An application that has a token sets
+// `LsElement.connection = (url) => connect(url, { token })`.
+
+import { connect } from "./gateway.js";
+
+const gateways = new Map();
+const home = new URL(import.meta.url).origin;
+const members = [
+  "upstream", "feed", "mode", "items", "item-group", "fields", "field-schema", "data-adapter", "selector", "requested-snapshot",
+  "requested-max-frequency", "command-second-level-fields", "command-second-level-data-adapter",
+];
+const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(`
+  :host { display: inline-block; color: var(--ls-color, inherit); font: var(--ls-font, inherit); }
+  :host(ls-table) { display: block; overflow-x: auto; }
+  [data-state=stale], [data-state=reconnecting] { opacity: var(--ls-stale-opacity, 0.55); }
+  .problem { color: var(--ls-problem-color, #b3261e); }
+  table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+  caption { text-align: start; font-weight: 600; padding-block: 0.3em; }
+  th, td { text-align: start; padding: var(--ls-cell-padding, 0.25em 0.75em); border-block-end: 1px solid var(--ls-line, #8884); }
+  .changed { animation: changed var(--ls-flash-time, 0.6s); }
+  @keyframes changed { from { background: var(--ls-flash, #ffd54a88); } }
+  @media (prefers-reduced-motion: reduce) { .changed { animation: none; } }
+`);
+
+/** What both elements have: a subscription that follows the attributes, drawn at most once a frame. */
+export class LsElement extends HTMLElement {
+  static connection = (url) => connect(url);
+
+  static get observedAttributes() { return [...members, "gateway", "item", "field", "caption", "bound"]; }
+
+  #handle = null;
+  #frame = 0;
+  #isDue = false;
+
+  constructor() {
+    super();
+    this.attachShadow({ mode: "open" }).adoptedStyleSheets = [sheet];
+  }
+
+  get spec() {
+    const spec = { mode: "MERGE" };
+    for (const name of members) if (this.hasAttribute(name)) spec[camel(name)] = this.getAttribute(name);
+    return spec;
+  }
+
+  connectedCallback() { this.#follow(); }
+  disconnectedCallback() { this.#end(); }
+
+  attributeChangedCallback() {
+    if (!this.isConnected || this.#isDue) return;
+    // Once for all attributes that change together.
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      if (this.isConnected) this.#follow();
+    });
+  }
+
+  #follow() {
+    this.#end();
+    const url = this.getAttribute("gateway") ?? home;
+    if (!gateways.has(url)) gateways.set(url, LsElement.connection(url));
+    const draw = () => { this.#frame ||= requestAnimationFrame(() => { this.#frame = 0; if (this.#handle) this.draw(this.#handle); }); };
+    this.#handle = gateways.get(url).subscribe(this.spec, { change: draw, state: draw, bound: Number(this.getAttribute("bound")) || undefined });
+    draw();
+  }
+
+  #end() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#handle?.close();
+    this.#handle = null;
+  }
+
+  /** Shows a state: in words where there is no value yet, as a description otherwise. */
+  mark(element, { state, reason }) {
+    element.dataset.state = state;
+    element.title = state === "open" ? "" : [state, reason].filter(Boolean).join(": ");
+  }
+}
+
+/** `<ls-value>`: one field of one item. */
+class LsValue extends LsElement {
+  #text = document.createElement("output");
+
+  constructor() {
+    super();
+    this.shadowRoot.append(this.#text);
+  }
+
+  get spec() { return { ...super.spec, items: [this.getAttribute("item")], fields: [this.getAttribute("field")] }; }
+
+  draw({ rows, state }) {
+    const value = rows.get(this.getAttribute("item"))?.[this.getAttribute("field")];
+    const text = value ?? (state.state === "open" ? "–" : state.state === "refused" ? "✕" : "…");
+    this.mark(this.#text, state);
+    this.#text.classList.toggle("problem", state.state === "refused");
+    if (this.#text.textContent === text) return;
+    this.#text.textContent = text;
+    this.#text.classList.remove("changed");
+    void this.#text.offsetWidth;
+    this.#text.classList.add("changed");
+  }
+}
+
+/** `<ls-table>`: a row for each item, key or event. The columns are the fields. */
+class LsTable extends LsElement {
+  #table = document.createElement("table");
+  #caption = this.#table.createCaption();
+  #head = this.#table.createTHead().insertRow();
+  #body = this.#table.createTBody();
+  #problem = document.createElement("p");
+  #lines = new Map();
+  #columns = "";
+
+  constructor() {
+    super();
+    this.#problem.className = "problem";
+    this.#problem.setAttribute("role", "status");
+    this.shadowRoot.append(this.#table, this.#problem);
+  }
+
+  draw({ table, state, spec }) {
+    this.mark(this.#table, state);
+    this.#caption.textContent = this.getAttribute("caption") ?? "";
+    this.#caption.hidden = !this.hasAttribute("caption");
+    const { state: word, reason, problem } = state;
+    this.#problem.textContent = word === "open" || word === "connecting" ? "" : [reason ?? word, problem?.cure].filter(Boolean).join(" ");
+    const rows = this.#rows(table);
+    const names = [...spec.fields ?? [], ...spec.commandSecondLevelFields ?? []];
+    const columns = [...new Set(names.length ? names : rows.flatMap(([, , fields]) => Object.keys(fields)))]
+      .filter((name) => spec.mode !== "COMMAND" || (name !== "key" && name !== "command"));
+    if (this.#columns !== columns.join()) {
+      this.#columns = columns.join();
+      this.#lines.clear();
+      this.#body.replaceChildren();
+      this.#head.replaceChildren(...[spec.mode === "COMMAND" ? "key" : "item", ...columns].map((name) => this.#heading(name, "col")));
+    }
+    this.#update(rows, columns);
+  }
+
+  /** The rows as `[id, heading, fields]`. */
+  #rows(table) {
+    if (table.items) return [...table.items].flatMap(([item, rows]) => [...rows].map(([key, fields]) => [`${item}\n${key}`, key, fields]));
+    if (Array.isArray(table.rows)) return table.rows.slice(-table.bound).reverse().map((row) => [row, row.item ?? String(row.itemPos), row.fields]);
+    return [...table.rows].map(([item, fields]) => [item, item, fields]);
+  }
+
+  #heading(text, scope) {
+    const cell = document.createElement("th");
+    cell.scope = scope;
+    cell.textContent = text;
+    return cell;
+  }
+
+  #update(rows, columns) {
+    const present = new Set(rows.map(([id]) => id));
+    for (const [id, line] of this.#lines) {
+      if (present.has(id)) continue;
+      line.remove();
+      this.#lines.delete(id);
+    }
+    let before = null;
+    for (const [id, heading, fields] of rows) {
+      let line = this.#lines.get(id);
+      const isNew = !line;
+      if (isNew) {
+        line = document.createElement("tr");
+        line.append(this.#heading(heading, "row"), ...columns.map(() => document.createElement("td")));
+        this.#lines.set(id, line);
+      }
+      columns.forEach((name, index) => this.#show(line.cells[index + 1], fields[name] ?? "", isNew));
+      const place = before ? before.nextSibling : this.#body.firstChild;
+      if (line !== place) this.#body.insertBefore(line, place);
+      before = line;
+    }
+  }
+
+  #show(cell, text, isNew) {
+    if (cell.textContent === text) return;
+    cell.textContent = text;
+    if (isNew) return;
+    cell.classList.remove("changed");
+    void cell.offsetWidth;
+    cell.classList.add("changed");
+  }
+}
+
+customElements.define("ls-value", LsValue);
+customElements.define("ls-table", LsTable);
