@@ -149,8 +149,8 @@ import Testing
             ),
             .subscription(
                 SubscriptionSourceState(
-                    id: "s2",
-                    client: "c1",
+                    id: SubscriptionID("s2"),
+                    client: ClientID("c1"),
                     status: .connectedWSStreaming,
                     isActive: true,
                     lastError: nil,
