@@ -95,7 +95,7 @@ let gateway: [Target] = [
         [
             "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
             "Primitives",
-            "GatewayStreaming", "Replication", "EngineNATS", "MicroHTTPD", "CGatewayFiles", logging, nioCore,
+            "GatewayStreaming", "MicroHTTPD", "CGatewayFiles", logging, nioCore,
             asyncHTTPClient, heapModule, crypto, yams,
             .product(name: "Configuration", package: "swift-configuration"),
             .product(name: "JWTKit", package: "jwt-kit"),
@@ -113,6 +113,14 @@ let gateway: [Target] = [
 let cluster: [Target] = [
     module("Replication", in: "Cluster", ["Changes", "SessionCore", "Primitives", "JSONText"]),
     module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText"]),
+    module(
+        "GatewayCluster",
+        in: "Cluster",
+        [
+            "Changes", "Gateway", "Replication", "EngineNATS", "EventHub", "GatewayStreaming", "JSONText", "MicroHTTPD",
+            "LightstreamerClient", "Primitives", "SessionCore", "SessionPool", "StreamIO", logging, crypto,
+        ]
+    ),
     library("CNATS", in: "Cluster", pkgConfig: "libnats", package: "libnats-dev"),
 ]
 
@@ -127,8 +135,8 @@ let programs: [Target] = [
     .executableTarget(
         name: "GatewayCLI",
         dependencies: [
-            "Gateway", "DemoServer", "LightstreamerClient", "SessionCore", "JSONText", logging, nioCore, nioSSL,
-            asyncHTTPClient,
+            "Gateway", "GatewayCluster", "DemoServer", "LightstreamerClient", "SessionCore", "JSONText", logging,
+            nioCore, nioSSL, asyncHTTPClient,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
@@ -177,7 +185,8 @@ let allTests: [Target] = [
         "GatewayTests",
         in: "Gateway",
         [
-            "Changes", "Gateway", "GatewayStreaming", "EventHub", "JSONText", "LightstreamerClient", "MicroHTTPD",
+            "Changes", "Gateway", "GatewayCluster", "GatewayStreaming", "EventHub", "JSONText", "LightstreamerClient",
+            "MicroHTTPD",
             "Primitives",
             "Replication", "SessionCore", "SessionPool", "StreamIO", "TestSupport", logging,
         ]

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DemoServer
 internal import Gateway
+internal import GatewayCluster
 internal import Logging
 
 /// `demo`: a gateway and an embedded Lightstreamer server with seeded data, ready for the first `curl`.
@@ -54,7 +55,9 @@ struct DemoCommand: AsyncParsableCommand {
         demo: (host: String, port: Int),
         logger: Logger
     ) -> GatewayService {
-        GatewayService(gateway: Gateway(configuration: configuration, logger: logger)) { port in
+        GatewayService(
+            gateway: Gateway(configuration: configuration, logger: logger, coordination: Clustering.coordination)
+        ) { port in
             StandardOutput.write(
                 "gateway: \(ProcessServices.url(of: configuration, port: port))\n"
                     + "demo-server: \(ProcessServices.url(host: demo.host, port: demo.port))\n"

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Gateway
+internal import GatewayCluster
 internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
@@ -22,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try options.configuration()
         let logger = LogOptions.start(configuration.log)
         for warning in options.warnings(about: configuration) { logger.warning("\(warning)") }
-        let gateway = Gateway(configuration: configuration, logger: logger)
+        let gateway = Gateway(configuration: configuration, logger: logger, coordination: Clustering.coordination)
         let service = GatewayService(gateway: gateway) { port in
             StandardOutput.write("gateway: \(ProcessServices.url(of: configuration, port: port))\n")
         }

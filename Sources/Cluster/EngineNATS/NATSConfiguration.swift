@@ -13,11 +13,11 @@ package struct NATSConfiguration: Sendable, Equatable {
     package var authoritiesFile: String?
     package var certificateFile: String?
     package var keyFile: String?
-    /// How long frames are kept. Default 60 s.
+    /// How long frames are kept.
     package var window = Duration.seconds(60)
-    /// How many bytes of frames are kept. Default 1 GiB.
+    /// How many bytes of frames are kept.
     package var windowBytes = 1 << 30
-    /// The number of servers of the engine that store the log. Default 1.
+    /// The number of servers of the engine that store the log.
     package var copies = 1
 
     /// A configuration without credentials.

@@ -30,8 +30,17 @@ package final class Gateway: Sendable {
     /// How long a stop waits for the notification of the other members.
     private static let leaveTime = Duration.seconds(1)
 
+    /// Makes the coordination of a gateway with its hub; nil for a gateway that runs alone.
+    package typealias MakeCoordination = @Sendable (GatewayConfiguration, EventHub, Logger) -> (any Coordination)?
+
     /// A gateway that is not running yet.
-    package init(configuration: GatewayConfiguration, logger: Logger) {
+    ///
+    /// - Parameter coordination: Makes the coordination; by default the gateway runs alone.
+    package init(
+        configuration: GatewayConfiguration,
+        logger: Logger,
+        coordination makeCoordination: MakeCoordination = { _, _, _ in nil }
+    ) {
         self.logger = logger
         let current = LiveConfiguration(configuration)
         let (requests, daemon) = (RequestMetrics(), RunningDaemon())
@@ -44,7 +53,7 @@ package final class Gateway: Sendable {
         )
         self.hub = hub
         let coordination: any Coordination =
-            ClusterNode(configuration, hub: hub, logger: logger) ?? SingleProcess(hub: hub, clock: Moment.monotonic)
+            makeCoordination(configuration, hub, logger) ?? SingleProcess(hub: hub, clock: Moment.monotonic)
         self.coordination = coordination
         let access = AccessControl(configuration.access, tickets: coordination.tickets)
         self.access = access
@@ -145,19 +154,19 @@ package final class Gateway: Sendable {
 }
 
 /// A signal that is set once; any number of tasks may wait for it.
-struct StopSignal: Sendable {
+package struct StopSignal: Sendable {
     private let stream: AsyncStream<Never>
     private let source: AsyncStream<Never>.Continuation
 
-    init() {
+    package init() {
         (stream, source) = AsyncStream.makeStream(of: Never.self)
     }
 
     /// Sets the signal.
-    func set() { source.finish() }
+    package func set() { source.finish() }
 
     /// Waits for the signal, or for cancellation.
-    func wait() async {
+    package func wait() async {
         for await _ in stream {}
     }
 }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// `Permissions` decides which resources the caller sees.
 package final class AccessControl: Sendable {
     /// The owners of clients and subscriptions.
-    let owners = ResourceOwners()
+    package let owners = ResourceOwners()
     /// Tickets, each of which opens one stream.
     let tickets: any Tickets
     /// The number of open streams of each caller.
@@ -138,11 +138,11 @@ package final class AccessControl: Sendable {
 }
 
 /// An access configuration with the objects that are made from it. All requests share it, and it does not change.
-final class AccessPolicy: Sendable {
+package final class AccessPolicy: Sendable {
     /// The configuration.
-    let configuration: AccessConfiguration
+    package let configuration: AccessConfiguration
     /// The API keys.
-    let keys: APIKeys
+    package let keys: APIKeys
     /// Nil while tokens are not accepted, and before `load`.
     let verifier: TokenVerifier?
     /// Whether callers need no credentials.
@@ -159,7 +159,7 @@ final class AccessPolicy: Sendable {
     }
 
     /// A digest of what makes the credential of an identity valid, with its rights: equal in every process.
-    func digest(of identity: String?) -> [UInt8] {
+    package func digest(of identity: String?) -> [UInt8] {
         guard let identity else { return [] }
         let line = TokenVerifier.isIdentity(identity) ? configuration.webTokens.line : keys.line(of: identity) ?? ""
         return KeyHash.digest(of: "\(identity) \(line)")
@@ -262,11 +262,18 @@ extension AccessControl: Middleware {
 }
 
 /// The caller of a request.
-struct Caller: Sendable, Equatable {
+package struct Caller: Sendable, Equatable {
     /// `key:` and the name of a key, or `jwt:` and the subject of a token; nil without authentication.
-    var identity: String?
+    package var identity: String?
     /// The rights of the caller.
-    var rights = Rights.all
+    package var rights = Rights.all
     /// The time at which the rights expire, in seconds since 1970; nil: never.
-    var expiry: Double?
+    package var expiry: Double?
+
+    /// A caller from its parts; by default one without authentication.
+    package init(identity: String? = nil, rights: Rights = .all, expiry: Double? = nil) {
+        self.identity = identity
+        self.rights = rights
+        self.expiry = expiry
+    }
 }

@@ -151,7 +151,7 @@ final class TicketStore: Sendable {
 }
 
 /// What a request for a stream asks for: a ticket reopens the stream that it has opened, and no other one.
-struct StreamTarget: Sendable, Equatable {
+package struct StreamTarget: Sendable, Equatable {
     /// A digest of path and query, without the ticket and the id of the last event.
     let digest: [UInt8]
     /// Whether the request names the last event that its client has read.
@@ -173,11 +173,11 @@ struct StreamTarget: Sendable, Equatable {
         isResumed = !(last ?? "").isEmpty
     }
 
-    static func == (left: StreamTarget, right: StreamTarget) -> Bool { left.digest == right.digest }
+    package static func == (left: StreamTarget, right: StreamTarget) -> Bool { left.digest == right.digest }
 }
 
 /// The use of a ticket by a request.
-struct TicketRedemption: Sendable {
+package struct TicketRedemption: Sendable {
     /// The hash of the ticket.
     let hash: [UInt8]
     /// The stream that the request asks for.

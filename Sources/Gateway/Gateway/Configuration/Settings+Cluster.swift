@@ -1,12 +1,10 @@
-internal import EngineNATS
-
 /// The settings of a cluster of several gateways.
 extension Settings {
     static let cluster: [Setting] = engine + log
 
     private static let engine: [Setting] = {
         let member = SettingGroup("cluster.", \.cluster, effect: .restart)
-        let engine = SettingGroup("cluster.", \.cluster.nats, effect: .restart)
+        let engine = SettingGroup("cluster.", \.cluster.connection, effect: .restart)
         return [
             member.choice(
                 "engine",
@@ -46,7 +44,7 @@ extension Settings {
 
     private static let log: [Setting] = {
         let member = SettingGroup("cluster.", \.cluster, effect: .restart)
-        let engine = SettingGroup("cluster.", \.cluster.nats, effect: .restart)
+        let engine = SettingGroup("cluster.", \.cluster.connection, effect: .restart)
         return [
             engine.integer(
                 "copies",

@@ -1,16 +1,16 @@
-internal import Changes
-internal import EventHub
-internal import JSONText
+package import Changes
+package import EventHub
+package import JSONText
 internal import MicroHTTPD
 internal import SessionCore
-internal import SessionPool
-internal import StreamIO
+package import SessionPool
+package import StreamIO
 
 /// The one door between a gateway and the other gateways that behave as one with it.
 ///
 /// Handlers ask the same questions in both forms: `SingleProcess`, whose answers are trivial, and the clustered form, whose
 /// answers come from an ordered log. A handler does not know which form it has.
-protocol Coordination: AnyObject, Sendable {
+package protocol Coordination: AnyObject, Sendable {
     // MARK: Place
 
     /// Performs a request here, or has the gateway perform it that has its resource. A request with an
@@ -89,7 +89,7 @@ protocol Coordination: AnyObject, Sendable {
 }
 
 /// The resources that a gateway serves at a moment.
-enum Contact: Sendable {
+package enum Contact: Sendable {
     /// All resources.
     case all
     /// Shared subscriptions of its own streams only.
@@ -99,7 +99,7 @@ enum Contact: Sendable {
 }
 
 /// The figures of a coordination, for operators.
-protocol CoordinationFigures: Sendable {
+package protocol CoordinationFigures: Sendable {
     /// Writes the metrics.
     func write(to text: inout MetricsText)
 
@@ -108,7 +108,7 @@ protocol CoordinationFigures: Sendable {
 }
 
 /// Where the pool of a gateway publishes changes.
-protocol ChangePublisher: ChangeSink {
+package protocol ChangePublisher: ChangeSink {
     /// Publishes an event of a shared subscription from the data notification of this number.
     func take(_ change: Change, number: UInt64)
 
@@ -121,5 +121,5 @@ protocol ChangePublisher: ChangeSink {
 
 extension Problem {
     /// This gateway has no contact to the other gateways, which have to decide about a request.
-    static let notInContact = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
+    package static let notInContact = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
 }

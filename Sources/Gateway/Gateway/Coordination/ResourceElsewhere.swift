@@ -1,10 +1,10 @@
-internal import SessionCore
+package import SessionCore
 internal import SessionPool
 
 /// A client or subscription of any gateway, as the other gateways know it: enough to decide which callers may see it.
-struct ResourceElsewhere: Sendable {
+package struct ResourceElsewhere: Sendable {
     /// Its kind.
-    enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// A subscription that streams share.
         case shared(SubscriptionProperties)
         /// A subscription that a request created; `isDedicated`: on a dedicated client.
@@ -16,7 +16,7 @@ struct ResourceElsewhere: Sendable {
     }
 
     /// The id.
-    let id: String
+    package let id: String
     /// Its kind.
     let kind: Kind
     /// Its upstream; nil where it is not known.
@@ -24,12 +24,21 @@ struct ResourceElsewhere: Sendable {
     /// The identity of the caller that created it; nil: none.
     let owner: String?
     /// Its place in the order of creation.
-    let madeAt: UInt64
+    package let madeAt: UInt64
+
+    /// A description from its parts.
+    package init(id: String, kind: Kind, upstream: String?, owner: String?, madeAt: UInt64) {
+        self.id = id
+        self.kind = kind
+        self.upstream = upstream
+        self.owner = owner
+        self.madeAt = madeAt
+    }
 }
 
 extension Permissions {
     /// Whether a resource of any gateway may be visible to the caller; the gateway that has it makes the final decision.
-    func sees(_ resource: ResourceElsewhere) -> Bool {
+    package func sees(_ resource: ResourceElsewhere) -> Bool {
         if caller.rights.reachesOverAll { return true }
         switch resource.kind {
         case .shared(let properties):
@@ -47,14 +56,14 @@ extension Permissions {
     }
 
     /// Refuses a subscription that another gateway has. One that the caller must not see is treated as unknown.
-    func checkElsewhere(subscription id: String) throws {
+    package func checkElsewhere(subscription id: String) throws {
         guard let resource = coordination.resourceElsewhere(id), sees(resource) else {
             throw PoolError.unknownSubscription(id)
         }
     }
 
     /// Refuses a client that another gateway has. One that the caller must not see is treated as unknown.
-    func checkElsewhere(client id: String) throws {
+    package func checkElsewhere(client id: String) throws {
         guard let resource = coordination.resourceElsewhere(id), sees(resource) else {
             throw PoolError.unknownClient(id)
         }

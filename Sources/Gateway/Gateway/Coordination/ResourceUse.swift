@@ -1,9 +1,9 @@
-internal import Changes
-internal import SessionCore
-internal import SessionPool
+package import Changes
+package import SessionCore
+package import SessionPool
 
 /// What a request is about to use, and may do only within the limits of its caller, of the gateway and of the upstreams.
-enum ResourceUse: Sendable {
+package enum ResourceUse: Sendable {
     /// The shared subscriptions among the sources of a stream of a caller.
     case sources([SourceSelector], of: Caller)
     /// A new subscription of the caller of the request.
@@ -17,13 +17,13 @@ enum ResourceUse: Sendable {
 }
 
 /// The permission for a request to begin.
-protocol Admission: Sendable {
+package protocol Admission: Sendable {
     /// The request does not begin to use anything else. May be called again.
     func end()
 }
 
 /// A change of a resource of this gateway that other gateways may have to know.
-enum ResourceChange: Sendable {
+package enum ResourceChange: Sendable {
     /// A prepared stream is no longer open.
     case streamClosed(String)
     /// A prepared stream was not opened in time.
@@ -41,15 +41,30 @@ enum ResourceChange: Sendable {
 }
 
 /// A shared subscription that a stream joined.
-struct JoinedSubscription: Sendable {
+package struct JoinedSubscription: Sendable {
     /// The id.
-    let id: String
+    package let id: String
     /// The name of its upstream.
-    let upstream: String
+    package let upstream: String
     /// Its properties.
-    let properties: SubscriptionProperties
+    package let properties: SubscriptionProperties
     /// The subscription in the pool of this process; nil: another gateway may have it.
     let resource: SubscriptionResource?
     /// Whether it was opened by this call.
     let isOpened: Bool
+
+    /// A joined subscription from its parts.
+    package init(
+        id: String,
+        upstream: String,
+        properties: SubscriptionProperties,
+        resource: SubscriptionResource?,
+        isOpened: Bool
+    ) {
+        self.id = id
+        self.upstream = upstream
+        self.properties = properties
+        self.resource = resource
+        self.isOpened = isOpened
+    }
 }

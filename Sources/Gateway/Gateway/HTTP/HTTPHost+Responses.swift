@@ -45,7 +45,7 @@ extension HTTPHost {
     }
 
     /// Logs the error that a response with an `internal` problem does not show.
-    func logUnexpectedError(of response: borrowing Response, _ record: CallRecord) {
+    package func logUnexpectedError(of response: borrowing Response, _ record: CallRecord) {
         if let error = response.unexpectedError { logger.error("\(error)", metadata: metadata(record)) }
     }
 

@@ -6,8 +6,8 @@ internal import SessionPool
 
 /// Handles every HTTP request: routing, middleware, idempotency, errors, common headers, metrics and log.
 package final class HTTPHost: HTTPHandler {
-    let services: Services
-    let router: Router
+    package let services: Services
+    package let router: Router
     let middlewares: [any Middleware]
     let requests: RequestMetrics
     let logger: Logger

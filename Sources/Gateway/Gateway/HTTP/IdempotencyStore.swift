@@ -5,7 +5,7 @@ internal import Synchronization
 /// The responses to requests with an `Idempotency-Key`, so that a repeated POST is performed once.
 ///
 /// Bounded by number, bytes and time. When it is full, the oldest responses are dropped; no request is rejected.
-final class IdempotencyStore: Sendable {
+package final class IdempotencyStore: Sendable {
     /// How to proceed with a request.
     enum Decision: Sendable {
         /// The key is new: perform the request, then call `finished`.
@@ -19,13 +19,13 @@ final class IdempotencyStore: Sendable {
     }
 
     /// The scope of a key: one caller with its rights, and one path.
-    struct Key: Hashable, Sendable {
+    package struct Key: Hashable, Sendable {
         /// The caller and its rights; nil without authentication.
-        let caller: String?
+        package let caller: String?
         /// The path, as sent.
-        let path: String
+        package let path: String
         /// The key.
-        let key: String
+        package let key: String
 
         fileprivate var byteCount: Int { (caller ?? "").utf8.count + path.utf8.count + key.utf8.count }
     }
@@ -123,17 +123,17 @@ extension IdempotencyStore {
         }
     }
 
-    static let inProgress = Problem(
+    package static let inProgress = Problem(
         .idempotencyConflict,
         detail: "The first request with this key is still being processed."
     )
-    static let otherRequest = Problem(
+    package static let otherRequest = Problem(
         .idempotencyConflict,
         detail: "The key was used for a request with another body."
     )
 
     /// The key of a POST; nil if it has none.
-    static func key(of call: Call, _ method: Operation.Method) throws(Problem) -> Key? {
+    package static func key(of call: Call, _ method: Operation.Method) throws(Problem) -> Key? {
         guard method == .post, let header = call.header("Idempotency-Key") else { return nil }
         guard (1...255).contains(header.utf8.count) else {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")

@@ -1,23 +1,23 @@
 internal import Changes
 internal import EventHub
-internal import GatewayStreaming
-internal import LightstreamerClient
+package import GatewayStreaming
+package import LightstreamerClient
 internal import Logging
 internal import SessionCore
-internal import SessionPool
+package import SessionPool
 
 /// The services that handlers use. An object, because every handler of every request refers to it.
-final class Services: Sendable {
+package final class Services: Sendable {
     /// The current configuration.
     let current: LiveConfiguration
     /// Authentication and authorization.
-    let access: AccessControl
+    package let access: AccessControl
     /// The upstream sessions and subscriptions.
-    let pool: SessionPool
+    package let pool: SessionPool
     /// The open streams.
-    let streams: StreamRegistry
+    package let streams: StreamRegistry
     /// The resources of streams.
-    let streamResources: StreamResources
+    package let streamResources: StreamResources
     /// The timers of waiting requests.
     let timers: TimerQueue
     /// The number of waiting requests of each caller.
@@ -33,7 +33,7 @@ final class Services: Sendable {
     /// The metrics as Prometheus text.
     let metrics: @Sendable () -> String
     /// The time.
-    let clock: @Sendable () -> Moment
+    package let clock: @Sendable () -> Moment
     /// The door to the other gateways that behave as one with this one.
     let coordination: any Coordination
 
@@ -75,7 +75,7 @@ extension Services {
 /// Lookup of the resources that requests name. Resources that the caller may not see are reported as unknown.
 extension Services {
     /// The permissions of the caller of a request.
-    func permissions(_ call: Call) -> Permissions {
+    package func permissions(_ call: Call) -> Permissions {
         Permissions(caller: call.caller, owners: access.owners, pool: pool, coordination: coordination)
     }
 

@@ -1,115 +1,115 @@
 /// The metrics of a cluster.
 extension MetricNames {
-    static let clusterConnected = Metric(
+    package static let clusterConnected = Metric(
         .gauge,
         prefix + "cluster_connected",
         "1 while there is a connection to the engine of the cluster."
     )
-    static let clusterDegraded = Metric(
+    package static let clusterDegraded = Metric(
         .gauge,
         prefix + "cluster_degraded",
         "1 while the gateway serves its own readers alone, because the engine of the cluster is away."
     )
-    static let clusterServing = Metric(
+    package static let clusterServing = Metric(
         .gauge,
         prefix + "cluster_serving",
         "1 while the gateway belongs to the cluster and opens streams."
     )
-    static let clusterMembers = Metric(.gauge, prefix + "cluster_members", "Members of the cluster.")
-    static let clusterOwned = Metric(
+    package static let clusterMembers = Metric(.gauge, prefix + "cluster_members", "Members of the cluster.")
+    package static let clusterOwned = Metric(
         .gauge,
         prefix + "cluster_subscriptions_owned",
         "Shared subscriptions that this member holds upstream for all members."
     )
-    static let clusterPosition = Metric(
+    package static let clusterPosition = Metric(
         .gauge,
         prefix + "cluster_position",
         "The position up to which the log is applied."
     )
-    static let clusterLag = Metric(
+    package static let clusterLag = Metric(
         .gauge,
         prefix + "cluster_lag_frames",
         "Frames that are in the log and not applied yet."
     )
-    static let clusterLagSeconds = Metric(
+    package static let clusterLagSeconds = Metric(
         .gauge,
         prefix + "cluster_lag_seconds",
         "For how long frames of the log have been missing."
     )
-    static let clusterOutbox = Metric(
+    package static let clusterOutbox = Metric(
         .gauge,
         prefix + "cluster_outbox_bytes",
         "Bytes of records that wait for the engine."
     )
-    static let clusterDiffers = Metric(
+    package static let clusterDiffers = Metric(
         .gauge,
         prefix + "cluster_configuration_differs",
         "Members whose upstreams or access rules differ from those of this one."
     )
-    static let clusterFrames = Metric(
+    package static let clusterFrames = Metric(
         .counter,
         prefix + "cluster_frames_total",
         labels: ["direction"],
         "Frames that were appended to the log, appended again, and applied from it."
     )
-    static let clusterFramesIgnored = Metric(
+    package static let clusterFramesIgnored = Metric(
         .counter,
         prefix + "cluster_frames_ignored_total",
         labels: ["verdict"],
         "Frames of the log that were ignored: repeated ones, and stale ones of removed members or earlier epochs."
     )
-    static let clusterFramesFetched = Metric(
+    package static let clusterFramesFetched = Metric(
         .counter,
         prefix + "cluster_frames_fetched_total",
         "Frames that the engine did not deliver and that were fetched from the log, also to join."
     )
-    static let clusterFrameEvents = Metric(
+    package static let clusterFrameEvents = Metric(
         .histogram,
         prefix + "cluster_frame_events",
         "Changes of clients and subscriptions, most of them events, in each frame that was applied."
     )
-    static let clusterAppendSeconds = Metric(
+    package static let clusterAppendSeconds = Metric(
         .histogram,
         prefix + "cluster_append_seconds",
         "Time from the first sending of a frame of this member until it was read from the log."
     )
-    static let clusterEpochs = Metric(
+    package static let clusterEpochs = Metric(
         .counter,
         prefix + "cluster_epochs_total",
         labels: ["cause"],
         "Epochs that started in the log, or that this member entered with a loaded state; each is a gap on all streams."
     )
-    static let clusterTakeovers = Metric(
+    package static let clusterTakeovers = Metric(
         .counter,
         prefix + "cluster_takeovers_total",
         "Shared subscriptions that this member took over from one that was removed."
     )
-    static let clusterRemovals = Metric(
+    package static let clusterRemovals = Metric(
         .counter,
         prefix + "cluster_removed_members_total",
         labels: ["cause"],
         "Members that left by themselves, or were removed because they were silent, this one included."
     )
-    static let clusterFailoverSeconds = Metric(
+    package static let clusterFailoverSeconds = Metric(
         .histogram,
         prefix + "cluster_failover_seconds",
         "Time from the last heartbeat of a silent member until its subscriptions had new owners here; "
             + "members that leave by themselves are not measured."
     )
-    static let clusterAdoptions = Metric(
+    package static let clusterAdoptions = Metric(
         .counter,
         prefix + "cluster_adoptions_total",
         labels: ["outcome"],
         "Upstream sessions of removed members that this member resumed, that the server refused to continue, "
             + "that were abandoned before, or whose adoption failed."
     )
-    static let clusterCalls = Metric(
+    package static let clusterCalls = Metric(
         .counter,
         prefix + "cluster_calls_total",
         labels: ["outcome"],
         "Calls with requests for other members: answered, timed-out, unreachable, failed, or abandoned by the client."
     )
-    static let clusterCredits = Metric(
+    package static let clusterCredits = Metric(
         .gauge,
         prefix + "cluster_credits",
         labels: ["upstream", "kind"],

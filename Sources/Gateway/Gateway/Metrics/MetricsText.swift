@@ -1,17 +1,17 @@
 /// Writes metrics in the Prometheus text format, version 0.0.4.
-struct MetricsText {
+package struct MetricsText {
     /// The text written so far.
     private(set) var text = ""
     private var isOpen: Metric?
 
     /// Writes one sample. The samples of a metric must follow one another.
-    mutating func write(_ metric: Metric, labels: [String] = [], _ value: Double) {
+    package mutating func write(_ metric: Metric, labels: [String] = [], _ value: Double) {
         open(metric)
         line(metric.name, metric, labels, value)
     }
 
     /// Writes one sample that is a whole number.
-    mutating func write(_ metric: Metric, labels: [String] = [], _ value: some BinaryInteger) {
+    package mutating func write(_ metric: Metric, labels: [String] = [], _ value: some BinaryInteger) {
         write(metric, labels: labels, Double(value))
     }
 
@@ -21,7 +21,13 @@ struct MetricsText {
     ///   - bounds: The upper bounds of the buckets, except for the last bucket, which has none.
     ///   - counts: The count of each bucket, not cumulated.
     ///   - sum: The sum of the measurements.
-    mutating func write(_ metric: Metric, labels: [String] = [], bounds: [Double], counts: [UInt64], sum: Double) {
+    package mutating func write(
+        _ metric: Metric,
+        labels: [String] = [],
+        bounds: [Double],
+        counts: [UInt64],
+        sum: Double
+    ) {
         open(metric)
         var total: UInt64 = 0
         for (index, count) in counts.enumerated() {
@@ -34,7 +40,7 @@ struct MetricsText {
     }
 
     /// Writes the description of a metric, also of one without samples.
-    mutating func open(_ metric: Metric) {
+    package mutating func open(_ metric: Metric) {
         guard isOpen != metric else { return }
         isOpen = metric
         text += "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"

@@ -2,6 +2,7 @@ import Replication
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterResourceQuotasTests {
     private static let client = #"{"upstream":"demo","connect":false}"#

@@ -2,6 +2,7 @@ import MicroHTTPD
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 /// What a member with `cluster.onEngineLoss: local` does while the engine is away.
 @Suite(.timeLimit(.minutes(2))) struct EngineLossTests {

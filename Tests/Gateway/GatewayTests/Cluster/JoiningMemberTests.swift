@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct JoiningMemberTests {
     private let source = StreamSource.client("c", withSubscriptions: false)

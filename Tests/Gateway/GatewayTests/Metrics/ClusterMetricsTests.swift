@@ -5,6 +5,7 @@ import SessionPool
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 @testable import Replication
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterMetricsTests {

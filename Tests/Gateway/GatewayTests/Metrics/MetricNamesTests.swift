@@ -9,6 +9,7 @@ import SessionCore
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 @testable import SessionPool
 
 @Suite struct MetricNamesTests {

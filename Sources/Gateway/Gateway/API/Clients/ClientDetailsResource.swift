@@ -3,8 +3,13 @@ internal import LightstreamerClient
 internal import SessionPool
 
 /// `/v1/clients/{id}/details`: the connection details.
-struct ClientDetailsResource: Sendable {
+package struct ClientDetailsResource: Sendable {
     let services: Services
+
+    /// An instance over the services.
+    package init(services: Services) {
+        self.services = services
+    }
 
     /// `GET /v1/clients/{id}/details`.
     func get(_ call: Call) throws -> OperationResult {
@@ -12,7 +17,7 @@ struct ClientDetailsResource: Sendable {
     }
 
     /// `PATCH /v1/clients/{id}/details`. Checks validity first, then rights, then the state of the client.
-    func patch(_ call: Call) throws -> OperationResult {
+    package func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         reader.allow(

@@ -4,8 +4,13 @@ internal import LightstreamerClient
 internal import SessionPool
 
 /// `/v1/clients`: upstream sessions.
-struct ClientsResource: Sendable {
+package struct ClientsResource: Sendable {
     let services: Services
+
+    /// An instance over the services.
+    package init(services: Services) {
+        self.services = services
+    }
 
     /// `GET /v1/clients`.
     func list(_ call: Call) throws -> OperationResult {
@@ -28,7 +33,7 @@ struct ClientsResource: Sendable {
     }
 
     /// `POST /v1/clients`.
-    func create(_ call: Call) throws -> OperationResult {
+    package func create(_ call: Call) throws -> OperationResult {
         let reader = try RequestBody.reader(of: call)
         let specification = specification(reader)
         let connects = reader.bool("connect") ?? true

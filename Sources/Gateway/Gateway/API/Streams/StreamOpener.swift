@@ -1,28 +1,33 @@
-internal import Changes
+package import Changes
 internal import EventHub
 internal import GatewayStreaming
 internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
-internal import StreamIO
+package import StreamIO
 
 /// Opens streams: acquires their sources and releases them at the end.
-struct StreamOpener: Sendable {
+package struct StreamOpener: Sendable {
     /// How long a prepared stream is kept while it is not open.
     static let preparedLifetime = Duration.seconds(60)
     /// The stream of a response to `HEAD`: the HTTP server sends the head without a length and never opens the stream.
-    static let headOnly = AdmittedStream(id: "") { _ in }
+    package static let headOnly = AdmittedStream(id: "") { _ in }
 
     let services: Services
 
+    /// An instance over the services.
+    package init(services: Services) {
+        self.services = services
+    }
+
     /// Sources, and the resources to release when a stream no longer needs them.
-    struct AcquiredSources {
-        private(set) var sources: [StreamSource] = []
+    package struct AcquiredSources {
+        package private(set) var sources: [StreamSource] = []
         private var known: Set<StreamSource> = []
-        var joined: [String: JoinedSubscription] = [:]
+        package var joined: [String: JoinedSubscription] = [:]
         /// The shared subscriptions that were opened for the stream.
         var opened: Set<SubscriptionID> = []
-        var clients: [StreamSource: ClientID] = [:]
+        package var clients: [StreamSource: ClientID] = [:]
 
         /// Adds a source, unless it was added before.
         mutating func add(_ source: StreamSource) {
@@ -36,7 +41,7 @@ struct StreamOpener: Sendable {
     }
 
     /// Finds or joins sources without checks: all or none. They count towards the quotas of `owner`.
-    func acquire(_ selectors: [SourceSelector], for owner: Caller) throws -> AcquiredSources {
+    package func acquire(_ selectors: [SourceSelector], for owner: Caller) throws -> AcquiredSources {
         var acquired = AcquiredSources()
         do {
             for selector in selectors { try acquire(selector, in: &acquired, owner) }
@@ -48,7 +53,7 @@ struct StreamOpener: Sendable {
     }
 
     /// Releases the sources of a stream of a caller.
-    func release(
+    package func release(
         _ joined: [String: JoinedSubscription],
         _ clients: [StreamSource: ClientID],
         of owner: String?
@@ -126,7 +131,7 @@ struct StreamOpener: Sendable {
     private static let replaced = "replaced"
 
     /// Removes a prepared stream if it is not opened in time from now on.
-    func expire(_ id: String) {
+    package func expire(_ id: String) {
         guard let period = services.streamResources.entry(id)?.period else { return }
         services.timers.schedule(after: Self.preparedLifetime, runsAtStop: false) {
             let entry = services.streamResources.remove(id) { !$0.isOpen && $0.period == period }
@@ -198,14 +203,14 @@ struct StreamOpener: Sendable {
     }
 
     /// The response if the limit of streams is reached.
-    static func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Response {
+    package static func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Response {
         let problem = Problem(.unavailable, detail: "The maximum of \(limit) streams \(whose) is open.")
         return try closing("stream-limit", problem, call)
     }
 
     /// The response if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
     /// gets a stream with one `closing` event; other clients get the problem.
-    static func closing(
+    package static func closing(
         _ reason: String,
         _ problem: Problem,
         _ call: Call,

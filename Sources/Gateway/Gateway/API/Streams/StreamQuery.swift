@@ -1,10 +1,10 @@
-internal import Changes
+package import Changes
 internal import EventHub
 internal import JSONText
-internal import SessionCore
+package import SessionCore
 
 /// Reads the query of a stream.
-enum StreamQuery {
+package enum StreamQuery {
     /// The parameters of every stream.
     static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId"]
     /// The further parameters of `GET /v1/stream`.
@@ -21,7 +21,7 @@ enum StreamQuery {
     static let greatestFrequency = 1_000_000.0
 
     /// The settings of a stream, without its sources.
-    static func request(_ call: Call, conflates: Bool = true) throws(Problem) -> StreamRequest {
+    package static func request(_ call: Call, conflates: Bool = true) throws(Problem) -> StreamRequest {
         var reader = QueryReader(call.query)
         var request = StreamRequest(sources: [])
         let format = reader.word("format", of: ["sse", "ndjson"])
@@ -94,7 +94,7 @@ enum StreamQuery {
 }
 
 /// A source as a request names it.
-enum SourceSelector: Sendable, Equatable {
+package enum SourceSelector: Sendable, Equatable {
     /// An existing source.
     case existing(StreamSource)
     /// A shared subscription to join.

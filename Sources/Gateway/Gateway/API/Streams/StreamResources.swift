@@ -1,22 +1,22 @@
-internal import Changes
+package import Changes
 internal import EventHub
-internal import SessionCore
+package import SessionCore
 internal import SessionPool
 internal import Synchronization
 
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
 /// dedicated clients that they keep in use, and the requests of prepared streams.
-final class StreamResources: Sendable {
+package final class StreamResources: Sendable {
     /// One stream.
-    struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The shared subscriptions that it joined, by id.
-        var joined: [String: JoinedSubscription] = [:]
+        package var joined: [String: JoinedSubscription] = [:]
         /// The clients that it keeps in use, one entry for each source.
-        var clients: [StreamSource: ClientID] = [:]
+        package var clients: [StreamSource: ClientID] = [:]
         /// The request of a prepared stream; nil for a stream that was opened directly.
-        var prepared: StreamRequest?
+        package var prepared: StreamRequest?
         /// Whether it is open.
-        var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
+        package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
         /// Whether a request has deleted it. An open one ends once its client has read its last event.
         fileprivate var isDeleted = false
         /// Counts openings and endings.
@@ -24,7 +24,7 @@ final class StreamResources: Sendable {
         /// When it was created.
         var madeAt: Moment
         /// The identity of its creator; nil without authentication.
-        var owner: String?
+        package var owner: String?
         /// Its position in the order of creation.
         fileprivate var ordinal: UInt64 = 0
 
@@ -32,7 +32,7 @@ final class StreamResources: Sendable {
         var period: Period { Period(ordinal: ordinal, changes: changes) }
 
         /// An entry without resources.
-        init(prepared: StreamRequest? = nil, madeAt: Moment, owner: String? = nil) {
+        package init(prepared: StreamRequest? = nil, madeAt: Moment, owner: String? = nil) {
             self.prepared = prepared
             self.madeAt = madeAt
             self.owner = owner
@@ -68,17 +68,17 @@ final class StreamResources: Sendable {
     }
 
     /// The entry of a stream; nil also for one that was deleted and has not ended.
-    func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id].flatMap { $0.isDeleted ? nil : $0 } } }
+    package func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id].flatMap { $0.isDeleted ? nil : $0 } } }
 
     /// The ids of all streams that were not deleted, oldest first.
-    var ids: [String] {
+    package var ids: [String] {
         let entries = state.withLock { $0.entries.filter { !$0.value.isDeleted } }
         return entries.sorted { $0.value.ordinal < $1.value.ordinal }.map(\.key)
     }
 
     /// Adds a stream; false if there is one with this id.
     @discardableResult
-    func add(_ id: String, _ entry: Entry) -> Bool {
+    package func add(_ id: String, _ entry: Entry) -> Bool {
         state.withLock { state in
             guard state.entries[id] == nil else { return false }
             var entry = entry
@@ -121,7 +121,7 @@ final class StreamResources: Sendable {
 
     /// Removes a prepared stream that another gateway owns, and returns its entry. An open one loses its
     /// request only: it is removed when it ends.
-    func surrender(_ id: String) -> Entry? {
+    package func surrender(_ id: String) -> Entry? {
         _ = change(id) { $0.prepared = nil }
         return remove(id) { $0.prepared == nil && !$0.isOpen }
     }

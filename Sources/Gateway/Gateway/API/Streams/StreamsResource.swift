@@ -5,7 +5,7 @@ internal import SessionCore
 internal import SessionPool
 
 /// `/v1/stream`, `/v1/streams` and the `…/events` of clients and subscriptions.
-struct StreamsResource: Sendable {
+package struct StreamsResource: Sendable {
     let services: Services
 
     private var opener: StreamOpener { StreamOpener(services: services) }
@@ -147,7 +147,7 @@ struct StreamsResource: Sendable {
     }
 
     /// The caller has reached its limit of open and prepared streams.
-    static func overLimit(_ limit: Int) -> Problem {
+    package static func overLimit(_ limit: Int) -> Problem {
         let detail = "The maximum number of \(limit) streams for these credentials is open or prepared."
         return Problem(.unavailable, detail: detail)
     }

@@ -1,7 +1,7 @@
 internal import Changes
 internal import JSONText
 internal import SessionCore
-internal import SessionPool
+package import SessionPool
 
 /// `/v1/subscriptions`: subscriptions and their lifecycle.
 struct SubscriptionsResource: Sendable {
@@ -239,7 +239,7 @@ private func ended(_ resource: SubscriptionResource, _ call: Call, _ inactive: (
 
 extension Services {
     /// The key of the pooled sessions of an upstream with its configured credentials. Throws `unknownUpstream`.
-    func sessionKey(upstream name: String) throws(PoolError) -> SessionKey {
+    package func sessionKey(upstream name: String) throws(PoolError) -> SessionKey {
         guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
         return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password)
     }

@@ -225,7 +225,7 @@ private struct ItemMembers {
 
 extension Duration {
     /// Seconds with three decimals; not below 0.
-    var roundedSeconds: Double {
+    package var roundedSeconds: Double {
         let (seconds, attoseconds) = components
         return max((Double(seconds) * 1000 + Double(attoseconds) / 1e15).rounded() / 1000, 0)
     }

@@ -63,7 +63,7 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// The configured keys.
-struct APIKeys: Sendable {
+package struct APIKeys: Sendable {
     /// The identity of the holder of a key.
     static func identity(of name: String) -> String { "key:\(name)" }
 
@@ -82,7 +82,7 @@ struct APIKeys: Sendable {
     }
 
     /// The present rights of an identity; nil if no key has it.
-    func rights(of identity: String) -> Rights? {
+    package func rights(of identity: String) -> Rights? {
         keys.first { Self.identity(of: $0.name) == identity }?.rights
     }
 

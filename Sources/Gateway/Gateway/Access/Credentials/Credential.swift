@@ -94,7 +94,7 @@ enum Credential: Equatable {
 }
 
 /// Problems that ask for other credentials (RFC 6750 section 3).
-enum Challenge {
+package enum Challenge {
     private static let realm = "Bearer realm=\"lightstreamer-gateway\""
 
     /// 401: the request has no credential.
@@ -108,7 +108,7 @@ enum Challenge {
     }
 
     /// 401: the ticket opens no stream.
-    static func uselessTicket() -> Problem { invalid("The ticket is unknown, used or expired.") }
+    package static func uselessTicket() -> Problem { invalid("The ticket is unknown, used or expired.") }
 
     /// 400: the credential is malformed.
     static func malformed(_ sentence: String) -> Problem {

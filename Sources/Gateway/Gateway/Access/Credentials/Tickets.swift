@@ -1,7 +1,7 @@
-internal import SessionCore
+package import SessionCore
 
 /// Tickets, each of which opens one stream within a short time.
-protocol Tickets: Sendable {
+package protocol Tickets: Sendable {
     /// Issues a ticket to a caller; nil if there are too many unused tickets.
     ///
     /// - Throws: A 503 problem if it cannot be known which tickets are used.
@@ -31,25 +31,37 @@ protocol Tickets: Sendable {
 }
 
 /// An issued ticket.
-struct IssuedTicket: Sendable {
+package struct IssuedTicket: Sendable {
     /// The text that the holder presents.
     let text: String
     /// How long it is valid before its first use.
     let lifetime: Duration
 
+    /// A ticket from its parts.
+    package init(text: String, lifetime: Duration) {
+        self.text = text
+        self.lifetime = lifetime
+    }
+
     /// The beginning of the text of every ticket.
-    static let prefix = "lst_"
+    package static let prefix = "lst_"
 }
 
 /// The holder of a ticket.
-struct TicketHolder: Sendable {
+package struct TicketHolder: Sendable {
     /// The caller that the ticket was issued to.
     let caller: Caller
     /// The use of the ticket by the request.
     let use: Use
 
+    /// A holder from its parts.
+    package init(caller: Caller, use: Use) {
+        self.caller = caller
+        self.use = use
+    }
+
     /// The use of a ticket by a request.
-    enum Use: Sendable {
+    package enum Use: Sendable {
         /// The ticket remains valid.
         case left
         /// The ticket is used.
@@ -60,9 +72,15 @@ struct TicketHolder: Sendable {
 }
 
 /// The present time, as clocks of a process and of the world show it.
-struct TicketTime: Sendable {
+package struct TicketTime: Sendable {
     /// The time of this process.
     let moment: Moment
     /// Seconds since 1970.
-    let wall: Double
+    package let wall: Double
+
+    /// A time from its parts.
+    package init(moment: Moment, wall: Double) {
+        self.moment = moment
+        self.wall = wall
+    }
 }

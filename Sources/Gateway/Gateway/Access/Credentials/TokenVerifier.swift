@@ -1,7 +1,7 @@
 internal import JSONText
 
 /// Verifies tokens and reads the rights that they give (RFC 7519, with the advice of RFC 8725).
-struct TokenVerifier: Sendable {
+package struct TokenVerifier: Sendable {
     private let configuration: WebTokenConfiguration
     private let keys: [VerificationKey]
 
@@ -38,7 +38,7 @@ struct TokenVerifier: Sendable {
     static func identity(of subject: String) -> String { identityPrefix + PercentDecoding.encode(subject) }
 
     /// Whether an identity is that of a token, not that of a key.
-    static func isIdentity(_ identity: String) -> Bool { identity.hasPrefix(identityPrefix) }
+    package static func isIdentity(_ identity: String) -> Bool { identity.hasPrefix(identityPrefix) }
 
     private static let identityPrefix = "jwt:"
 

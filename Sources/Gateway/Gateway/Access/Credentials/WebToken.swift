@@ -83,15 +83,15 @@ enum TokenRefusal: Error, Equatable, CaseIterable {
 
 /// Base64 with the URL alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2), read strictly: a sequence
 /// of bytes has exactly one text.
-enum Base64URL {
+package enum Base64URL {
     /// The text of some bytes.
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let padded = Data(bytes).base64EncodedString()
         return String(padded.prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
     /// The bytes of a text; nil for other characters, padding, impossible lengths and unused bits that are not 0.
-    static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         let text = Array(text)
         var padded = text.map { byte in
             switch byte {

@@ -1,11 +1,11 @@
-internal import SessionCore
+package import SessionCore
 internal import Synchronization
 
 /// The subscriptions and items that each caller uses, compared with the caller's quotas.
 ///
 /// A caller uses the subscriptions that it made and those that its streams joined. A subscription counts once for a
 /// caller, also when several of its streams share it. Callers without authentication have no quotas.
-final class SubscriptionUsage: Sendable {
+package final class SubscriptionUsage: Sendable {
     struct Usage {
         /// For each subscription, the number of its uses and of its items.
         var held: [String: (count: Int, items: Int)] = [:]
@@ -14,7 +14,7 @@ final class SubscriptionUsage: Sendable {
 
     /// Called when a caller uses a subscription, with the number of its items and whenever that changes, and with nil when
     /// the caller no longer uses it. The changes of a subscription are reported in order.
-    typealias Observer = @Sendable (_ id: String, _ identity: String, _ items: Int?) -> Void
+    package typealias Observer = @Sendable (_ id: String, _ identity: String, _ items: Int?) -> Void
 
     let usages = Mutex<[String: Usage]>([:])
     private let observer = Mutex<Observer?>(nil)
@@ -23,14 +23,14 @@ final class SubscriptionUsage: Sendable {
     init() {}
 
     /// Sets the observer of all further changes.
-    func observe(_ observer: @escaping Observer) { self.observer.withLock { $0 = observer } }
+    package func observe(_ observer: @escaping Observer) { self.observer.withLock { $0 = observer } }
 
     private func report(_ id: String, _ identity: String, _ items: Int?) {
         observer.withLock { $0 }?(id, identity, items)
     }
 
     /// The number of items of a subscription; a group counts as one.
-    static func items(of properties: SubscriptionProperties) -> Int { properties.countedItems }
+    package static func items(of properties: SubscriptionProperties) -> Int { properties.countedItems }
 
     /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, if that would exceed a
     /// quota.
@@ -87,7 +87,7 @@ final class SubscriptionUsage: Sendable {
     }
 
     /// A quota is used up.
-    static func overQuota(_ what: String, _ limit: Int) -> Problem {
+    package static func overQuota(_ what: String, _ limit: Int) -> Problem {
         Problem(.overQuota, detail: "The quota of \(limit) \(what) for these credentials is used up.")
     }
 }

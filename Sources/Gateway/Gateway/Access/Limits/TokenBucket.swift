@@ -2,15 +2,22 @@ internal import SessionCore
 internal import Synchronization
 
 /// A token bucket: admits `rate` requests a second, and `burst` at once after a pause.
-struct TokenBucket: Sendable {
+package struct TokenBucket: Sendable {
     /// The decision on a request.
-    struct Verdict: Sendable, Equatable {
+    package struct Verdict: Sendable, Equatable {
         /// Whether it is admitted.
         let isAdmitted: Bool
         /// How many more requests are admitted at once.
         let remaining: Int
         /// The time until the next request is admitted, if none is now; otherwise until the bucket is full.
         let wait: Duration
+
+        /// A verdict from its parts.
+        package init(isAdmitted: Bool, remaining: Int, wait: Duration) {
+            self.isAdmitted = isAdmitted
+            self.remaining = remaining
+            self.wait = wait
+        }
     }
 
     private var rate: Double

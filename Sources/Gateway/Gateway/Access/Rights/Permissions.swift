@@ -1,8 +1,8 @@
-internal import Changes
+package import Changes
 internal import EventHub
 internal import JSONText
 internal import SessionCore
-internal import SessionPool
+package import SessionPool
 internal import Synchronization
 
 /// The resources that a caller may see and change.
@@ -12,7 +12,7 @@ internal import Synchronization
 /// - Resources made by a request (dedicated clients, subscriptions, streams) are visible to their owner, who may change
 ///   them.
 /// - A caller with `manage`, all upstreams and all items sees and changes everything, including the pool's clients.
-struct Permissions: Sendable {
+package struct Permissions: Sendable {
     /// The caller.
     let caller: Caller
     /// The owners of clients and subscriptions.
@@ -27,17 +27,17 @@ struct Permissions: Sendable {
     // MARK: - Seeing
 
     /// Whether an upstream is visible.
-    func sees(upstream name: String) -> Bool { rights.covers(upstream: name) }
+    package func sees(upstream name: String) -> Bool { rights.covers(upstream: name) }
 
     /// Whether a client is visible.
-    func sees(_ client: PooledClient) -> Bool {
+    package func sees(_ client: PooledClient) -> Bool {
         if controls(client) { return true }
         guard !client.isDedicated, let upstream = client.upstream else { return false }
         return rights.covers(upstream: upstream)
     }
 
     /// Whether a subscription is visible, with its values and events.
-    func sees(_ resource: SubscriptionResource) -> Bool {
+    package func sees(_ resource: SubscriptionResource) -> Bool {
         if rights.reachesOverAll { return true }
         guard rights.covers(resource.properties) else { return false }
         switch resource.home {
@@ -50,10 +50,10 @@ struct Permissions: Sendable {
     }
 
     /// Whether a stream is visible and may be changed.
-    func sees(_ stream: StreamResources.Entry) -> Bool { sees(streamOf: stream.owner) }
+    package func sees(_ stream: StreamResources.Entry) -> Bool { sees(streamOf: stream.owner) }
 
     /// Whether a stream of this owner is visible and may be changed.
-    func sees(streamOf owner: String?) -> Bool { rights.reachesOverAll || isOwn(owner) }
+    package func sees(streamOf owner: String?) -> Bool { rights.reachesOverAll || isOwn(owner) }
 
     // MARK: - Changing
 
@@ -91,7 +91,7 @@ struct Permissions: Sendable {
     }
 
     /// Refuses a source of a stream. A source that is not visible is treated as unknown.
-    func check(_ selector: SourceSelector) throws {
+    package func check(_ selector: SourceSelector) throws {
         switch selector {
         case .join(let upstream, let properties):
             try check(.subscribe)
@@ -123,16 +123,16 @@ struct Permissions: Sendable {
 
     private func owns(_ resource: SubscriptionResource) -> Bool { isOwn(owners.owner(of: resource.id)) }
 
-    func isOwn(_ owner: String?) -> Bool {
+    package func isOwn(_ owner: String?) -> Bool {
         guard let owner, let identity = caller.identity else { return false }
         return owner.hasSameBytes(as: identity)
     }
 }
 
 /// The owners of clients and subscriptions. Resources of unauthenticated callers have no owner.
-final class ResourceOwners: Sendable {
+package final class ResourceOwners: Sendable {
     /// The subscriptions and items that callers use.
-    let usage = SubscriptionUsage()
+    package let usage = SubscriptionUsage()
     let owners = Mutex<[String: String]>([:])
     private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
 
@@ -140,22 +140,24 @@ final class ResourceOwners: Sendable {
     init() {}
 
     /// Sets the observer of all further removals, which is called with the id of each client or subscription.
-    func observeRemovals(_ observer: @escaping @Sendable (String) -> Void) { self.observer.withLock { $0 = observer } }
+    package func observeRemovals(_ observer: @escaping @Sendable (String) -> Void) {
+        self.observer.withLock { $0 = observer }
+    }
 
     /// Sets the owner of a client.
     func note(_ client: ClientID, madeBy caller: Caller) { note(client.rawValue, caller) }
 
     /// Sets the owner of a subscription, which counts towards the owner's quotas. Throws 429 over a quota.
-    func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
+    package func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
         try usage.add(resource.id.rawValue, resource.properties, for: caller)
         note(resource.id.rawValue, caller)
     }
 
     /// The identity of the owner of a client; nil if it has none.
-    func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue] } }
+    package func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue] } }
 
     /// The identity of the owner of a subscription; nil if it has none.
-    func owner(of resource: SubscriptionID) -> String? { owners.withLock { $0[resource.rawValue] } }
+    package func owner(of resource: SubscriptionID) -> String? { owners.withLock { $0[resource.rawValue] } }
 
     /// Removes a client.
     func forget(_ client: ClientID) {

@@ -1,62 +1,68 @@
-internal import Changes
-internal import MicroHTTPD
-internal import Primitives
+package import Changes
+package import MicroHTTPD
+package import Primitives
 internal import SessionCore
 internal import SessionPool
-internal import StreamIO
+package import StreamIO
 internal import Synchronization
 
 /// A request with its operation, caller and id.
-struct Call: Sendable {
+package struct Call: Sendable {
     /// Registers an action for the case that the client leaves before a deferred response.
-    typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
+    package typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
 
     /// The request itself, and data for the response and the metrics.
     let record: CallRecord
     /// The body of the request; empty until the steps before the handler are done.
-    var body: [UInt8] = []
+    package var body: [UInt8] = []
     /// The values of the path parameters.
-    var parameters = PathParameters()
+    package var parameters = PathParameters()
     /// The query, decoded.
-    var query = Query()
+    package var query = Query()
     /// The caller.
-    var caller = Caller()
+    package var caller = Caller()
     /// The id of a client of a removed member that the request recreates; nil: a new id.
-    var inheritedID: ClientID?
+    package var inheritedID: ClientID?
     /// Whether the resource is only shown in a list, which does not count as use.
-    var isListing = false
+    package var isListing = false
     /// Whether another gateway has forwarded the request.
-    var isForwarded = false
+    package var isForwarded = false
     /// Whether the `Idempotency-Key` has been checked: this gateway performs the request.
-    var isPerformedOnce = false
+    package var isPerformedOnce = false
     /// The ticket that has to be used before the request is performed; nil: none.
-    var ticket: String?
+    package var ticket: String?
     /// The use of a ticket by the request; nil: the request has none, or `ticket`.
     var redemption: TicketRedemption?
     /// Sends a deferred response.
-    var respond: PendingResponse.Send
+    package var respond: PendingResponse.Send
+
+    /// A call that is not routed yet.
+    package init(record: CallRecord, respond: @escaping PendingResponse.Send) {
+        self.record = record
+        self.respond = respond
+    }
     /// Sends a deferred stream.
-    var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void = { $1.onEnd(.neverOpened) }
+    package var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void = { $1.onEnd(.neverOpened) }
     /// Reports that the client left before a deferred response.
-    var onAbandonment: Abandonment = { _ in }
+    package var onAbandonment: Abandonment = { _ in }
 
     /// The head of the request.
-    var request: HTTPRequest { record.request }
+    package var request: HTTPRequest { record.request }
 
     /// The id of the request, in the response and in the log.
-    var requestID: String { record.requestID }
+    package var requestID: String { record.requestID }
 
     /// Whether the request asks for the head of the response only.
-    var isHead: Bool { request.method == "HEAD" }
+    package var isHead: Bool { request.method == "HEAD" }
 
     /// The value of a path parameter of the operation.
-    func parameter(_ name: String) -> String { parameters[name] ?? "" }
+    package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
     /// The values of all lines of a header, joined by commas; nil without the header.
-    func header(_ name: String) -> String? { request.headers.joined(name) }
+    package func header(_ name: String) -> String? { request.headers.joined(name) }
 
     /// Calls a handler and sends its result as the deferred response.
-    func complete(_ handler: () throws -> OperationResult) {
+    package func complete(_ handler: () throws -> OperationResult) {
         do {
             switch try handler() {
             case .response(let response): respond(response)
@@ -70,7 +76,7 @@ struct Call: Sendable {
 }
 
 /// The result of a handler.
-enum OperationResult {
+package enum OperationResult {
     /// A complete response.
     case response(Response)
     /// The handler sends the response later, by `Call.respond`.
@@ -82,7 +88,7 @@ enum OperationResult {
 /// A request with data for its response, which may be deferred, and for the metrics.
 ///
 /// It is an object, so that copies of a `Call` share it.
-final class CallRecord: Sendable {
+package final class CallRecord: Sendable {
     private struct State {
         var headers = HTTPFields()
         var operation: String?
@@ -97,7 +103,7 @@ final class CallRecord: Sendable {
     private let state = Mutex(State())
 
     /// A request without further data.
-    init(_ request: HTTPRequest, requestID: String, since: Moment) {
+    package init(_ request: HTTPRequest, requestID: String, since: Moment) {
         self.request = request
         self.requestID = requestID
         self.since = since
@@ -117,7 +123,7 @@ final class CallRecord: Sendable {
 }
 
 /// The id of a request: that of `X-Request-Id` if it is safe to log, or a new one.
-enum RequestIdentity {
+package enum RequestIdentity {
     /// The id of a request.
     static func id(of request: HTTPRequest) -> String {
         if let given = request.headers["X-Request-Id"], isSafe(given) { return given }
@@ -128,7 +134,7 @@ enum RequestIdentity {
 
     /// A new id: the next number of a random sequence that starts at a different place in each process. A process reads
     /// only one random number from the system.
-    static func make() -> String {
+    package static func make() -> String {
         let number = SplitMix64.mixed(next.wrappingAdd(SplitMix64.increment, ordering: .relaxed).oldValue)
         return String("r", hexadecimal: number)
     }

@@ -1,13 +1,13 @@
 internal import Primitives
 
 /// A tag of a representation, and its comparison with `If-None-Match` and `If-Match` (RFC 9110 section 13.1).
-struct EntityTag: Sendable, Hashable, CustomStringConvertible {
+package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// The text between the quotes.
     let opaque: String
     /// Whether equal tags mean equivalent, not identical, representations.
     let isWeak: Bool
     /// The tag as in a header.
-    let description: String
+    package let description: String
 
     /// A tag; `opaque` consists of letters, digits and hyphens.
     init(_ opaque: String, isWeak: Bool = false) {
@@ -19,9 +19,9 @@ struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// A tag over bytes: their hash.
     init(of bytes: [UInt8]) { self.init(String(hexadecimal: FNV1a(of: bytes).value)) }
 
-    static func == (left: EntityTag, right: EntityTag) -> Bool { left.description == right.description }
+    package static func == (left: EntityTag, right: EntityTag) -> Bool { left.description == right.description }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(description) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
     /// Whether an `If-None-Match` names this tag: weak comparison.
     func matches(ifNoneMatch header: String?) -> Bool {

@@ -77,15 +77,15 @@ extension Substring {
 }
 
 /// The preferences of `Prefer` (RFC 7240) that the gateway supports.
-struct PreferHeader: Sendable, Equatable {
+package struct PreferHeader: Sendable, Equatable {
     /// The longest wait, in seconds; longer ones are reduced to it.
     static let longestWait = 300
 
     /// How many seconds the response may wait for the outcome; nil: not at all.
-    let wait: Int?
+    package let wait: Int?
 
     /// Reads a `Prefer` header. Unknown preferences are ignored, as the RFC demands.
-    init(_ header: String?) {
+    package init(_ header: String?) {
         var wait: Int?
         for part in (header ?? "").split(separator: ",") {
             let piece = part.prefix { $0 != ";" }

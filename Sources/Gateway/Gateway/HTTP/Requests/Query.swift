@@ -1,7 +1,7 @@
 internal import JSONText
 
 /// The query of a request: names and values in their order, decoded.
-struct Query: Sendable, Equatable {
+package struct Query: Sendable, Equatable {
     /// One `name=value`.
     struct Pair: Sendable, Equatable {
         /// The name.
@@ -17,7 +17,7 @@ struct Query: Sendable, Equatable {
     init() {}
 
     /// Parses a raw query. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
-    init(raw: String?) throws(Problem) {
+    package init(raw: String?) throws(Problem) {
         guard let raw else { return }
         for part in raw.utf8.split(separator: UInt8(ascii: "&")) {
             let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex

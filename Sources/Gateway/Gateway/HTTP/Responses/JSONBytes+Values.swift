@@ -1,33 +1,33 @@
 internal import JSONText
-internal import SessionCore
+package import SessionCore
 internal import SessionPool
 
 /// JSON forms of values of the other modules.
 extension JSONBytes {
     /// A number; a whole number is written without a fraction.
-    mutating func shortest(_ value: Double) {
+    package mutating func shortest(_ value: Double) {
         if let whole = Int(exactly: value) { number(whole) } else { number(value) }
     }
 
     /// A whole number, or null.
-    mutating func member(_ name: StaticString, _ value: Int?) {
+    package mutating func member(_ name: StaticString, _ value: Int?) {
         key(name)
         if let value { number(value) } else { null() }
     }
 
     /// A number, or null.
-    mutating func member(_ name: StaticString, _ value: Double?) {
+    package mutating func member(_ name: StaticString, _ value: Double?) {
         key(name)
         if let value { shortest(value) } else { null() }
     }
 
     /// A count.
-    mutating func member(_ name: StaticString, _ value: UInt64) {
+    package mutating func member(_ name: StaticString, _ value: UInt64) {
         member(name, Int(clamping: value))
     }
 
     /// A list of strings, or null.
-    mutating func member(_ name: StaticString, _ values: [String]?) {
+    package mutating func member(_ name: StaticString, _ values: [String]?) {
         key(name)
         guard let values else {
             null()
@@ -39,7 +39,7 @@ extension JSONBytes {
     }
 
     /// An error code and message of the server, or null.
-    mutating func write(_ refusal: UpstreamRefusal?) {
+    package mutating func write(_ refusal: UpstreamRefusal?) {
         guard let refusal else {
             null()
             return
@@ -51,7 +51,7 @@ extension JSONBytes {
     }
 
     /// `requestedSnapshot`.
-    mutating func write(_ snapshot: RequestedSnapshot?) {
+    package mutating func write(_ snapshot: RequestedSnapshot?) {
         switch snapshot {
         case .yes: string("yes")
         case .no: string("no")
@@ -61,7 +61,7 @@ extension JSONBytes {
     }
 
     /// `requestedMaxFrequency`.
-    mutating func write(_ frequency: RequestedMaxFrequency?) {
+    package mutating func write(_ frequency: RequestedMaxFrequency?) {
         switch frequency {
         case .limited(let limit): shortest(limit)
         case .unlimited: string("unlimited")
@@ -71,7 +71,7 @@ extension JSONBytes {
     }
 
     /// `requestedBufferSize`.
-    mutating func write(_ size: RequestedBufferSize?) {
+    package mutating func write(_ size: RequestedBufferSize?) {
         switch size {
         case .limited(let limit): number(limit)
         case .unlimited: string("unlimited")
@@ -80,7 +80,7 @@ extension JSONBytes {
     }
 
     /// `realMaxFrequency`.
-    mutating func write(_ frequency: RealMaxFrequency?) {
+    package mutating func write(_ frequency: RealMaxFrequency?) {
         switch frequency {
         case .limited(let limit): shortest(limit)
         case .unlimited: string("unlimited")
@@ -89,7 +89,7 @@ extension JSONBytes {
     }
 
     /// `realMaxBandwidth`.
-    mutating func write(_ bandwidth: RealMaxBandwidth?) {
+    package mutating func write(_ bandwidth: RealMaxBandwidth?) {
         switch bandwidth {
         case .limited(let limit): shortest(limit)
         case .unlimited: string("unlimited")
@@ -99,7 +99,7 @@ extension JSONBytes {
     }
 
     /// `requestedMaxBandwidth`.
-    mutating func write(_ bandwidth: RequestedMaxBandwidth) {
+    package mutating func write(_ bandwidth: RequestedMaxBandwidth) {
         switch bandwidth {
         case .limited(let limit): shortest(limit)
         case .unlimited: string("unlimited")
@@ -107,7 +107,7 @@ extension JSONBytes {
     }
 
     /// `connectTimeout`.
-    mutating func write(_ timeout: ConnectTimeout) {
+    package mutating func write(_ timeout: ConnectTimeout) {
         switch timeout {
         case .auto: string("auto")
         case .seconds(let seconds): shortest(seconds)

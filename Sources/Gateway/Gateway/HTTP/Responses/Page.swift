@@ -1,23 +1,23 @@
-internal import JSONText
+package import JSONText
 internal import MicroHTTPD
 
 /// One page of a list, selected by `limit` and `cursor`.
 ///
 /// A cursor holds the index of the last entry shown and the hash of its id. The next page starts after that id or, if
 /// the entry was deleted, after the index: deletions between two pages neither end the list early nor repeat entries.
-struct Page<Element: Sendable>: Sendable {
+package struct Page<Element: Sendable>: Sendable {
     /// A page ends early when its JSON reaches this size, in bytes.
     static var largestSize: Int { 1 << 20 }
 
     /// The entries.
-    let entries: ArraySlice<Element>
+    package let entries: ArraySlice<Element>
     private let list: [Element]
     private let id: @Sendable (Element) -> String
     private let path: String
     private let limit: Int
 
     /// Selects a page. Throws a 422 problem for a bad `limit` or `cursor`.
-    init(of list: [Element], for call: Call, id: @escaping @Sendable (Element) -> String) throws(Problem) {
+    package init(of list: [Element], for call: Call, id: @escaping @Sendable (Element) -> String) throws(Problem) {
         var reader = QueryReader(call.query)
         let limit = reader.integer("limit", in: 1...1000) ?? 100
         var start = 0
@@ -51,7 +51,7 @@ struct Page<Element: Sendable>: Sendable {
     }
 
     /// The page as a JSON object with the entries in the member `name`, and a `Link` to the next page.
-    func response(_ name: String, _ write: (inout JSONBytes, Element) -> Void) -> Response {
+    package func response(_ name: String, _ write: (inout JSONBytes, Element) -> Void) -> Response {
         var cursor: String?
         let response = Response.json { json in
             json.beginObject()

@@ -4,7 +4,7 @@ internal import SessionCore
 internal import SessionPool
 
 /// One error in the input of a request.
-struct ProblemEntry: Sendable, Equatable {
+package struct ProblemEntry: Sendable, Equatable {
     /// The place of an error in the request.
     enum Location: Sendable, Equatable {
         /// A value of the body.
@@ -37,7 +37,7 @@ struct ProblemEntry: Sendable, Equatable {
 }
 
 /// An error that is reported as problem details (RFC 9457).
-struct Problem: Error, Sendable {
+package struct Problem: Error, Sendable {
     /// The code.
     let code: ProblemCode
     /// The explanation of this case; nil: the title is sufficient. Never holds a secret.
@@ -50,7 +50,7 @@ struct Problem: Error, Sendable {
     var headers = HTTPFields()
 
     /// A problem.
-    init(_ code: ProblemCode, detail: String? = nil, entries: [ProblemEntry] = []) {
+    package init(_ code: ProblemCode, detail: String? = nil, entries: [ProblemEntry] = []) {
         self.code = code
         self.detail = detail
         self.entries = entries
@@ -70,7 +70,7 @@ struct Problem: Error, Sendable {
 }
 
 /// The codes of problems, with status and title. openapi.yaml lists them.
-enum ProblemCode: String, Sendable, CaseIterable {
+package enum ProblemCode: String, Sendable, CaseIterable {
     case malformed
     case unauthorized
     case forbidden

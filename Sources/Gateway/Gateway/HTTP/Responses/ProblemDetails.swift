@@ -6,7 +6,7 @@ internal import SessionCore
 internal import SessionPool
 
 /// Turns errors into problem responses (RFC 9457). No other place decides which status an error gets.
-enum ProblemDetails {
+package enum ProblemDetails {
     /// The media type of problems.
     static let mediaType = "application/problem+json"
 
@@ -48,7 +48,7 @@ enum ProblemDetails {
     }
 
     /// The response to a call that failed.
-    static func response(to call: Call, for error: any Error) -> Response {
+    package static func response(to call: Call, for error: any Error) -> Response {
         let problem = problem(for: error)
         var response = response(problem, requestID: call.requestID)
         if problem.code == .internal { response.unexpectedError = error }

@@ -1,26 +1,26 @@
 internal import JSONText
-internal import MicroHTTPD
+package import MicroHTTPD
 internal import StreamIO
 
 /// The response of an operation, without the headers that all responses have.
-struct Response: Sendable {
+package struct Response: Sendable {
     /// The status.
-    var status: Int
+    package var status: Int
     /// Headers beside those that all responses have.
-    var headers = HTTPFields()
+    package var headers = HTTPFields()
     /// The body.
-    var body: HTTPResponse.Body = .empty
+    package var body: HTTPResponse.Body = .empty
     /// The code of the problem that the response reports, for the metrics; nil: none.
-    var problem: ProblemCode?
+    package var problem: ProblemCode?
     /// The error behind an `internal` problem, for the log of this process; nil: none, or it occurred
     /// in another member.
     var unexpectedError: (any Error)?
 
     /// A response without a body.
-    init(status: Int) { self.status = status }
+    package init(status: Int) { self.status = status }
 
     /// A response with a body of a media type.
-    init(status: Int, mediaType: String, body: [UInt8]) {
+    package init(status: Int, mediaType: String, body: [UInt8]) {
         self.status = status
         headers.append("Content-Type", mediaType)
         self.body = .bytes(body)
@@ -37,16 +37,16 @@ struct Response: Sendable {
     private static let usualLength = 512
 
     /// A copy with one more header.
-    consuming func with(_ name: String, _ value: String) -> Response {
+    package consuming func with(_ name: String, _ value: String) -> Response {
         headers.append(name, value)
         return self
     }
 
     /// A copy that confirms `Prefer: wait`.
-    consuming func waited(_ seconds: Int) -> Response { with("Preference-Applied", "wait=\(seconds)") }
+    package consuming func waited(_ seconds: Int) -> Response { with("Preference-Applied", "wait=\(seconds)") }
 
     /// A copy with an `ETag`, or 304 if `If-None-Match` names that tag.
-    consuming func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Response {
+    package consuming func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Response {
         if tag.matches(ifNoneMatch: ifNoneMatch) { return .notModified(tag, length: body.count) }
         return with("ETag", tag.description).with("Cache-Control", "no-cache")
     }
@@ -80,7 +80,7 @@ extension Response {
     }
 
     /// A copy with an `ETag` over the body, or 304 if `If-None-Match` names that tag.
-    consuming func tagged(ifNoneMatch: String?) -> Response {
+    package consuming func tagged(ifNoneMatch: String?) -> Response {
         let tag = bodyTag
         return tagged(tag, ifNoneMatch: ifNoneMatch)
     }

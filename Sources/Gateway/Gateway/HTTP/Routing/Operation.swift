@@ -1,7 +1,7 @@
 /// One row of the operation table: all facts about a method on a path.
-final class Operation: Sendable {
+package final class Operation: Sendable {
     /// The methods of operations. `HEAD` follows from `GET`, `OPTIONS` from the path.
-    enum Method: String, Sendable, Hashable {
+    package enum Method: String, Sendable, Hashable {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
@@ -32,7 +32,7 @@ final class Operation: Sendable {
     }
 
     /// The member of a cluster that performs a request. A gateway that runs alone performs all requests.
-    enum Placement: Sendable, Equatable {
+    package enum Placement: Sendable, Equatable {
         /// The member that receives the request.
         case receiver
         /// The member that receives the request, for an operation that creates a client or stream.
@@ -49,21 +49,21 @@ final class Operation: Sendable {
     }
 
     /// The resources that `Placement.list` is about.
-    enum ListedResource: String, Sendable {
+    package enum ListedResource: String, Sendable {
         case clients
         case subscriptions
         case streams
     }
 
     /// Performs the operation. `ProblemDetails` turns errors into responses.
-    typealias Handler = @Sendable (Call) throws -> OperationResult
+    package typealias Handler = @Sendable (Call) throws -> OperationResult
 
     /// The method.
-    let method: Method
+    package let method: Method
     /// The path.
-    let pattern: PathPattern
+    package let pattern: PathPattern
     /// The `operationId` in openapi.yaml.
-    let name: String
+    package let name: String
     /// The credentials and the right that a caller needs.
     let authorization: Authorization
     /// Whether a ticket is accepted in place of a key or token.
@@ -73,13 +73,13 @@ final class Operation: Sendable {
     /// Whether the operation serves monitoring, and is performed even when all connections are in use.
     let isOperational: Bool
     /// The query parameters of the operation; others are rejected. Nil: the query is ignored.
-    let query: [String]?
+    package let query: [String]?
     /// The media types of successful responses.
     let mediaTypes: MediaTypes
     /// The member of a cluster that performs a request.
-    let placement: Placement
+    package let placement: Placement
     /// The handler.
-    let handler: Handler
+    package let handler: Handler
 
     private let ownStatuses: Set<Int>
 
@@ -113,7 +113,7 @@ final class Operation: Sendable {
     }
 
     /// Whether it can create, change or remove a client, subscription or stream.
-    var changesResources: Bool {
+    package var changesResources: Bool {
         switch placement {
         case .creator, .carrier: true
         case .owner: method != .get
@@ -139,7 +139,7 @@ final class Operation: Sendable {
 }
 
 /// The path of an operation as openapi.yaml writes it: `/v1/clients/{id}`.
-struct PathPattern: Sendable, Hashable, CustomStringConvertible {
+package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     /// One segment.
     enum Segment: Sendable, Hashable {
         /// Exactly this text.
@@ -149,7 +149,7 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The path as written.
-    let description: String
+    package let description: String
     /// Its segments; none for `/`.
     let segments: [Segment]
     /// The names of its parameters, in order.

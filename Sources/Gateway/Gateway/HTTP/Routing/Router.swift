@@ -1,7 +1,7 @@
 /// Finds the operation of a request.
-struct Router: Sendable {
+package struct Router: Sendable {
     /// The result of a search.
-    enum Match: Sendable {
+    package enum Match: Sendable {
         /// An operation, with the values of its path parameters.
         case operation(Operation, parameters: PathParameters)
         /// `OPTIONS` on a known path, with the methods that it allows.
@@ -52,7 +52,7 @@ struct Router: Sendable {
     }
 
     /// Finds the operation of a method and path. `HEAD` finds the operation of `GET`.
-    func find(method: String, path: RequestPath) -> Match {
+    package func find(method: String, path: RequestPath) -> Match {
         let count = path.segments.count
         if count > 1, let match = find(method, path, Key(count: count, word: path.segments[1])) { return match }
         return find(method, path, Key(count: count, word: nil)) ?? .notFound
@@ -91,12 +91,12 @@ struct Router: Sendable {
 }
 
 /// The segments of a request's path: split at `/` first, then each decoded once, so that `a%2Fb` is one segment.
-struct RequestPath: Sendable, Equatable {
+package struct RequestPath: Sendable, Equatable {
     /// The decoded segments; none for `/`.
     let segments: [String]
 
     /// Splits a raw path. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
-    init(raw: String) throws(Problem) {
+    package init(raw: String) throws(Problem) {
         guard raw.utf8.first == UInt8(ascii: "/") else {
             throw Problem(.malformed, detail: "The path does not begin with a slash.")
         }
@@ -124,14 +124,20 @@ struct RequestPath: Sendable, Equatable {
 }
 
 /// The values of the path parameters of a request, by name. They are few: searching them costs less than hashing.
-struct PathParameters: Sendable {
+package struct PathParameters: Sendable {
     /// The names, in the order of the path.
     private(set) var names: [String] = []
     /// Their values.
     private(set) var values: [String] = []
 
+    /// Parameters from their names and values, in the order of the path.
+    package init(names: [String] = [], values: [String] = []) {
+        self.names = names
+        self.values = values
+    }
+
     /// The value of a name; nil if the path has no such parameter.
-    subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         names.firstIndex(of: name).map { values[$0] }
     }
 }

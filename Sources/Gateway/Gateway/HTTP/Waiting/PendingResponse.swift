@@ -5,9 +5,9 @@ internal import Synchronization
 /// thread. Later responses are ignored.
 ///
 /// Requests wait by callbacks, not by suspended tasks: see the decision record *WaitingByCallbacks*.
-final class PendingResponse: Sendable {
+package final class PendingResponse: Sendable {
     /// Hands a response to the HTTP server.
-    typealias Send = @Sendable (Response) -> Void
+    package typealias Send = @Sendable (Response) -> Void
 
     private struct State {
         /// Nil once the response is sent.

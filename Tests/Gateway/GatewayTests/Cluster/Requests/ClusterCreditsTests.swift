@@ -5,6 +5,7 @@ import SessionCore
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 @testable import SessionPool
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterCreditsTests {

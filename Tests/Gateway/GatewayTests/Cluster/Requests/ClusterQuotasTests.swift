@@ -3,6 +3,7 @@ import Replication
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterQuotasTests {
     private static let stream = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f"

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterRatesTests {
     private static let upstreams = "/v1/upstreams"

@@ -3,6 +3,7 @@ import Replication
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterSubscriptionQuotasTests {
     private static let quota = QuotaUnit.subscription("", of: "key:alice").quota

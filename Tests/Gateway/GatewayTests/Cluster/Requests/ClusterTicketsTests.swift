@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite struct ClusterTicketsTests {
     private static let alice = Caller(identity: "key:alice", rights: AccessFixture.keys().keys[1].rights)

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ConfirmationTests {
     /// Removes a member from the cluster; it joins again under another number.

@@ -2,6 +2,7 @@ import MicroHTTPD
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ForwardingTests {
     @Test func everyMemberServesAResource() async throws {

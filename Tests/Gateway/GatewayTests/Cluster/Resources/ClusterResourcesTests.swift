@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterResourcesTests {
     /// Another member recreates a client from its specification, which has to contain every change.

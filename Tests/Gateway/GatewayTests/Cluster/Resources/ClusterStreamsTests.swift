@@ -2,6 +2,7 @@ import StreamIO
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterStreamsTests {
     private static let body = #"{"sources":[{"upstream":"demo","mode":"MERGE","items":["i"],"fields":["f"]}]}"#

@@ -12,6 +12,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import GatewayCluster
 
 /// Gateways without sockets that are members of a cluster over an engine in memory. Time passes only when a test lets it
 /// pass, so no deadline ends and no member is removed for its silence.

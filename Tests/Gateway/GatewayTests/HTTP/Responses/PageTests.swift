@@ -8,7 +8,8 @@ import Testing
     private func page(_ list: [String], _ query: String) throws -> Page<String> {
         let request = HTTPRequest(method: "GET", rawPath: "/v1/things", rawQuery: query)
         let record = CallRecord(request, requestID: "", since: .zero)
-        let call = Call(record: record, query: try Query(raw: query), respond: { _ in })
+        var call = Call(record: record, respond: { _ in })
+        call.query = try Query(raw: query)
         return try Page(of: list, for: call) { $0 }
     }
 

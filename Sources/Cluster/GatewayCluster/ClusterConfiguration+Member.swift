@@ -1,0 +1,49 @@
+internal import Crypto
+internal import EngineNATS
+internal import Gateway
+internal import Replication
+internal import SessionPool
+
+extension ClusterConfiguration {
+    /// How long a request waits for a member without heartbeats to be replaced.
+    var replacementTime: Duration { suspect + Self.takeoverTime }
+
+    /// How long other members may take to take over what a removed member had.
+    private static let takeoverTime = Duration.seconds(2)
+
+    /// The timings of a member; subscriptions linger for the same time as in a gateway without a cluster.
+    func timings(linger: Duration) -> ClusterTimings {
+        var timings = ClusterTimings()
+        timings.suspect = suspect
+        timings.linger = linger
+        timings.window = connection.window
+        return timings
+    }
+}
+
+extension NATSConfiguration {
+    /// The connection to the engine of a cluster.
+    init(_ configuration: EngineConfiguration) {
+        self.init(servers: configuration.servers, name: configuration.name)
+        (user, password) = (configuration.user, configuration.password)
+        credentialsFile = configuration.credentialsFile
+        authoritiesFile = configuration.authoritiesFile
+        certificateFile = configuration.certificateFile
+        keyFile = configuration.keyFile
+        (window, windowBytes, copies) = (configuration.window, configuration.windowBytes, configuration.copies)
+    }
+}
+
+/// The id of a shared subscription: the same on every member, and unpredictable without the cluster's secret.
+struct SharedTopicIDs: Sendable {
+    private static let length = 16
+    private let key: SymmetricKey
+
+    init(secret: String) { key = SymmetricKey(data: Array(secret.utf8)) }
+
+    func id(of topic: SharedTopicKey) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: topic.bytes, using: key)
+        let characters = code.prefix(Self.length).map { RandomID.character(of: UInt64($0)) }
+        return "s" + String(decoding: characters, as: UTF8.self)
+    }
+}

@@ -1,0 +1,224 @@
+internal import Changes
+internal import EventHub
+internal import Gateway
+internal import Primitives
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// Applies changes to the hub and the pool of a member. Used only by the task of `ClusterNode`.
+struct ClusterApplier: Sendable {
+    /// Lightstreamer's code for an internal error; the message has the reason.
+    static let failureCode = 68
+
+    private let hub: EventHub
+    var pool: SessionPool?
+    private var clients: Set<ClientID> = []
+    private var subscriptions: Set<SubscriptionID> = []
+    private var carried: [String: Carried] = [:]
+    /// The windows that are being rebuilt for the next `restart`.
+    private var windows: RebuiltWindows?
+
+    /// A shared topic whose upstream subscription this member holds.
+    private struct Carried: Sendable {
+        let key: SharedTopicKey
+        let group: UInt64
+        var resource: SubscriptionResource?
+    }
+
+    init(hub: EventHub) { self.hub = hub }
+
+    // MARK: - Hub
+
+    /// Applies changes up to a position to the hub.
+    mutating func apply(_ changes: [Change], at position: UInt64) {
+        for change in changes { note(change) }
+        hub.apply(Self.numbered(changes), at: position)
+    }
+
+    private static func numbered(_ changes: [Change]) -> [NumberedChange] {
+        changes.enumerated().map { index, change in
+            // Only the removal of a large member has more changes than one position has numbers; those after the limit
+            // have no events.
+            NumberedChange(index: min(UInt16(clamping: index), EventNumber.lastIndex), change: change)
+        }
+    }
+
+    private mutating func note(_ change: Change) {
+        switch change {
+        case .client(let id, .added): clients.insert(id)
+        case .client(let id, .removed): clients.remove(id)
+        case .subscription(let id, .added): subscriptions.insert(id)
+        case .subscription(let id, .removed): subscriptions.remove(id)
+        case .client, .subscription: break
+        }
+    }
+
+    /// Begins to rebuild the windows of recent events, from the state at an earlier position on.
+    mutating func beginWindows(from ledger: ClusterLedger) {
+        let clients = ledger.clients.sorted { $0.key < $1.key }.map { id, client in
+            Change.client(ClientID(id), .added(client.status))
+        }
+        let subscriptions = ledger.subscriptions.sorted { $0.key < $1.key }.flatMap { id, view -> [Change] in
+            let id = SubscriptionID(id)
+            return [
+                .subscription(id, .added(view.properties)),
+                .subscription(id, .carried(by: view.carrier.map { ClientID($0) })),
+            ]
+        }
+        windows = RebuiltWindows(
+            configuration: hub.configuration,
+            epoch: Self.name(of: ledger.epoch),
+            topics: clients + subscriptions,
+            at: ledger.position
+        )
+    }
+
+    /// Applies changes up to a position to the windows that are being rebuilt.
+    mutating func extendWindows(_ changes: [Change], at position: UInt64, now: Moment) {
+        windows?.apply(Self.numbered(changes), at: position, now: now)
+    }
+
+    /// Empties the hub except for the topics to keep, and loads the state of a snapshot. Each stream receives one
+    /// `stream` event with the outcome `gap`, then the state.
+    ///
+    /// - Parameters:
+    ///   - withWindows: Whether the hub has the rebuilt windows from now on.
+    ///   - isDegraded: Whether this member serves its own readers alone.
+    mutating func restart(
+        epoch: UInt64,
+        at position: UInt64,
+        keeping kept: Set<String>,
+        loading: ClusterSnapshot?,
+        withWindows: Bool,
+        isDegraded: Bool
+    ) {
+        let loadedClients = loading?.ledger.clients ?? [:]
+        let loadedSubscriptions = loading?.ledger.subscriptions ?? [:]
+        let kept = Set(kept.map { SubscriptionID($0) })
+        for id in subscriptions.union(kept).sorted() where loadedSubscriptions[id.rawValue] == nil {
+            if kept.contains(id) {
+                hub.adopt(.subscription(id), [])
+                hub.take([.subscription(id, .carried(by: nil)), .subscription(id, .activity(isActive: true))])
+            } else {
+                hub.take(.subscription(id, .removed))
+                subscriptions.remove(id)
+            }
+        }
+        for (id, view) in loadedClients.sorted(by: { $0.key < $1.key }) {
+            let id = ClientID(id)
+            hub.adopt(.client(id), [.client(id, .added(view.status))])
+            clients.insert(id)
+        }
+        for (id, view) in loadedSubscriptions.sorted(by: { $0.key < $1.key }) {
+            let values = (loading?.tables[id] ?? []).map { SubscriptionChange.event($0) }
+            let id = SubscriptionID(id)
+            let carried = SubscriptionChange.carried(by: view.carrier.map { ClientID($0) })
+            let state = [.added(view.properties), carried] + values + [.activity(isActive: view.isActive)]
+            hub.adopt(.subscription(id), state.map { .subscription(id, $0) })
+            subscriptions.insert(id)
+        }
+        for id in clients.sorted() where loadedClients[id.rawValue] == nil {
+            hub.take(.client(id, .removed))
+            clients.remove(id)
+        }
+        let rebuilt = withWindows ? windows : nil
+        hub.restart(epoch: Self.name(of: epoch), at: position, windows: rebuilt, isDegraded: isDegraded)
+        windows = nil
+    }
+
+    /// The epoch as text in ids.
+    static func name(of epoch: UInt64) -> String { "e" + String(epoch, radix: 36) }
+
+    /// The epoch of a name; nil for other text.
+    static func epoch(of name: String) -> UInt64? {
+        name.hasPrefix("e") ? UInt64(name.dropFirst(), radix: 36) : nil
+    }
+
+    /// For each subscribed subscription, the events that change an empty table to its present state.
+    func tables(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
+        var tables: [String: [SubscriptionEvent]] = [:]
+        for (id, view) in ledger.subscriptions where view.isSubscribed {
+            tables[id] = hub.state(of: .subscription(SubscriptionID(id)))?.changes.compactMap { change in
+                if case .subscription(_, .event(let event)) = change { event } else { nil }
+            }
+        }
+        return tables
+    }
+
+    // MARK: - Pool
+
+    /// Opens the upstream subscription of a shared topic. Returns nil, or the reason for a failure.
+    mutating func carry(_ id: String, _ key: SharedTopicKey, group: UInt64) -> PoolError? {
+        drop(id)
+        carried[id] = Carried(key: key, group: group)
+        do throws(PoolError) {
+            guard let pool else { throw .unknownUpstream(key.upstream) }
+            let session = try Self.session(of: key.upstream, group, in: pool)
+            let shared = SharedKey(session: session, properties: key.properties)
+            try pool.checkCredits(for: shared)
+            carried[id]?.resource = try pool.joinImplicit(shared, as: SubscriptionID(id)).resource
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func session(
+        of name: String,
+        _ group: UInt64,
+        in pool: SessionPool
+    ) throws(PoolError) -> SessionKey {
+        guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
+        return SessionKey(
+            upstream: upstream.name,
+            user: upstream.user,
+            password: upstream.password,
+            group: group
+        )
+    }
+
+    /// Continues a session of a removed member, with the values that its subscriptions have in the hub.
+    mutating func adopt(_ inherited: InheritedSession, _ offer: OfferedSession, group: UInt64) throws(PoolError) {
+        for topic in inherited.topics { drop(topic.id) }
+        guard let pool, let first = inherited.topics.first else { return }
+        let session = try Self.session(of: first.key.upstream, group, in: pool)
+        let subscriptions = inherited.topics.map { topic in
+            SessionAdoption.Subscription(
+                id: SubscriptionID(topic.id),
+                number: Int(clamping: topic.number),
+                table: hub.values(of: SubscriptionID(topic.id)) ?? ValueTable(properties: topic.key.properties)
+            )
+        }
+        let resources = try pool.adopt(
+            SessionAdoption(
+                client: ClientID(inherited.client),
+                key: session,
+                session: offer,
+                subscriptions: subscriptions
+            )
+        )
+        for (topic, resource) in zip(inherited.topics, resources) {
+            carried[topic.id] = Carried(key: topic.key, group: group, resource: resource)
+        }
+    }
+
+    /// Subscribes again after the server has refused or ended the subscription.
+    mutating func reactivate(_ id: String) -> PoolError? {
+        guard let entry = carried[id], entry.resource?.status.isActive != true else { return nil }
+        return carry(id, entry.key, group: entry.group)
+    }
+
+    /// Releases an upstream subscription, which lingers in the pool.
+    mutating func drop(_ id: String) {
+        guard let resource = carried.removeValue(forKey: id)?.resource else { return }
+        pool?.discardImplicit(resource)
+    }
+
+    /// Releases all upstream subscriptions. Another member may have adopted their sessions, so nothing is sent to the
+    /// servers.
+    mutating func dropAll() {
+        pool?.abandonTransferable()
+        for id in carried.keys.sorted() { drop(id) }
+    }
+}

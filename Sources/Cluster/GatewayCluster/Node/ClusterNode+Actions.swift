@@ -1,0 +1,166 @@
+internal import Changes
+internal import EventHub
+internal import Gateway
+internal import Logging
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// Performs the actions that `MemberMachine` decides.
+extension ClusterNode {
+    /// How long a joining member waits for the state: until shortly before its next request.
+    private static let stateTimeout = Duration.milliseconds(450)
+
+    func perform(_ actions: [MemberAction]) {
+        for action in actions {
+            switch action {
+            case .append(let frame): state.withLock { $0.connection }?.append(frame)
+            case .fetch(let range): start { try await $0.fetch(range) }
+            case .reconnect: reconnect()
+            case .inspectLog: inspect()
+            case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(reporting(heartbeat).bytes)
+            case .requestState: requestState()
+            case .apply(let changes, let position): applier.withLock { $0.apply(changes, at: position) }
+            case .beginWindows(let ledger): applier.withLock { $0.beginWindows(from: ledger) }
+            case .extendWindows(let changes, let position): extendWindows(changes, at: position)
+            case .restart(let epoch, let position, let kept, let snapshot, let withWindows):
+                restart(epoch, position, kept, snapshot, withWindows: withWindows)
+            case .inherit(let id, let specification): inherit(id, specification)
+            case .surrender(let id): surrender(id)
+            case .openOutbox: reportAll()
+            case .closeOutbox: stopReporting()
+            case .credit(let upstream, let given): credit(upstream, given)
+            case .yieldCredits(let upstream, let claim): yieldCredits(upstream, claim: claim)
+            case .forfeitCredits: forfeitCredits()
+            case .report(let subject, let outcome): decided(subject, outcome)
+            case .inheritStream(let id, let specification): streams?.inherit(id, specification)
+            case .surrenderStream(let id): streams?.surrender(id)
+            case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
+            case .reactivate(let id): reactivate(id)
+            case .adopt(let session): adopt(session)
+            case .drop(let id): drop(id)
+            case .dropAll: dropAll()
+            case .reportOtherConfiguration(let info): warn(about: info)
+            case .left: hasLeft.set()
+            }
+        }
+    }
+
+    private func reconnect() {
+        logger.warning("the cluster's engine does not respond")
+        disconnected()
+    }
+
+    private func extendWindows(_ changes: [Change], at position: UInt64) {
+        let now = clock()
+        applier.withLock { $0.extendWindows(changes, at: position, now: now) }
+    }
+
+    private func restart(
+        _ epoch: UInt64,
+        _ position: UInt64,
+        _ kept: Set<String>,
+        _ snapshot: ClusterSnapshot?,
+        withWindows: Bool
+    ) {
+        let first = withWindows ? snapshot?.earlier?.ledger.position : nil
+        logger.notice(
+            "entered an epoch of the cluster",
+            metadata: ["position": "\(position)", "windowsAfter": "\(first ?? position)"]
+        )
+        let isDegraded = isAlone
+        applier.withLock { applier in
+            applier.restart(
+                epoch: epoch,
+                at: position,
+                keeping: kept,
+                loading: snapshot,
+                withWindows: withWindows,
+                isDegraded: isDegraded
+            )
+        }
+    }
+
+    private func warn(about info: MemberInfo) {
+        logger.warning(
+            "a member of the cluster has other upstreams or access rules",
+            metadata: ["member": "\(info.name)", "version": "\(info.version)"]
+        )
+    }
+
+    // MARK: - Reports
+
+    /// This member has joined: it reports all that it has.
+    private func reportAll() {
+        outbox.withLock { $0.open() }
+        applier.withLock { $0.pool }?.reportAgain()
+        outbox.withLock { $0.specifyAgain() }
+        streams?.declareAgain()
+        declareClaims()
+        declareCredits()
+    }
+
+    private func stopReporting() {
+        outbox.withLock { $0.close() }
+        voidRequests()
+    }
+
+    // MARK: - Upstream subscriptions
+
+    private func reactivate(_ id: String) {
+        guard let tenure = outbox.withLock({ $0.tenure(of: id) }) else { return }
+        open(id, tenure: tenure) { $0.reactivate(id) }
+    }
+
+    private func drop(_ id: String) {
+        outbox.withLock { $0.end(id) }
+        applier.withLock { $0.drop(id) }
+    }
+
+    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
+        outbox.withLock { $0.begin(id, tenure: tenure) }
+        let group = self.group(of: id, key)
+        open(id, tenure: tenure) { $0.carry(id, key, group: group) }
+    }
+
+    /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
+    func failed(_ id: String, _ error: PoolError) {
+        logger.warning("cannot open a shared subscription", metadata: ["error": "\(error)"])
+        let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: "\(error)")
+        take(.subscription(SubscriptionID(id), .event(failure)))
+    }
+
+    // MARK: - Requests to the engine
+
+    private func start(_ fetch: @escaping @Sendable (any EngineConnection) async throws -> [StoredFrame]) {
+        guard let (connection, number) = current else { return }
+        addJob { [weak self] in
+            let frames = try? await fetch(connection)
+            self?.offer(.fetched(frames, number))
+        }
+    }
+
+    private func inspect() {
+        guard let (connection, number) = current else { return }
+        addJob { [weak self] in
+            if let generation = try? await connection.inspectLog() {
+                self?.offer(.logInspected(generation, number))
+            } else {
+                // Without a result the state of the log is unknown: a new connection reads it again.
+                connection.close()
+            }
+        }
+    }
+
+    private func requestState() {
+        guard let (connection, _) = current else { return }
+        addJob { [weak self] in
+            guard let bytes = try? await connection.requestFromGroup([], within: Self.stateTimeout) else { return }
+            self?.offer(.state(bytes))
+        }
+    }
+
+    private var current: (any EngineConnection, Int)? {
+        state.withLock { state in state.connection.map { ($0, state.number) } }
+    }
+}

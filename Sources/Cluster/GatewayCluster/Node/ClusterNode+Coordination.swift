@@ -1,0 +1,169 @@
+internal import Changes
+internal import EventHub
+internal import Gateway
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+internal import StreamIO
+
+/// The answers of a member of a cluster.
+extension ClusterNode: Coordination {
+    // MARK: - Place
+
+    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        guard let host else { throw Problem.notInContact }
+        let routing = ClusterRouting(cluster: self, services: host.services) { [self] in try performHere($0, $1) }
+        var limited = call
+        limited.open = { [self] in open($0, $1, for: call) }
+        let perform: @Sendable () throws -> OperationResult = { [self, limited] in
+            let result = try routing.perform(limited, operation)
+            guard case .stream(let head, let stream) = result, call.streamLimit != nil else { return result }
+            open(head, stream, for: call)
+            return .deferred
+        }
+        guard let ticket = call.ticket else { return try perform() }
+        return try use(ticket, for: call, perform)
+    }
+
+    /// Performs a request on this member. A request with an `Idempotency-Key` is performed once.
+    func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        guard let key = try IdempotencyStore.key(of: call, operation.method) else {
+            return try confirming(call, operation, nil)
+        }
+        let isConfirmed = operation.changesResources
+        return ClusterIdempotency(cluster: self, isConfirmed: isConfirmed).perform(call, key) { [self] call, begun in
+            try confirming(call, operation, begun)
+        }
+    }
+
+    private func confirming(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) throws -> OperationResult {
+        guard operation.changesResources, let services = host?.services else { return try operation.handler(call) }
+        return try ClusterResources(cluster: self, services: services).perform(call, operation, begun)
+    }
+
+    var contact: Contact { isAlone ? .ownStreams : isServing ? .all : .none }
+
+    func makeStreamID() -> String {
+        ClusterStreamID.prefix(of: process) + RandomID.make(prefix: "t").dropFirst()
+    }
+
+    // MARK: - Admission
+
+    func admit(
+        _ use: ResourceUse,
+        for call: Call,
+        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
+    ) throws -> OperationResult {
+        switch use {
+        case .sources(let selectors, let owner):
+            return try self.perform(call, reserving: demands(of: selectors, for: owner), perform)
+        case .newSubscription(let id, let properties):
+            let created = QuotaDemand(.createdSubscription(id.rawValue), limits: limits(\.maxSubscriptionResources))
+            let ofCaller = call.caller.demand(id.rawValue, properties)
+            return try self.perform(call, creating: created, and: [ofCaller].compactMap(\.self), perform)
+        case .newClient(let id):
+            let created = QuotaDemand(.dedicatedClient(id.rawValue), limits: limits(\.maxDedicatedClients))
+            return try self.perform(call, creating: created, perform)
+        case .changedSubscription(let id, let properties, let owner):
+            let demands = [owner.demand(id.rawValue, properties)].compactMap(\.self)
+            return try self.perform(call, reserving: demands) { [self] admission in
+                // Without credits, the reservation lasts until there is a decision about them.
+                try self.perform(call) {
+                    let result = try perform(admission)
+                    admission.end()
+                    return result
+                } otherwise: {
+                    admission.end()
+                }
+            }
+        case .activation:
+            return try self.perform(call, reserving: []) { [self] admission in
+                try self.perform(call) { try perform(admission) }
+            }
+        }
+    }
+
+    private func limits(_ limit: KeyPath<PoolConfiguration, Int>) -> QuotaLimits {
+        QuotaLimits(count: host?.services.pool.configuration[keyPath: limit])
+    }
+
+    /// What the shared subscriptions among the sources of a stream count as.
+    private func demands(of selectors: [SourceSelector], for owner: Caller) -> [QuotaDemand] {
+        var known: Set<String> = []
+        return selectors.compactMap { selector -> QuotaDemand? in
+            guard case .join(let upstream, let properties) = selector else { return nil }
+            let id = ids.id(of: SharedTopicKey(upstream: upstream, properties: properties))
+            return known.insert(id).inserted ? owner.demand(id, properties) : nil
+        }
+    }
+
+    // MARK: - Changes
+
+    func made(_ change: ResourceChange) {
+        switch change {
+        case .streamClosed(let id): write(.stream(.close(id: id)))
+        case .streamExpired(let id): write(.stream(.remove(id: id, evenIfOpen: false)))
+        case .streamDeleted(let id): write(.stream(.remove(id: id, evenIfOpen: true)))
+        case .streamEnded(let id): forget(id)
+        case .streamRemoved(let id): releaseClaims(of: id)
+        case .resourceRemoved(let id): resourceRemoved(id)
+        case .subscriptionUsed(let id, let identity, let items): subscription(id, of: identity, uses: items)
+        }
+    }
+
+    var publisher: any ChangePublisher { self }
+
+    // MARK: - Shared subscriptions
+
+    func join(_ key: SharedKey, in pool: SessionPool) throws(PoolError) -> JoinedSubscription {
+        let (upstream, properties) = (key.session.upstream, key.properties)
+        let (id, isNew) = hold(SharedTopicKey(upstream: upstream, properties: properties))
+        return JoinedSubscription(
+            id: id,
+            upstream: upstream,
+            properties: properties,
+            resource: nil,
+            isOpened: isNew
+        )
+    }
+
+    func leave(_ subscription: JoinedSubscription, in pool: SessionPool) { release(subscription.id) }
+
+    func opens(_ stream: String, _ request: StreamRequest, topics: Set<String>) {
+        admit(stream, topics: topics, request: request)
+    }
+
+    func feed(over shard: HubShard) -> any StreamFeed { ClusterFeed(shard: shard, node: self) }
+}
+
+extension ClusterNode: ChangePublisher {
+    package func take(_ change: Change) { take([change]) }
+
+    package func take(_ changes: [Change]) {
+        countAdoptions(changes)
+        let isFirst = outbox.withLock { outbox in
+            var isFirst = false
+            for change in changes {
+                // A resource can be read on this member as soon as it is created.
+                if outbox.concernsOwnTopic(change) { hub.take(change) }
+                if outbox.append(change) { isFirst = true }
+            }
+            return isFirst
+        }
+        if isFirst { wake() }
+    }
+
+    func take(_ change: Change, number: UInt64) {
+        if outbox.withLock({ $0.append(change, number: number) }) { wake() }
+    }
+
+    private func countAdoptions(_ changes: [Change]) {
+        for case .client(let id, let change) in changes {
+            switch change {
+            case .removed: counters.withLock { $0.removed(id.rawValue) }
+            case .event(.status(let status)): counters.withLock { $0.changed(status, of: id.rawValue) }
+            case .added, .event: break
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import Crypto
+internal import EngineNATS
+package import EventHub
+internal import Foundation
+package import Gateway
+package import Logging
+internal import Primitives
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// The clustered form of the coordination of a gateway.
+package enum Clustering {
+    /// The coordination of a gateway with this configuration and hub; nil for a gateway that runs alone.
+    @Sendable package static func coordination(
+        _ configuration: GatewayConfiguration,
+        _ hub: EventHub,
+        _ logger: Logger
+    ) -> (any Coordination)? {
+        ClusterNode(configuration, hub: hub, logger: logger)
+    }
+}
+
+extension ClusterNode {
+    /// The node of a configuration; nil for a gateway that runs alone.
+    convenience init?(_ configuration: GatewayConfiguration, hub: EventHub, logger: Logger) {
+        guard configuration.cluster.engine == .nats else { return nil }
+        let info = MemberInfo(
+            name: "\(ProcessInfo.processInfo.hostName):\(configuration.http.port)",
+            version: GatewayVersion.text,
+            upstreams: configuration.pool.upstreams.map(\.name)
+        )
+        let machine = MemberMachine(
+            info: info,
+            seed: .random(in: .min ... .max),
+            groups: configuration.cluster.owners,
+            configuration: configuration.clusterDigest,
+            timings: configuration.cluster.timings(linger: configuration.pool.subscriptionLinger)
+        )
+        let engine = NATSEngine(
+            configuration: NATSConfiguration(configuration.cluster.connection),
+            process: machine.process
+        )
+        self.init(
+            configuration: configuration.cluster,
+            engine: engine,
+            machine: machine,
+            hub: hub,
+            logger: logger,
+            clock: Moment.monotonic
+        )
+    }
+
+    /// Applies a reloaded configuration.
+    func reload(_ configuration: GatewayConfiguration) {
+        let digest = configuration.clusterDigest
+        state.withLock { $0.machine.configurationChanged(digest) }
+    }
+
+    var figures: (any CoordinationFigures)? { clusterFigures }
+
+    /// The present figures.
+    var clusterFigures: ClusterFigures {
+        let now = clock()
+        return ClusterFigures(
+            member: state.withLock { $0.machine.figures(at: now) },
+            outboxBytes: outbox.withLock { $0.count },
+            counters: counters.withLock { $0 },
+            credits: heldCredits
+        )
+    }
+}
+
+extension GatewayConfiguration {
+    /// A number that is equal on members with the same upstreams and access rules.
+    fileprivate var clusterDigest: UInt64 {
+        var lines = pool.upstreams.map { upstream in
+            let credentials = "\(upstream.user ?? "") \(upstream.password ?? "")"
+            let address = "\(upstream.serverAddress) \(upstream.adapterSet ?? "")"
+            let limits = "\(upstream.maxSessions) \(upstream.maxSubscriptions) \(upstream.maxItems)"
+            return "upstream \(upstream.name) \(address) \(credentials) \(limits)"
+        }
+        lines += access.modes.map { "auth \($0.rawValue)" }
+        lines += access.keys.map { "key \($0.name) \($0.hash.map { "\($0)" } ?? "") \($0.rights.line)" }
+        lines.append("tokens \(access.webTokens.line)")
+        // Keyed, because heartbeats carry it and passwords are among the lines.
+        let key = SymmetricKey(data: Array((cluster.secret ?? "").utf8))
+        let code = HMAC<SHA256>.authenticationCode(for: Array(lines.sorted().joined(separator: "\n").utf8), using: key)
+        return code.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,291 @@
+internal import Changes
+internal import EventHub
+internal import Gateway
+internal import Logging
+internal import Primitives
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+internal import Synchronization
+
+/// This process as a member of a cluster: performs what `MemberMachine` decides.
+///
+/// The reports of this member's pool are appended to the log of the engine. The changes in the log, from this and all
+/// other members, are applied to the hub. One task handles all inputs, so that the hub applies changes in the order of
+/// the log.
+final class ClusterNode: Sendable {
+    struct State: ~Copyable, Sendable {
+        var machine: MemberMachine
+        var connection: (any EngineConnection)?
+        /// The number of the connection; inputs of earlier connections are ignored.
+        var number = 0
+        /// Set when the connection is of no more use.
+        var isOver: StopSignal?
+        /// When contact to the log was lost; nil while there is contact.
+        var detachedSince: Moment?
+    }
+
+    enum Input: Sendable {
+        case connected(any EngineConnection, Int, isOver: StopSignal)
+        case engine(EngineInput, Int)
+        case logInspected(LogGeneration, Int)
+        case fetched([StoredFrame]?, Int)
+        case state([UInt8])
+        case left
+    }
+
+    /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
+    private static let inputLimit = 16_384
+    private static let tick = Duration.milliseconds(25)
+
+    let hub: EventHub
+    let logger: Logger
+    let configuration: ClusterConfiguration
+    let engine: any ClusterEngine
+    /// Has the log of this process alone, while the engine is away.
+    let localEngine: any ClusterEngine
+    let clock: @Sendable () -> Moment
+    let ids: SharedTopicIDs
+    let state: Mutex<State>
+    let outbox: Mutex<Outbox>
+    let gates = Mutex<[String: StreamGate]>([:])
+    let waiters = Mutex(ClusterWaiters())
+    /// Handles the requests that other members forward, until this node has stopped.
+    private let attachedHost = Mutex<HTTPHost?>(nil)
+    /// The calls of other members that are being performed, by their numbers.
+    let served = Mutex<[UInt64: CallAbandonment]>([:])
+    /// Held from the change of a client to its specification, so that both are in the same order.
+    let clientChanges = Mutex(())
+    /// The units of this member that count against limits on all members together.
+    let claims = Mutex(QuotaClaims())
+    /// What waits for credits of the upstreams.
+    let credits = Mutex(CreditRequests<CreditRequest>())
+    /// The outcomes of calls and adoptions.
+    let counters = Mutex(ClusterCounters())
+    /// The rates of requests that are limited on all members together.
+    let rates: Mutex<SharedRates>
+    /// The cipher of messages between members and of specifications.
+    let cipher: ClusterCipher
+    /// The cipher that makes the digests of idempotency keys and of bodies.
+    let requestCipher: ClusterCipher
+    /// The cipher of the upstream sessions that other members can continue.
+    let sessionCipher: ClusterCipher
+    private let inputs = Mutex<[Input]>([])
+    private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
+    let hasLeft = StopSignal()
+    let applier: Mutex<ClusterApplier>
+
+    init(
+        configuration: ClusterConfiguration,
+        engine: any ClusterEngine,
+        localEngine: any ClusterEngine = LocalEngine(),
+        machine: consuming sending MemberMachine,
+        hub: EventHub,
+        logger: Logger,
+        clock: @escaping @Sendable () -> Moment
+    ) {
+        self.configuration = configuration
+        self.engine = engine
+        self.localEngine = localEngine
+        self.hub = hub
+        self.logger = logger
+        self.clock = clock
+        ids = SharedTopicIDs(secret: configuration.secret ?? "")
+        cipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "calls")
+        requestCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "requests")
+        sessionCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "sessions")
+        rates = Mutex(SharedRates())
+        state = Mutex(State(machine: machine))
+        outbox = Mutex(Outbox(limit: configuration.outboxBytes))
+        applier = Mutex(ClusterApplier(hub: hub))
+    }
+
+    /// Sets the pool of this process; called once, before `run`.
+    func attach(_ pool: SessionPool) {
+        pool.requireCredits()
+        applier.withLock { $0.pool = pool }
+    }
+
+    /// Sets the host of this process; called once, before `run`.
+    func attach(_ host: HTTPHost) {
+        attachedHost.withLock { $0 = host }
+        host.services.access.owners.usage.observe { [weak self] in
+            self?.made(.subscriptionUsed($0, identity: $1, items: $2))
+        }
+        host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
+    }
+
+    /// The host of this process; nil after this node has stopped.
+    var host: HTTPHost? { attachedHost.withLock { $0 } }
+
+    /// The resources of this process that other members may take over.
+    var resources: ClusterResources? { host.map { ClusterResources(cluster: self, services: $0.services) } }
+
+    /// The prepared streams of this member.
+    var streams: ClusterStreams? { host.map { ClusterStreams(cluster: self, services: $0.services) } }
+
+    /// Counts what changes say about adopted clients.
+    private func count(_ changes: [Change]) {
+        for case .client(let id, let change) in changes {
+            switch change {
+            case .removed: counters.withLock { $0.removed(id.rawValue) }
+            case .event(.status(let status)): counters.withLock { $0.changed(status, of: id.rawValue) }
+            case .added, .event: break
+            }
+        }
+    }
+
+    // MARK: - Running
+
+    /// Runs the member until cancelled.
+    func run() async {
+        // A task group that does not discard results would keep every ended task.
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.stayConnected() }
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: Self.tick)
+                    self.wake()
+                }
+            }
+            group.addTask {
+                for await _ in self.wakeUps.stream { self.step() }
+                self.endWaiting()
+            }
+            for await job in jobs.stream { group.addTask { await job() } }
+        }
+        // The host refers to this node; without this step, the reference cycle would keep both in memory.
+        attachedHost.withLock { $0 = nil }
+    }
+
+    /// Leaves the cluster, so that other members take over what this member owns; returns when this member has left, or
+    /// after `time`.
+    func leave(within time: Duration) async {
+        offer(.left)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.hasLeft.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func stayConnected() async {
+        var number = 0
+        var lastFailure: String?
+        while !Task.isCancelled {
+            number += 1
+            let (current, isOver) = (number, StopSignal())
+            do {
+                let connection = try await engine.connect { [weak self] input in
+                    if case .closed = input { isOver.set() }
+                    self?.offer(.engine(input, current))
+                }
+                lastFailure = nil
+                try await check(connection)
+                logger.info("connected to the cluster's engine")
+                offer(.connected(connection, current, isOver: isOver))
+                await isOver.wait()
+                connection.close()
+                logger.warning("the connection to the cluster's engine is closed")
+            } catch {
+                // Repeated several times a second while the engine is away.
+                let failure = "\(error)"
+                logger.log(
+                    level: failure == lastFailure ? .debug : .warning,
+                    "cannot connect to the cluster's engine",
+                    metadata: ["error": "\(failure)"]
+                )
+                lastFailure = failure
+            }
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
+        }
+    }
+
+    func wake() { wakeUps.continuation.yield() }
+
+    /// Runs a job beside the node's task, until it is done or the node is cancelled.
+    func addJob(_ job: @escaping @Sendable () async -> Void) { jobs.continuation.yield(job) }
+
+    func offer(_ input: Input) {
+        inputs.withLock { inputs in
+            if inputs.count >= Self.inputLimit, case .engine(.frame, _) = input { return }
+            inputs.append(input)
+        }
+        wake()
+    }
+
+    private func step() {
+        let inputs = inputs.withLock { inputs in
+            let taken = inputs
+            inputs = []
+            return taken
+        }
+        let now = clock()
+        for input in inputs { perform(handle(input, at: now)) }
+        perform(state.withLock { $0.machine.timePassed(at: now) })
+        serveAloneIfDetached(at: now)
+        settleWaiters(at: now)
+        releaseIdleCredits(at: now)
+        let (frame, connection) = state.withLock { state in
+            let frame = outbox.withLock { state.machine.nextFrame(from: &$0, at: now) }
+            return (frame, state.connection)
+        }
+        if let frame { connection?.append(frame) }
+    }
+
+    // MARK: - Inputs
+
+    private func handle(_ input: Input, at now: Moment) -> [MemberAction] {
+        switch input {
+        case .connected(let connection, let number, let isOver):
+            return connected(connection, number, isOver, at: now)
+        case .engine(let input, let number):
+            guard state.withLock({ $0.number == number }) else { return [] }
+            return handle(input, at: now)
+        case .logInspected(let generation, let number):
+            return state.withLock { $0.number == number ? $0.machine.logInspected(generation, at: now) : [] }
+        case .fetched(let frames, let number):
+            return state.withLock { state in
+                guard state.number == number else { return [] }
+                return frames.map { state.machine.fetched($0, at: now) } ?? state.machine.fetchFailed(at: now)
+            }
+        case .state(let bytes):
+            guard let snapshot = try? ClusterSnapshot(bytes) else { return [] }
+            return state.withLock { $0.machine.stateArrived(snapshot, at: now) }
+        case .left:
+            return state.withLock { $0.machine.leave() }
+        }
+    }
+
+    private func handle(_ input: EngineInput, at now: Moment) -> [MemberAction] {
+        switch input {
+        case .frame(let frame):
+            return state.withLock { $0.machine.arrived(frame, at: now) }
+        case .broadcast(let bytes):
+            guard let heartbeat = Heartbeat(bytes) else { return [] }
+            count(heartbeat.rates, of: heartbeat.process, at: now)
+            return state.withLock { $0.machine.heard(heartbeat, at: now) }
+        case .groupRequest(_, let address):
+            let (answer, connection) = state.withLock { ($0.machine.state(at: now), $0.connection) }
+            guard let (created, ledger, earlier) = answer else { return [] }
+            let tables = applier.withLock { $0.tables(of: ledger) }
+            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables, earlier: earlier)
+            connection?.reply(snapshot.bytes, to: address)
+        case .call(let bytes, let address): answer(bytes, replyTo: address)
+        case .closed: disconnected()
+        }
+        return []
+    }
+
+    /// Ignores the present connection from now on. `stayConnected` closes it and opens another one.
+    func disconnected() {
+        state.withLock { state in
+            state.isOver?.set()
+            (state.connection, state.number, state.isOver) = (nil, 0, nil)
+            state.machine.disconnected()
+        }
+        rates.withLock { $0.disconnected() }
+    }
+}

@@ -1,0 +1,269 @@
+internal import Gateway
+internal import Logging
+internal import MicroHTTPD
+internal import Primitives
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// The limits of upstreams on all members together. A member opens sessions and subscriptions with credits that the log
+/// has given it, so a request waits only if they do not suffice: see the decision record *SharedCredits*.
+extension ClusterNode {
+    /// The result of waiting for credits.
+    enum CreditDecision: Sendable {
+        /// There are more: what needs them can be tried again. `ended` is called after that.
+        case given(ended: @Sendable () -> Void)
+        /// There are none, on any member.
+        case refused(PoolError)
+        /// It is not known in time.
+        case unknown
+    }
+
+    /// Something that waits for credits.
+    struct CreditRequest: Sendable {
+        let shortage: CreditShortage
+        let done: @Sendable (CreditDecision) -> Void
+    }
+
+    /// For how long credits are unused before they are released.
+    private static let idleTime = Duration.seconds(10)
+    /// The time after which a decision is asked for again that was not received.
+    private static let retryInterval = Duration.milliseconds(100)
+
+    // MARK: - Claims
+
+    /// Claims credits that the pool does not have, and calls back with the decision of the log.
+    func obtain(_ shortage: CreditShortage, _ done: @escaping @Sendable (CreditDecision) -> Void) {
+        credits.withLock { credits in
+            credits.add(
+                CreditRequest(shortage: shortage, done: done),
+                missing: shortage.missing,
+                isOptional: shortage.isOptional,
+                of: shortage.upstream
+            )
+        }
+        claimCredits(of: shortage.upstream)
+    }
+
+    private func claimCredits(of upstream: String) {
+        let limits = creditPool?.limits(of: upstream) ?? .none
+        guard let claim = credits.withLock({ $0.nextClaim(of: upstream, limits: limits) }) else { return }
+        // In a new epoch, the other members declare the credits that they have before new ones are given.
+        whenComplete { [self] isComplete in
+            guard isComplete else { return decided(claim, nil) }
+            decide(.credits(claim.number), by: .credit(.claim(claim))) { [self] in decided(claim, $0) }
+        }
+    }
+
+    private func decided(_ claim: CreditClaim, _ outcome: RecordOutcome?) {
+        switch outcome {
+        case .accepted:
+            for waiting in credits.withLock({ $0.accepted(claim) }) {
+                waiting.request.done(.given(ended: end(waiting, claim)))
+            }
+        case .refused:
+            let refused = credits.withLock { $0.refused(claim) }
+            if claim.isOptional {
+                creditPool?.changeCredits(of: claim.upstream) { credits, _ in
+                    credits.sessionsRefused(of: claim.upstream)
+                }
+            }
+            let free = state.withLock { $0.machine.ledger?.freeCredits(of: claim.upstream) } ?? .none
+            let held = creditPool?.credits(of: claim.upstream)
+            for waiting in refused {
+                let shortage = waiting.request.shortage
+                // The pool may have got credits after it has reported the shortage.
+                let isObsolete = claim.isOptional || shortage.held != held
+                let error = shortage.refusal(free: free, limits: claim.limits)
+                waiting.request.done(isObsolete ? .given(ended: {}) : .refused(error))
+            }
+            claimCredits(of: claim.upstream)
+        default:
+            for waiting in credits.withLock({ $0.undecided(claim) }) { waiting.request.done(.unknown) }
+        }
+    }
+
+    private func end(_ waiting: CreditRequests<CreditRequest>.Waiting, _ claim: CreditClaim) -> @Sendable () -> Void {
+        { [self] in credits.withLock { $0.ended(waiting.missing, of: claim.upstream) } }
+    }
+
+    // MARK: - Credits of this member
+
+    /// The pool whose credits these are.
+    private var creditPool: SessionPool? { applier.withLock { $0.pool } }
+
+    /// The credits of this member for each upstream that is configured or still used, ordered by name.
+    var heldCredits: [(upstream: String, held: UpstreamCredits)] {
+        guard let creditPool else { return [] }
+        let names = Set(creditPool.upstreams.map(\.name)).union(creditPool.creditedUpstreams)
+        return names.sorted().map { ($0, creditPool.credits(of: $0)) }
+    }
+
+    /// The log has given this member credits.
+    func credit(_ upstream: String, _ given: UpstreamCredits) {
+        creditPool?.changeCredits(of: upstream) { credits, _ in credits.add(given, of: upstream) }
+    }
+
+    /// Another member needs credits: releases the unused ones.
+    func yieldCredits(_ upstream: String, claim: UInt64) {
+        let reserved = credits.withLock { $0.reserved(of: upstream) }
+        let unused = creditPool?.changeCredits(of: upstream) { credits, used in
+            credits.takeUnused(of: upstream, used: used, reserved: reserved)
+        }
+        write(.credit(.yield(upstream: upstream, unused ?? .none, claim: claim)))
+    }
+
+    /// Releases credits that have not been used for a while.
+    func releaseIdleCredits(at now: Moment) {
+        guard generation != nil, credits.withLock({ $0.endsInterval(Self.idleTime, at: now) }), let creditPool
+        else { return }
+        for upstream in creditPool.creditedUpstreams {
+            let reserved = credits.withLock { $0.reserved(of: upstream) }
+            let idle = creditPool.changeCredits(of: upstream) { credits, used in
+                credits.takeIdle(of: upstream, used: used, reserved: reserved)
+            }
+            if let idle, !idle.isNone { write(.credit(.release(upstream: upstream, idle))) }
+        }
+    }
+
+    /// Keeps only the credits that are in use, because other members may have the rest.
+    func forfeitCredits() {
+        guard let creditPool else { return }
+        for (upstream, _) in heldCredits {
+            creditPool.changeCredits(of: upstream) { credits, used in credits.keep(used: used, of: upstream) }
+        }
+    }
+
+    /// Declares all credits, after this member has joined under another number or in another epoch.
+    func declareCredits() {
+        guard let creditPool else { return }
+        for upstream in creditPool.creditedUpstreams { declare(creditPool.credits(of: upstream), of: upstream) }
+    }
+
+    /// Declares what is open beyond the credits: a session that this member has adopted.
+    func coverUse(of upstream: String) {
+        let missing = creditPool?.changeCredits(of: upstream) { $0.coverUse(of: upstream, used: $1) }
+        if let missing, !missing.isNone { declare(missing, of: upstream) }
+    }
+
+    private func declare(_ present: UpstreamCredits, of upstream: String) {
+        let limits = creditPool?.limits(of: upstream) ?? .none
+        write(.credit(.declare(upstream: upstream, present, limits: limits)))
+    }
+
+    // MARK: - Uses
+
+    /// Performs a request, once there are credits for what it opens. A new subscription for which this member can have no
+    /// session is created by a member that has one.
+    ///
+    /// - Parameter undo: Called before an error is thrown or sent.
+    func perform(
+        _ call: Call,
+        obtainingCredits perform: @escaping @Sendable () throws -> OperationResult,
+        otherwise undo: @escaping @Sendable () -> Void = {}
+    ) throws -> OperationResult {
+        do {
+            return try perform()
+        } catch PoolError.creditsNeeded(let shortage) {
+            obtain(shortage) { [self] decision in
+                // A job of its own, because a handler takes too long for the node's task.
+                addJob { [self] in
+                    call.complete {
+                        switch decision {
+                        case .given(let ended):
+                            defer { ended() }
+                            return try self.perform(call, obtainingCredits: perform, otherwise: undo)
+                        case .refused(let error):
+                            undo()
+                            if shortage.missing.sessions > 0, forwardToCarrier(call, of: shortage.upstream, error) {
+                                return .deferred
+                            }
+                            throw error
+                        case .unknown:
+                            undo()
+                            throw Problem.notInContact
+                        }
+                    }
+                }
+            }
+            return .deferred
+        } catch {
+            undo()
+            throw error
+        }
+    }
+
+    /// Lets a member with a session perform a request for a new subscription; false if there is none.
+    private func forwardToCarrier(_ call: Call, of upstream: String, _ error: PoolError) -> Bool {
+        // A resource that exists stays with its owner.
+        guard call.parameters["id"] == nil, let carrier = carrier(of: upstream, for: call) else { return false }
+        forward(call, to: carrier) { call.respond(ProblemDetails.response(to: call, for: error)) }
+        return true
+    }
+
+    /// Opens a shared subscription that this member owns in this tenure, once there are credits for it.
+    func open(
+        _ id: String,
+        tenure: UInt64,
+        _ open: @escaping @Sendable (inout ClusterApplier) -> PoolError?
+    ) {
+        // Inside the lock of the applier, so that the subscription is dropped afterwards if it gets another owner.
+        let error = applier.withLock { applier in
+            outbox.withLock { $0.tenure(of: id) } == tenure ? open(&applier) : nil
+        }
+        guard let error else { return }
+        guard case .creditsNeeded(let shortage) = error else { return failed(id, error) }
+        obtain(shortage) { [self] decision in
+            switch decision {
+            case .given(let ended):
+                // It may have been opened meanwhile.
+                self.open(id, tenure: tenure) { $0.reactivate(id) }
+                ended()
+            case .refused(let error):
+                if outbox.withLock({ $0.tenure(of: id) }) == tenure { failed(id, error) }
+            case .unknown:
+                retry { self.open(id, tenure: tenure) { $0.reactivate(id) } }
+            }
+        }
+    }
+
+    /// Activates a subscription that this member has inherited, once there are credits for it. Without credits it remains
+    /// inactive.
+    func activate(_ resource: SubscriptionResource, in pool: SessionPool) throws(PoolError) {
+        do {
+            try pool.activate(resource)
+        } catch .creditsNeeded(let shortage) {
+            obtain(shortage) { [self] decision in
+                switch decision {
+                case .given(let ended):
+                    addJob { [self] in
+                        activateLater(resource, in: pool)
+                        ended()
+                    }
+                case .refused(let error): warn(error)
+                case .unknown: retry { self.activateLater(resource, in: pool) }
+                }
+            }
+        }
+    }
+
+    private func activateLater(_ resource: SubscriptionResource, in pool: SessionPool) {
+        guard pool.resource(resource.id) === resource, !resource.status.isActive else { return }
+        do {
+            try activate(resource, in: pool)
+        } catch {
+            warn(error)
+        }
+    }
+
+    private func warn(_ error: PoolError) {
+        logger.warning("cannot activate a subscription of a removed member", metadata: ["error": "\(error)"])
+    }
+
+    private func retry(_ action: @escaping @Sendable () -> Void) {
+        addJob {
+            try? await Task.sleep(for: Self.retryInterval)
+            action()
+        }
+    }
+}

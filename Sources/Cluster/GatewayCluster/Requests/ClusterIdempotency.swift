@@ -1,0 +1,101 @@
+internal import Gateway
+internal import Primitives
+internal import Replication
+
+/// A request with an `Idempotency-Key` that the log lets this member perform.
+struct BegunRequest: Sendable {
+    /// The name of the request in the log.
+    let name: RecordKey
+    /// The generation of this member's reports in which the log accepted the request.
+    let generation: Int
+}
+
+/// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs a request, and stores the
+/// response for the other members.
+struct ClusterIdempotency: Sendable {
+    /// Performs a request that the log has let begin.
+    typealias Handler = @Sendable (Call, BegunRequest) throws -> OperationResult
+
+    private static let retryInterval = Duration.milliseconds(25)
+
+    let cluster: ClusterNode
+    /// Whether the handler's successful responses are sent, with their records, once they are in the log.
+    let isConfirmed: Bool
+
+    /// Performs a request, or repeats its response.
+    func perform(
+        _ call: Call,
+        _ key: IdempotencyStore.Key,
+        _ handler: @escaping Handler
+    ) -> OperationResult {
+        cluster.addJob { await run(call, key, handler) }
+        return .deferred
+    }
+
+    private func run(_ call: Call, _ key: IdempotencyStore.Key, _ handler: Handler) async {
+        let cipher = cluster.requestCipher
+        // Neither an identity nor a path has a line break, and the key comes last.
+        let name = cipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
+        let body = cipher.digest(of: call.body)
+        let deadline = cluster.clock() + cluster.configuration.replacementTime
+        while true {
+            guard let generation = cluster.generation else {
+                return call.complete { throw Problem.notInContact }
+            }
+            let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
+            switch await cluster.decision(on: .request(name), by: .request(record)) {
+            case .accepted: return first(call, name, generation, handler)
+            case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
+            case .refused: return call.complete { throw IdempotencyStore.otherRequest }
+            case .unknown, nil:
+                return call.complete { throw Problem.notInContact }
+            case .pending:
+                while cluster.isPending(name), cluster.clock() < deadline {
+                    try? await Task.sleep(for: Self.retryInterval)
+                }
+                // The deadline also applies if other members perform the request again and again and fail.
+                guard cluster.clock() < deadline else { return call.complete { throw IdempotencyStore.inProgress } }
+            }
+        }
+    }
+
+    private func replayed(_ bytes: [UInt8]) throws -> Response {
+        guard let opened = cluster.cipher.decrypt(bytes), let response = try ForwardedResponse.decoded(opened).first
+        else {
+            throw Problem(.internal)
+        }
+        return Response(response).with("Idempotency-Replayed", "true")
+    }
+
+    private func first(_ call: Call, _ name: RecordKey, _ generation: Int, _ handler: Handler) {
+        var noted = call
+        noted.isPerformedOnce = true
+        // The client may disconnect and repeat the request to receive the response.
+        noted.onAbandonment = { _ in }
+        noted.respond = { response in
+            let isSuccess = (200..<300).contains(response.status)
+            if response.status >= 500 || response.status == 429 {
+                cluster.write(.request(.abandon(name)))
+            } else if !isConfirmed || !isSuccess {
+                cluster.write(cluster.answer(response, to: name))
+            }
+            call.respond(response)
+        }
+        noted.complete { try handler(noted, BegunRequest(name: name, generation: generation)) }
+    }
+}
+
+extension ClusterNode {
+    /// The record of a response to a request with an `Idempotency-Key`, encrypted: it may hold a ticket.
+    func answer(_ response: Response, to name: RecordKey) -> ClusterRecord {
+        .request(.answer(name, cipher.encrypt(ForwardedResponse.encoded([response.forwarded]))))
+    }
+
+    /// The position of the record with which the request of this name began if it has expired, else 0.
+    func expiredPosition(of name: RecordKey) -> UInt64 {
+        state.withLock { $0.machine.expiredPosition(of: name) }
+    }
+
+    /// Whether a member is performing the request of this name.
+    func isPending(_ name: RecordKey) -> Bool { state.withLock { $0.machine.ledger?.isPending(name) ?? false } }
+}

@@ -1,0 +1,242 @@
+internal import Changes
+internal import Gateway
+internal import MicroHTTPD
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+internal import StreamIO
+internal import Synchronization
+
+/// Units of quotas that a request may begin to use. The log does not free them before `end`.
+final class QuotaReservation: Admission {
+    private let cluster: ClusterNode
+    private let units: Mutex<[QuotaUnit]>
+
+    fileprivate init(_ demands: [QuotaDemand], in cluster: ClusterNode) {
+        self.cluster = cluster
+        units = Mutex(demands.map(\.unit))
+    }
+
+    /// The request does not begin to use further units. May be called again.
+    func end() {
+        let units = units.withLock { units in
+            defer { units = [] }
+            return units
+        }
+        if !units.isEmpty { cluster.changeClaims { $0.endReservation(units) } }
+    }
+
+    // A request that is not performed after all, for instance because a queue is full, does not call `end`.
+    deinit { end() }
+}
+
+/// Limits on all members together. The log decides about each unit, so that they are not exceeded; a unit counts as long
+/// as a member has it.
+extension ClusterNode {
+    /// The decision of the log about units of quotas.
+    enum QuotaDecision: Sendable {
+        /// They are within the limits.
+        case accepted
+        /// They are not.
+        case refused(QuotaExcess)
+        /// It is not known in time.
+        case unknown
+    }
+
+    /// Performs a request once the log has accepted the units that it may begin to use. They remain accepted until
+    /// `perform`, or an action that it has started, ends the reservation.
+    func perform(
+        _ call: Call,
+        reserving demands: [QuotaDemand],
+        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
+    ) throws -> OperationResult {
+        let (missing, number) = claims.withLock { $0.reserve(demands) }
+        let reservation = QuotaReservation(demands, in: self)
+        guard !missing.isEmpty else { return try perform(reservation) }
+        claim(missing, number, reservation) { [self] decision in
+            // A job of its own, because a handler takes too long for the node's task.
+            addJob {
+                call.complete {
+                    switch decision {
+                    case .accepted: return try perform(reservation)
+                    case .refused(let excess): throw excess.error
+                    case .unknown: return .response(try StreamOpener.closing("behind", .notInContact, call))
+                    }
+                }
+            }
+        }
+        return .deferred
+    }
+
+    /// Performs a request that creates a resource, which counts until `resourceRemoved`.
+    func perform(
+        _ call: Call,
+        creating created: QuotaDemand,
+        and others: [QuotaDemand] = [],
+        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
+    ) throws -> OperationResult {
+        try self.perform(call, reserving: [created] + others) { [self] reservation in
+            try self.perform(call) { [self] in
+                // The resource does not exist after a failed attempt.
+                changeClaims { $0.use(created.unit) }
+                let result = try perform(reservation)
+                reservation.end()
+                return result
+            } otherwise: { [self] in
+                changeClaims { $0.endUse(created.unit) }
+                reservation.end()
+            }
+        }
+    }
+
+    /// This member is about to create a resource that it has inherited, which counts until `resourceRemoved`.
+    func resourceInherited(_ unit: QuotaUnit) { changeClaims { $0.use(unit) } }
+
+    /// This member no longer has a client or subscription.
+    func resourceRemoved(_ id: String) {
+        changeClaims { $0.endUse(.createdSubscription(id)) + $0.endUse(.dedicatedClient(id)) }
+    }
+
+    /// Writes a claim, and calls back with the decision of the log. Unless it is accepted, the reservation ends.
+    private func claim(
+        _ demands: [QuotaDemand],
+        _ number: UInt64,
+        _ reservation: QuotaReservation,
+        _ done: @escaping @Sendable (QuotaDecision) -> Void
+    ) {
+        // In a new epoch, the other members declare the units that they have before new ones are decided.
+        whenComplete { [self] isComplete in
+            guard isComplete else {
+                reservation.end()
+                return done(.unknown)
+            }
+            decide(.quota(number), by: .quota(.claim(demands, number: number))) { [self] outcome in
+                let isAccepted: Bool? =
+                    switch outcome {
+                    case .accepted: true
+                    case .refused: false
+                    default: nil
+                    }
+                claims.withLock { $0.decided(demands, isAccepted: isAccepted) }
+                if isAccepted == true { return done(.accepted) }
+                reservation.end()
+                done(isAccepted == nil ? .unknown : .refused(excess(of: demands)))
+            }
+        }
+    }
+
+    /// The limit because of which the log has refused units.
+    private func excess(of demands: [QuotaDemand]) -> QuotaExcess {
+        if let excess = state.withLock({ $0.machine.ledger?.excess(of: demands) }) { return excess }
+        // Other units were freed after the decision.
+        let limits = demands[0].limits
+        return QuotaExcess(
+            unit: demands[0].unit,
+            limit: limits.count ?? limits.size ?? 0,
+            isSize: limits.count == nil
+        )
+    }
+
+    /// Changes the units of this member, and writes what the other members have to know.
+    func changeClaims(_ change: (inout QuotaClaims) -> [QuotaRecord]) {
+        // Inside the lock, so that records about a unit are in the order of its changes.
+        claims.withLock { claims in
+            for record in change(&claims) { write(.quota(record)) }
+        }
+    }
+
+    /// Declares all units again, after this member has joined under another number.
+    func declareClaims() { changeClaims { $0.declarations() } }
+
+    // MARK: - Streams
+
+    /// Opens a stream, unless its caller has reached the limit of open and prepared streams.
+    func open(_ head: HTTPStreamHead, _ stream: AdmittedStream, for call: Call) {
+        guard let (identity, limit) = call.streamLimit else { return call.open(head, stream) }
+        claim(stream: stream.id, of: identity, limit: limit) { decision in
+            if case .accepted = decision { return call.open(head, stream) }
+            stream.onEnd(.neverOpened)
+            call.complete {
+                guard case .refused = decision else {
+                    return .response(try StreamOpener.closing("behind", .notInContact, call))
+                }
+                return .response(try StreamOpener.overLimit(limit, "for these credentials", call))
+            }
+        }
+    }
+
+    /// Claims a stream of this member, and calls back with the decision of the log. The stream counts until
+    /// `releaseClaims`.
+    func claim(
+        stream id: String,
+        of identity: String,
+        limit: Int,
+        _ done: @escaping @Sendable (QuotaDecision) -> Void
+    ) {
+        let demand = QuotaDemand(.stream(id, of: identity), limits: QuotaLimits(count: limit))
+        let (missing, number) = claims.withLock { $0.reserve([demand]) }
+        let reservation = QuotaReservation([demand], in: self)
+        guard !missing.isEmpty else {
+            reservation.end()
+            return done(.accepted)
+        }
+        claim(missing, number, reservation) { [self] decision in
+            guard case .accepted = decision else { return done(decision) }
+            let isUsed = claims.withLock { $0.useUnlessEnded(demand.unit) }
+            reservation.end()
+            done(isUsed ? .accepted : .unknown)
+        }
+    }
+
+    /// This member has taken over a prepared stream, which counts for its owner if it did before.
+    func takeOver(_ unit: QuotaUnit) {
+        let isInUse = state.withLock { $0.machine.ledger?.isInUse(unit, by: $0.machine.member) ?? false }
+        if isInUse { changeClaims { $0.inherit(unit) } }
+    }
+
+    /// This member no longer has a stream.
+    func releaseClaims(of stream: String) { changeClaims { $0.endUses(of: stream) } }
+
+    /// This member cannot create a resource that it has inherited: frees what the log has moved to this member with it.
+    func disown(_ units: [QuotaUnit]) { changeClaims { $0.disown(units) } }
+
+    // MARK: - Subscriptions
+
+    /// A caller uses a subscription with a number of items on this member; nil: the caller no longer uses it.
+    func subscription(_ id: String, of identity: String, uses items: Int?) {
+        let unit = QuotaUnit.subscription(id, of: identity)
+        changeClaims { claims in items.map { claims.use(unit, size: $0) } ?? claims.endUse(unit) }
+    }
+}
+
+extension Caller {
+    /// The demand of a subscription; nil if the caller has no quotas.
+    func demand(_ id: String, _ properties: SubscriptionProperties) -> QuotaDemand? {
+        let limits = QuotaLimits(count: rights.maxSubscriptions, size: rights.maxItems)
+        guard let identity, !limits.isUnlimited else { return nil }
+        return QuotaDemand(
+            .subscription(id, of: identity),
+            size: SubscriptionUsage.items(of: properties),
+            limits: limits
+        )
+    }
+}
+
+extension QuotaExcess {
+    /// The error of a request that needs more, as without a cluster.
+    fileprivate var error: any Error {
+        switch unit.quota {
+        case QuotaUnit.createdSubscriptions: PoolError.overQuota(.subscriptionResources(limit: limit))
+        case QuotaUnit.dedicatedClients: PoolError.overQuota(.dedicatedClients(limit: limit))
+        default: SubscriptionUsage.overQuota(isSize ? "items" : "subscriptions", limit)
+        }
+    }
+}
+
+extension Call {
+    /// The caller and its limit of open and prepared streams; nil if it has no limit, or if the request opens no stream.
+    var streamLimit: (identity: String, limit: Int)? {
+        guard !isHead, let identity = caller.identity, let limit = caller.rights.streams else { return nil }
+        return (identity, limit)
+    }
+}

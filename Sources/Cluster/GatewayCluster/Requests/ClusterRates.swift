@@ -1,0 +1,34 @@
+internal import Gateway
+internal import Primitives
+internal import Replication
+
+/// Rates of requests that are limited on all members together: heartbeats carry what each member has admitted.
+extension ClusterNode {
+    /// Decides on one request of a name.
+    func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict {
+        let now = clock()
+        let verdict = rates.withLock { $0.take(name, rate: rate, burst: burst, at: now) }
+        return TokenBucket.Verdict(
+            isAdmitted: verdict.isAdmitted,
+            remaining: verdict.remaining,
+            wait: verdict.wait
+        )
+    }
+
+    /// A heartbeat of this member with the requests since the last one.
+    func reporting(_ heartbeat: Heartbeat) -> Heartbeat {
+        let now = clock()
+        let (members, isReachable) = state.withLock {
+            ($0.machine.ledger?.members.count, $0.machine.isServing(at: now))
+        }
+        var heartbeat = heartbeat
+        heartbeat.rates = rates.withLock { $0.report(members: members, isReachable: isReachable, at: now) }
+        return heartbeat
+    }
+
+    /// Counts the requests that another member has reported.
+    func count(_ uses: [RateUse], of process: UInt64, at now: Moment) {
+        guard !uses.isEmpty, process != self.process else { return }
+        rates.withLock { $0.heard(uses, from: process, at: now) }
+    }
+}

@@ -1,0 +1,267 @@
+internal import Gateway
+internal import JSONText
+internal import MicroHTTPD
+internal import Primitives
+internal import Replication
+
+/// Decides which member handles a request: this one, or the owner of the resource.
+struct ClusterRouting: Sendable {
+    /// Handles a request here.
+    typealias Handler = @Sendable (Call, Operation) throws -> OperationResult
+
+    /// How long a member may take to list its streams.
+    private static let listTime = Duration.seconds(2)
+    /// The time between two searches for the member that has the resource.
+    private static let retryInterval = Duration.milliseconds(50)
+
+    let cluster: ClusterNode
+    let services: Services
+    let handle: Handler
+
+    /// Handles a request here, or forwards it to the owner of its resource.
+    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        switch operation.placement {
+        case .receiver: return try handle(call, operation)
+        case .creator:
+            try checkNotAlone()
+            return try handle(call, operation)
+        case .list(let resource): return try list(resource, call, operation)
+        case .opener:
+            guard cluster.servesResources else {
+                return .response(try StreamOpener.closing("behind", .notInContact, call))
+            }
+            let streams = ClusterStreams(cluster: cluster, services: services)
+            return streams.open(call) { try handle($0, operation) }
+        case .owner: return try perform(call, operation, onOwnerOf: call.parameter("id"))
+        case .carrier:
+            try checkNotAlone()
+            // The handler checks the body.
+            let body = (try? JSONValue(parsing: call.body))?.object
+            if let client = body?["client"]?.string { return try perform(call, operation, onOwnerOf: client) }
+            guard let upstream = body?["upstream"]?.string, let carrier = cluster.carrier(of: upstream, for: call)
+            else { return try handle(call, operation) }
+            try checkServing()
+            // This member can have no session.
+            cluster.forward(call, to: carrier) { performHere(call, operation) }
+            return .deferred
+        }
+    }
+
+    private func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
+        try checkServing()
+        if services.has(id), !cluster.isPrepared(id) { return try handle(call, operation) }
+        let abandonment = CallAbandonment()
+        call.onAbandonment { abandonment.abandon() }
+        cluster.addJob { await self.route(id, call, operation, abandonment) }
+        return .deferred
+    }
+
+    /// What a member creates alone would be lost when the engine returns.
+    private func checkNotAlone() throws(Problem) {
+        if cluster.isAlone { throw Problem.notInContact }
+    }
+
+    private func checkServing() throws(Problem) {
+        guard cluster.servesResources else { throw Problem.notInContact }
+    }
+
+    // MARK: - Forwarding
+
+    /// Finds the owner of a resource, which may change in the meantime, and passes on its response. Ends without a
+    /// response when the client leaves.
+    private func route(_ id: String, _ call: Call, _ operation: Operation, _ abandonment: CallAbandonment) async {
+        let deadline = cluster.clock() + ClusterNode.logTimeout
+        var isCaughtUp = false
+        // Another member may have opened the stream just now, and owns it then.
+        if cluster.isPrepared(id) { _ = await cluster.appliesEnd() }
+        while !isHere(id) {
+            switch cluster.holder(of: id) {
+            case .process(let process):
+                let response = await cluster.response(of: process, to: call, abandonment)
+                if abandonment.isAbandoned { return }
+                if let response { return call.respond(response) }
+            case .unknown:
+                // Another member may have created it just now.
+                if isCaughtUp { return performHere(call, operation) }
+                isCaughtUp = await cluster.caughtUp()
+            case .own, .none: break
+            }
+            if abandonment.isAbandoned { return }
+            guard cluster.clock() < deadline else {
+                let problem = Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
+                return call.respond(ProblemDetails.response(to: call, for: problem))
+            }
+            try? await Task.sleep(for: Self.retryInterval)
+        }
+        performHere(call, operation)
+    }
+
+    /// Whether this process has a resource, and no other member owns it.
+    private func isHere(_ id: String) -> Bool {
+        services.has(id) && (!cluster.isPrepared(id) || cluster.holder(of: id) == .own)
+    }
+
+    private func performHere(_ call: Call, _ operation: Operation) {
+        call.complete { try handle(call, operation) }
+    }
+
+    // MARK: - Lists
+
+    /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams of
+    /// one member after the other.
+    private func list(
+        _ resource: Operation.ListedResource,
+        _ call: Call,
+        _ operation: Operation
+    ) throws -> OperationResult {
+        try checkServing()
+        cluster.addJob {
+            do {
+                call.respond(try await self.page(resource, call, operation))
+            } catch {
+                call.respond(ProblemDetails.response(to: call, for: error))
+            }
+        }
+        return .deferred
+    }
+
+    private func page(
+        _ resource: Operation.ListedResource,
+        _ call: Call,
+        _ operation: Operation
+    ) async throws -> Response {
+        let deadline = cluster.clock() + ClusterNode.logTimeout
+        let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
+        // The list includes resources that other members created just now.
+        guard await cluster.caughtUp(), let epoch = cluster.epoch else { throw refusal }
+        let permissions = services.permissions(call)
+        let ids: [String]
+        switch resource {
+        case .clients: ids = cluster.clientIDs(permissions.sees)
+        case .subscriptions: ids = cluster.subscriptionIDs(permissions.sees)
+        case .streams: ids = await streamIDs(call, operation)
+        }
+        let page = try Page(of: ids, for: call) { $0 }
+        var views: [String: [UInt8]?] = [:]
+        var missing = Array(page.entries)
+        while !missing.isEmpty {
+            await read(missing, operation, call, into: &views)
+            // Resources without an owner are read once they have one.
+            missing.removeAll { views[$0] != nil || (cluster.resourceElsewhere($0) == nil && !cluster.isPrepared($0)) }
+            guard !missing.isEmpty else { break }
+            guard cluster.clock() < deadline else { throw refusal }
+            try await Task.sleep(for: Self.retryInterval)
+        }
+        // At the beginning of an epoch, resources are missing until the members have reported them.
+        guard cluster.epoch == epoch else { throw refusal }
+        return page.response(resource.rawValue) { json, id in
+            if let view = views[id] ?? nil { json.raw(view) }
+        }
+    }
+
+    /// The ids of the streams that the caller sees: first the prepared ones, then those of each member in the order of
+    /// creation.
+    private func streamIDs(_ call: Call, _ operation: Operation) async -> [String] {
+        // Prepared streams are listed also while their owner is being replaced.
+        let permissions = services.permissions(call)
+        var ids = cluster.preparedStreamIDs { permissions.sees(streamOf: $0) }
+        let prepared = Set(ids)
+        let request = call.forwarded(path: operation.pattern.description)
+        let calls = cluster.processes.map { MemberRequests(process: $0, requests: [request]) }
+        for case let response? in await responses(to: calls, within: Self.listTime).map(\.first)
+        where response.status == 200 {
+            let listed = String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
+            ids += listed.filter { !prepared.contains($0) }
+        }
+        return ids
+    }
+
+    /// Requests for one member.
+    private struct MemberRequests {
+        let process: UInt64
+        let requests: [ForwardedRequest]
+    }
+
+    /// The responses of several members, called at the same time, in the order of the calls; empty for a failed call: what
+    /// a removed member had is not listed, or is read from its next owner.
+    private func responses(to calls: [MemberRequests], within time: Duration) async -> [[ForwardedResponse]] {
+        await withTaskGroup(of: (Int, [ForwardedResponse]).self) { group in
+            for (index, call) in calls.enumerated() {
+                group.addTask {
+                    if call.process == cluster.process { return (index, await performHere(call.requests)) }
+                    return (index, (try? await cluster.call(call.process, call.requests, within: time)) ?? [])
+                }
+            }
+            var responses: [[ForwardedResponse]] = Array(repeating: [], count: calls.count)
+            for await (index, response) in group { responses[index] = response }
+            return responses
+        }
+    }
+
+    /// The responses of this member to requests for a list.
+    private func performHere(_ requests: [ForwardedRequest]) async -> [ForwardedResponse] {
+        guard let host = cluster.host else { return [] }
+        return await withCheckedContinuation { continuation in
+            host.serve(requests, CallAbandonment(), for: cluster) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see.
+    private func read(
+        _ ids: [String],
+        _ operation: Operation,
+        _ call: Call,
+        into views: inout [String: [UInt8]?]
+    ) async {
+        var groups: [UInt64: [String]] = [:]
+        for id in ids {
+            if services.has(id) {
+                groups[cluster.process, default: []].append(id)
+            } else if case .process(let process) = cluster.holder(of: id) {
+                groups[process, default: []].append(id)
+            }
+        }
+        let calls = groups.map { process, ids in
+            let requests = ids.map { call.forwarded(path: "\(operation.pattern.description)/\($0)") }
+            return MemberRequests(process: process, requests: requests)
+        }
+        let responses = await responses(to: calls, within: ClusterNode.callTime)
+        for (ids, responses) in zip(groups.values, responses) {
+            for (id, response) in zip(ids, responses) {
+                switch response.status {
+                case 200: views[id] = .some(response.body)
+                case 404: views[id] = .some(nil)
+                default: break
+                }
+            }
+        }
+    }
+}
+
+extension Response {
+    /// The response of another member.
+    init(_ response: ForwardedResponse) {
+        self.init(status: response.status)
+        headers = HTTPFields(response.headers.map { HTTPField($0.name, $0.value) })
+        if !response.body.isEmpty { body = .bytes(response.body) }
+        problem = response.problem.flatMap(ProblemCode.init(rawValue:))
+    }
+
+    /// The response for another member.
+    var forwarded: ForwardedResponse {
+        let bytes: [UInt8] =
+            switch body {
+            case .empty: []
+            case .bytes(let bytes): bytes
+            case .shared(let bytes): Array(bytes.bytes)
+            // The other member uses only the number of these bytes.
+            case .omitted(let count): Array(repeating: 0, count: count)
+            }
+        return ForwardedResponse(
+            status: status,
+            problem: problem?.rawValue,
+            headers: headers.lines.map { ($0.name, $0.value) },
+            body: bytes
+        )
+    }
+}

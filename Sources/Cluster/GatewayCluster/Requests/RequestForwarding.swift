@@ -1,0 +1,88 @@
+internal import Gateway
+internal import MicroHTTPD
+internal import Primitives
+internal import Replication
+
+/// Requests that another member performs.
+extension ClusterNode {
+    /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
+    static let callTime = Duration.seconds(5)
+
+    /// The response of a member; nil if the member does not have the resource or was removed.
+    func response(of process: UInt64, to call: Call, _ abandonment: CallAbandonment) async -> Response? {
+        let wait = PreferHeader(call.header("Prefer")).wait ?? 0
+        do {
+            let responses = try await self.call(
+                process,
+                [call.forwarded()],
+                within: Self.callTime + .seconds(wait),
+                abandonment: abandonment
+            )
+            guard let response = responses.first, response.status != ForwardedResponse.misdirected else { return nil }
+            return Response(response)
+        } catch EngineError.noResponder {
+            return nil
+        } catch EngineError.refused(let reason) {
+            let detail = "The request cannot be forwarded to the owner of the resource: \(reason)."
+            let problem = Problem(.unavailable, detail: detail)
+            return ProblemDetails.response(to: call, for: problem)
+        } catch {
+            let problem = Problem(
+                .unavailable,
+                detail: "The owner of the resource did not respond. It may have performed the request."
+            )
+            return ProblemDetails.response(to: call, for: problem)
+        }
+    }
+
+    /// Lets another member perform a request. Ends without a response when the client leaves.
+    ///
+    /// - Parameter otherwise: Called if the member cannot perform it.
+    func forward(_ call: Call, to process: UInt64, otherwise: @escaping @Sendable () -> Void) {
+        let abandonment = CallAbandonment()
+        call.onAbandonment { abandonment.abandon() }
+        addJob { [self] in
+            let response = await response(of: process, to: call, abandonment)
+            if abandonment.isAbandoned { return }
+            if let response { call.respond(response) } else { otherwise() }
+        }
+    }
+
+    /// The process of a member that can carry a subscription of an upstream for a request, if this member cannot because
+    /// other members have all sessions; else nil.
+    func carrier(of upstream: String, for call: Call) -> UInt64? {
+        guard !call.isForwarded else { return nil }
+        let hash = FNV1a(of: call.requestID).value
+        return state.withLock { state in
+            guard state.machine.isMember, let ledger = state.machine.ledger else { return nil }
+            let carriers = ledger.carriers(of: upstream, insteadOf: state.machine.member, for: hash)
+            return carriers.first.flatMap { ledger.members[$0]?.info.process }
+        }
+    }
+}
+
+extension Call {
+    /// The headers that handlers read.
+    private static let forwardedHeaders = [
+        "Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer", "Idempotency-Key", "traceparent",
+    ]
+
+    /// The request for another member.
+    ///
+    /// - Parameter path: A path to read instead, for a list.
+    func forwarded(path: String? = nil) -> ForwardedRequest {
+        // The log has this member perform the request once.
+        let names = Self.forwardedHeaders.filter { !isPerformedOnce || $0 != "Idempotency-Key" }
+        return ForwardedRequest(
+            method: path == nil ? request.method : "GET",
+            path: path ?? request.rawPath,
+            query: path == nil ? request.rawQuery : nil,
+            headers: path == nil ? names.flatMap { name in request.headers.values(of: name).map { (name, $0) } } : [],
+            body: path == nil ? body : [],
+            requestID: requestID,
+            peer: request.peer.host,
+            caller: ForwardedRequest.Caller(caller),
+            isListing: path != nil
+        )
+    }
+}

@@ -1,0 +1,73 @@
+internal import Changes
+internal import EventHub
+internal import Gateway
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+extension ClusterNode {
+    /// A client or subscription by its id; nil: there is none in the log.
+    func resourceElsewhere(_ id: String) -> ResourceElsewhere? {
+        state.withLock { state in
+            guard let ledger = state.machine.ledger else { return nil }
+            return ledger.indexedSubscription(id) ?? ledger.indexedClient(id)
+        }
+    }
+
+    /// The ids of the subscriptions that meet a condition, in the order of creation.
+    func subscriptionIDs(_ isIncluded: (ResourceElsewhere) -> Bool) -> [String] {
+        let all = state.withLock { state in
+            state.machine.ledger.map { ledger in ledger.subscriptions.keys.compactMap(ledger.indexedSubscription) }
+                ?? []
+        }
+        return Self.ordered(all.filter(isIncluded))
+    }
+
+    /// The ids of the clients that meet a condition, in the order of creation.
+    func clientIDs(_ isIncluded: (ResourceElsewhere) -> Bool) -> [String] {
+        let all = state.withLock { state in
+            state.machine.ledger.map { ledger in ledger.clients.keys.compactMap(ledger.indexedClient) } ?? []
+        }
+        return Self.ordered(all.filter(isIncluded))
+    }
+
+    private static func ordered(_ resources: [ResourceElsewhere]) -> [String] {
+        resources.sorted { ($0.madeAt, $0.id) < ($1.madeAt, $1.id) }.map(\.id)
+    }
+}
+
+extension ClusterLedger {
+    fileprivate func indexedSubscription(_ id: String) -> ResourceElsewhere? {
+        guard let view = subscriptions[id] else { return nil }
+        if let topic = topics[id] {
+            return ResourceElsewhere(
+                id: id,
+                kind: .shared(view.properties),
+                upstream: topic.key.upstream,
+                owner: nil,
+                madeAt: view.madeAt
+            )
+        }
+        // Without a specification, its creation is not confirmed yet.
+        guard let specification = specified[id]?.specification else { return nil }
+        return ResourceElsewhere(
+            id: id,
+            kind: .posted(view.properties, isDedicated: specification.group != id),
+            upstream: specification.upstream,
+            owner: specification.owner,
+            madeAt: view.madeAt
+        )
+    }
+
+    fileprivate func indexedClient(_ id: String) -> ResourceElsewhere? {
+        guard let client = clients[id] else { return nil }
+        let specification = specified[id]?.specification
+        return ResourceElsewhere(
+            id: id,
+            kind: specification == nil ? .pooledClient : .dedicatedClient,
+            upstream: specification?.upstream,
+            owner: specification?.owner,
+            madeAt: client.madeAt
+        )
+    }
+}

@@ -1,0 +1,327 @@
+internal import Changes
+internal import Gateway
+internal import JSONText
+internal import LightstreamerClient
+internal import MicroHTTPD
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// The clients and subscriptions that requests create. The log contains their specifications, from which another member
+/// recreates them when this member is removed.
+///
+///     subscription: {"client": id or null}
+///     client:       {"create": body, "changes": {operation: body}}
+struct ClusterResources: Sendable {
+    let cluster: ClusterNode
+    let services: Services
+
+    /// Performs a handler that changes resources. Its response is sent once the change has been read from the log.
+    ///
+    /// - Parameter begun: The request in the log, if it has an `Idempotency-Key`.
+    func perform(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) throws -> OperationResult {
+        // If this member is removed meanwhile, another one may perform the request as well.
+        guard let generation = cluster.generation, begun?.generation ?? generation == generation else {
+            throw Problem.notInContact
+        }
+        var noted = call
+        noted.respond = { response in confirm(response, call, operation, generation, begun) }
+        // The log needs the specification also if the client leaves.
+        noted.onAbandonment = { _ in }
+        guard Self.changes[operation.name] != nil else {
+            try handle(noted, operation)
+            return .deferred
+        }
+        try cluster.clientChanges.withLock { [noted] _ in try handle(noted, operation) }
+        return .deferred
+    }
+
+    private func handle(_ call: Call, _ operation: Operation) throws {
+        if case .response(let response) = try operation.handler(call) { call.respond(response) }
+    }
+
+    private func confirm(
+        _ response: Response,
+        _ call: Call,
+        _ operation: Operation,
+        _ generation: Int,
+        _ begun: BegunRequest?
+    ) {
+        guard (200..<300).contains(response.status) else { return call.respond(response) }
+        let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
+        guard let made, services.streamResources.entry(made) != nil, let (identity, limit) = call.streamLimit else {
+            return confirm(response, making: made, call, operation, generation, begun)
+        }
+        cluster.claim(stream: made, of: identity, limit: limit) { decision in
+            if case .accepted = decision { return confirm(response, making: made, call, operation, generation, begun) }
+            discard(made)
+            let problem =
+                if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInContact }
+            call.respond(ProblemDetails.response(to: call, for: problem))
+        }
+    }
+
+    private func confirm(
+        _ response: Response,
+        making made: String?,
+        _ call: Call,
+        _ operation: Operation,
+        _ generation: Int,
+        _ begun: BegunRequest?
+    ) {
+        let answer = begun.map { cluster.answer(response, to: $0.name) }
+        if cluster.generation == generation { specify(made ?? call.parameters["id"] ?? "", call, operation, answer) }
+        cluster.confirm(generation) { isConfirmed in
+            if isConfirmed, isEffective(call, operation) { return call.respond(response) }
+            if let made { discard(made) }
+            let problem = Problem(
+                .unavailable,
+                detail:
+                    "This member was replaced while it performed the request. Read the resource before you repeat it."
+            )
+            call.respond(ProblemDetails.response(to: call, for: problem))
+        }
+    }
+
+    /// Whether the change of a prepared stream took effect: not if another member had opened the stream before.
+    private func isEffective(_ call: Call, _ operation: Operation) -> Bool {
+        guard let id = call.parameters["id"], cluster.isPrepared(id) else { return true }
+        return switch operation.name {
+        case "deleteStream": false
+        case "patchStream": cluster.holder(of: id) == .own
+        default: true
+        }
+    }
+
+    /// Removes a resource whose creation is not confirmed: a repeated request creates it again.
+    private func discard(_ id: String) {
+        if services.streamResources.entry(id) != nil {
+            return ClusterStreams(cluster: cluster, services: services).surrender(id)
+        }
+        switch cluster.holder(of: id) {
+        case .unknown, .own: surrender(id)
+        // The log contains the resource already, and another member inherits it.
+        case .process, .none: cluster.surrender(id)
+        }
+    }
+
+    // MARK: - Specifications
+
+    /// Writes, in one frame, the specification of the resource that a request has created or changed, and the response
+    /// for repeated requests.
+    private func specify(_ id: String, _ call: Call, _ operation: Operation, _ answer: ClusterRecord?) {
+        if let entry = services.streamResources.entry(id), entry.prepared != nil {
+            return ClusterStreams(cluster: cluster, services: services).declare(id, entry, with: answer)
+        }
+        guard let specification = specification(of: id, call, operation) else {
+            if let answer { cluster.write(answer) }
+            return
+        }
+        cluster.specify(id, specification, with: answer)
+    }
+
+    /// The specification of a subscription or dedicated client of this member; nil for anything else.
+    private func specification(of id: String, _ call: Call, _ operation: Operation) -> ResourceSpecification? {
+        if let resource = services.pool.resource(SubscriptionID(id)), !resource.isImplicit {
+            return specification(of: resource)
+        }
+        guard let client = services.pool.client(ClientID(id)), client.isDedicated,
+            let content = content(of: client, call, operation)
+        else { return nil }
+        return ResourceSpecification(
+            group: id,
+            upstream: client.upstream,
+            owner: services.access.owners.owner(of: client.id),
+            content: Array(JSONValue.object(content).text.utf8)
+        )
+    }
+
+    private func specification(of resource: SubscriptionResource) -> ResourceSpecification {
+        var content = JSONObject()
+        let upstream: String?
+        var group = resource.id.rawValue
+        switch resource.home {
+        case .pooled(let session): upstream = session.upstream
+        case .dedicated(let client):
+            upstream = services.pool.client(client)?.upstream
+            group = client.rawValue
+            content["client"] = .string(group)
+        }
+        return ResourceSpecification(
+            group: group,
+            upstream: upstream,
+            owner: services.access.owners.owner(of: resource.id),
+            content: Array(JSONValue.object(content).text.utf8)
+        )
+    }
+
+    /// The content of the specification after a request; nil if the request changes nothing in it.
+    private func content(of client: PooledClient, _ call: Call, _ operation: Operation) -> JSONObject? {
+        let body = (try? JSONValue(parsing: call.body))?.object ?? JSONObject()
+        if operation.placement == .creator {
+            var content = JSONObject()
+            content["create"] = .object(body)
+            content["changes"] = .object(JSONObject())
+            return content
+        }
+        guard Self.changes[operation.name] != nil, var content = cluster.content(of: client.id.rawValue),
+            var changes = content["changes"]?.object
+        else { return nil }
+        changes[operation.name] = .object(Self.merged(changes[operation.name]?.object ?? JSONObject(), body))
+        content["changes"] = .object(changes)
+        return content
+    }
+
+    /// The operations on a client whose bodies are part of its specification, and are applied to a recreated client.
+    private static let changes: [String: @Sendable (Services) -> Operation.Handler] = [
+        "patchClientOptions": { ClientOptionsResource(services: $0).patch },
+        "patchClientDetails": { ClientDetailsResource(services: $0).patch },
+    ]
+
+    /// A merge patch with the effect of two consecutive ones. `null` members remain, because they restore defaults.
+    private static func merged(_ patch: JSONObject, _ newer: JSONObject) -> JSONObject {
+        var merged = patch
+        for member in newer {
+            if let inner = member.value.object, let present = merged[member.name]?.object {
+                merged[member.name] = .object(Self.merged(present, inner))
+            } else {
+                merged[member.name] = member.value
+            }
+        }
+        return merged
+    }
+
+    // MARK: - Recreation
+
+    /// Recreates a resource of a removed member.
+    func inherit(_ resource: InheritedResource) throws {
+        guard let content = try JSONValue(parsing: resource.specification.content).object else {
+            throw Problem(.internal)
+        }
+        var caller = Caller()
+        caller.identity = resource.specification.owner
+        if let create = content["create"]?.object {
+            try makeClient(resource, create, content["changes"]?.object ?? JSONObject(), caller)
+        } else if let view = resource.subscription {
+            let home: SubscriptionHome =
+                if let client = content["client"]?.string {
+                    .dedicated(ClientID(client))
+                } else {
+                    .pooled(try services.sessionKey(upstream: resource.specification.upstream ?? ""))
+                }
+            let id = SubscriptionID(resource.id)
+            let made = try services.pool.createResource(home: home, properties: view.properties, as: id)
+            try services.access.owners.note(made, madeBy: caller)
+            if view.isActive { try cluster.activate(made, in: services.pool) }
+        }
+    }
+
+    private func makeClient(
+        _ resource: InheritedResource,
+        _ create: JSONObject,
+        _ changes: JSONObject,
+        _ caller: Caller
+    ) throws {
+        var create = create
+        create["connect"] = .bool(false)
+        var creation = call(create, of: resource.id, caller)
+        creation.inheritedID = ClientID(resource.id)
+        _ = try ClientsResource(services: services).create(creation)
+        for change in changes {
+            let changing = call(change.value.object ?? JSONObject(), of: resource.id, caller)
+            _ = try Self.changes[change.name]?(services)(changing)
+        }
+        if resource.client?.status != .disconnected { try services.pool.client(ClientID(resource.id))?.connect() }
+    }
+
+    /// A call with the body with which the caller created or changed a client.
+    private func call(_ body: JSONObject, of id: String, _ caller: Caller) -> Call {
+        let request = HTTPRequest(method: "POST", rawPath: "")
+        var call = Call(
+            record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock()),
+            respond: { _ in }
+        )
+        call.parameters = PathParameters(names: ["id"], values: [id])
+        call.body = Array(JSONValue.object(body).text.utf8)
+        call.caller = caller
+        return call
+    }
+
+    /// Releases a resource that another member owns.
+    func surrender(_ id: String) {
+        try? services.pool.delete(SubscriptionID(id))
+        try? services.pool.deleteClient(ClientID(id))
+        cluster.resourceRemoved(id)
+    }
+}
+
+/// A resource that this member recreates, with its state in the log.
+struct InheritedResource: Sendable {
+    let id: String
+    /// The specification with its content decrypted.
+    let specification: ResourceSpecification
+    let subscription: ClusterLedger.SubscriptionEntry?
+    let client: ClusterLedger.ClientEntry?
+}
+
+extension Services {
+    /// Whether this process has a client, subscription or stream.
+    func has(_ id: String) -> Bool {
+        pool.resource(SubscriptionID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
+    }
+}
+
+extension ClusterNode {
+    /// Writes the specification of a resource of this member, encrypted, because it may contain credentials.
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    func specify(_ id: String, _ specification: ResourceSpecification, with answer: ClusterRecord?) {
+        var encrypted = specification
+        encrypted.content = cipher.encrypt(specification.content)
+        if outbox.withLock({ $0.specify(id, encrypted, with: answer) }) { wake() }
+    }
+
+    /// The content of the specification of a resource of this member.
+    func content(of id: String) -> JSONObject? {
+        guard let encrypted = outbox.withLock({ $0.specification(of: id) }),
+            let content = cipher.decrypt(encrypted.content)
+        else { return nil }
+        return (try? JSONValue(parsing: content))?.object
+    }
+
+    /// Recreates a resource of a removed member. A resource that cannot be recreated is reported as removed.
+    func inherit(_ id: String, _ specification: ResourceSpecification) {
+        outbox.withLock { $0.inherit(id, specification) }
+        let (subscription, client) = state.withLock { state in
+            (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
+        }
+        do {
+            guard let content = cipher.decrypt(specification.content) else {
+                throw EngineError.refused(ClusterCipher.mismatch)
+            }
+            var opened = specification
+            opened.content = content
+            let resource = InheritedResource(
+                id: id,
+                specification: opened,
+                subscription: subscription,
+                client: client
+            )
+            resourceInherited(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id))
+            try resources?.inherit(resource)
+        } catch {
+            logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
+            take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
+            resourceRemoved(id)
+            let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
+            disown([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
+        }
+    }
+
+    /// Releases a resource that another member owns, if this process has it.
+    func surrender(_ id: String) {
+        guard let resources, resources.services.has(id) else { return }
+        outbox.withLock { $0.surrender(id) }
+        resources.surrender(id)
+    }
+}

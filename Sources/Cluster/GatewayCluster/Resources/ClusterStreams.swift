@@ -1,0 +1,247 @@
+internal import Changes
+internal import EventHub
+internal import Gateway
+internal import GatewayStreaming
+internal import JSONText
+internal import MicroHTTPD
+internal import Primitives
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// The prepared streams of a cluster. The log has their definitions, so that any member can open a stream, which is
+/// open on one member at a time. The member that created the stream, or opened it last, owns it; another member
+/// inherits the stream when its owner is removed.
+struct ClusterStreams: Sendable {
+    /// How long the owner of an open stream may take to confirm that it is open.
+    private static let callTime = Duration.seconds(1)
+    private static let retryInterval = Duration.milliseconds(50)
+
+    let cluster: ClusterNode
+    let services: Services
+
+    private var opener: StreamOpener { StreamOpener(services: services) }
+
+    // MARK: - Opening
+
+    /// Opens a stream for a request, whichever member created the stream.
+    func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) -> OperationResult {
+        cluster.addJob { await open(call, handler) }
+        return .deferred
+    }
+
+    private func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) async {
+        let id = call.parameter("id")
+        let deadline = cluster.clock() + cluster.configuration.replacementTime
+        var isCaughtUp = false
+        while true {
+            if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
+                if call.isHead { return call.complete { try head(stream, call) } }
+                switch await outcome(of: stream, id) {
+                // The client of the former stream may be reading its last events.
+                case .accepted where isEnding(id): closeUnused(id)
+                case .accepted: return call.complete { try start(id, stream, call, handler) }
+                case .refused: return call.complete { throw Problem(.streamInUse, detail: "The stream is open.") }
+                case .unknown, .pending, .answered, nil: break
+                }
+            } else if isCaughtUp {
+                // The handler reports an unknown stream.
+                return call.complete { try handler(call) }
+            } else {
+                // Another member may have created the stream just now.
+                isCaughtUp = await cluster.caughtUp()
+            }
+            guard cluster.clock() < deadline, (try? await Task.sleep(for: Self.retryInterval)) != nil else {
+                let detail = "The member of the cluster on which the stream is open does not respond."
+                return call.complete { throw Problem(.unavailable, detail: detail) }
+            }
+        }
+    }
+
+    /// Whether this member may open a stream: `refused` while the stream is open on a member that responds; nil if that
+    /// is not known yet.
+    private func outcome(of stream: PreparedStream, _ id: String) async -> RecordOutcome? {
+        if stream.isOpen {
+            switch stream.holder {
+            case .own: return services.streamResources.entry(id)?.isOpen == true ? .refused : nil
+            case .process(let process): return await isOpen(id, on: process) ? .refused : nil
+            case .none, .unknown: return nil
+            }
+        }
+        let outcome = await cluster.decision(on: .stream(id), by: .stream(.open(id: id)))
+        // If another request was faster, the caller checks again whether the stream is open.
+        return outcome == .accepted ? .accepted : nil
+    }
+
+    private func isOpen(_ id: String, on process: UInt64) async -> Bool {
+        let request = ForwardedRequest(
+            method: "GET",
+            path: "/v1/streams/\(id)",
+            requestID: RequestIdentity.make(),
+            peer: "",
+            caller: ForwardedRequest.Caller(Caller()),
+            isListing: true
+        )
+        let responses = try? await cluster.call(process, [request], within: Self.callTime)
+        guard let response = responses?.first, response.status == 200 else { return false }
+        return (try? JSONValue(parsing: response.body))?.object?["open"]?.bool ?? false
+    }
+
+    private func head(_ stream: PreparedStream, _ call: Call) throws -> OperationResult {
+        for source in stream.definition.request.sources { try check(source, stream.definition, call) }
+        return .stream(StreamRegistry.head(for: try StreamQuery.request(call)), StreamOpener.headOnly)
+    }
+
+    private func check(_ source: StreamSource, _ definition: StreamDefinition, _ call: Call) throws {
+        if case .subscription(let id) = source, let key = definition.shared[id.rawValue] {
+            return try services.permissions(call).check(.join(upstream: key.upstream, key.properties))
+        }
+        try services.permissions(call).check(.existing(source))
+    }
+
+    /// Opens a stream that this member owns now.
+    private func start(
+        _ id: String,
+        _ stream: PreparedStream,
+        _ call: Call,
+        _ handler: (Call) throws -> OperationResult
+    ) throws -> OperationResult {
+        do {
+            try add(id, stream.definition, of: stream.owner)
+            let result = try handler(call)
+            if case .stream = result {
+                surrenderUnlessOwned(id)
+            } else {
+                notOpened(id)
+            }
+            return result
+        } catch {
+            notOpened(id)
+            throw error
+        }
+    }
+
+    private func notOpened(_ id: String) {
+        cluster.write(.stream(.close(id: id)))
+        opener.expire(id)
+    }
+
+    /// Closes the streams of resources that requests have created: this member cannot serve them alone. Their clients
+    /// reconnect until the engine has returned.
+    func closeStreamsOfResources() {
+        for stream in services.streams.list() {
+            let id = stream.summary.id
+            let joined = services.streamResources.entry(id)?.joined ?? [:]
+            let isOfResources = stream.summary.request.sources.contains { source in
+                if case .subscription(let subscription) = source { joined[subscription.rawValue] == nil } else { true }
+            }
+            if isOfResources { services.streams.close(id, reason: "behind") }
+        }
+    }
+
+    // MARK: - Owning
+
+    /// Writes the definition of a prepared stream of this member; does nothing for another stream.
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    func declare(_ id: String, _ entry: StreamResources.Entry, with answer: ClusterRecord? = nil) {
+        guard let request = entry.prepared else { return }
+        let shared = entry.joined.mapValues { subscription in
+            SharedTopicKey(upstream: subscription.upstream, properties: subscription.properties)
+        }
+        let definition = StreamDefinition(request: request, shared: shared)
+        let specification = ResourceSpecification(
+            group: id,
+            upstream: nil,
+            owner: entry.owner,
+            content: definition.bytes
+        )
+        cluster.write(.stream(.prepare(id: id, specification)), with: answer)
+    }
+
+    /// Writes the definitions of all streams of this member again, after it has joined under another number.
+    func declareAgain() {
+        for id in services.streamResources.ids {
+            guard let entry = services.streamResources.entry(id), entry.prepared != nil else { continue }
+            declare(id, entry)
+            if entry.isOpen { cluster.write(.stream(.open(id: id))) }
+        }
+    }
+
+    /// Closes a stream that the log has opened for this member, where nothing has opened it. The member owns it now.
+    func closeUnused(_ id: String) {
+        cluster.write(.stream(.close(id: id)))
+        if let specification = cluster.streamSpecification(id) { inherit(id, specification) }
+    }
+
+    /// Recreates a prepared stream that this member owns now.
+    func inherit(_ id: String, _ specification: ResourceSpecification) {
+        // A job of its own, because the stream may have thousands of sources.
+        cluster.addJob {
+            do {
+                let definition = try StreamDefinition(specification.content)
+                while isEnding(id) {
+                    // A member that stops leaves the stream to the others.
+                    guard (try? await Task.sleep(for: Self.retryInterval)) != nil else { return }
+                }
+                try add(id, definition, of: specification.owner)
+                opener.expire(id)
+                surrenderUnlessOwned(id)
+            } catch {
+                cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(error)"])
+                cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
+                if let owner = specification.owner { cluster.disown(units(of: id, specification, owner)) }
+            }
+        }
+    }
+
+    /// What a prepared stream counts as.
+    private func units(of id: String, _ specification: ResourceSpecification, _ owner: String) -> [QuotaUnit] {
+        let topics = (try? StreamDefinition(specification.content))?.shared.keys.map(\.self) ?? []
+        return [.stream(id, of: owner)] + topics.map { .subscription($0, of: owner) }
+    }
+
+    /// Gives up a stream that another member owns. If it is open, its last event is `closing`, and its client can resume
+    /// it through the new owner.
+    func surrender(_ id: String) {
+        // At once, so that this member never declares the stream again. Releasing thousands of sources takes longer.
+        if let entry = services.streamResources.surrender(id) {
+            cluster.addJob { opener.release(entry.joined, entry.clients, of: entry.owner) }
+        } else {
+            services.streams.close(id, reason: "moved")
+        }
+    }
+
+    /// Gives up a stream if another member became its owner while this one was adding it.
+    private func surrenderUnlessOwned(_ id: String) {
+        if cluster.holder(of: id) != .own { surrender(id) }
+    }
+
+    /// Whether a stream that this member gave up is still open.
+    private func isEnding(_ id: String) -> Bool {
+        services.streamResources.entry(id).map { $0.prepared == nil } ?? false
+    }
+
+    /// Adds a stream of the log, unless it is there.
+    private func add(_ id: String, _ definition: StreamDefinition, of owner: String?) throws {
+        guard services.streamResources.entry(id) == nil else { return }
+        let selectors = definition.request.sources.map { source -> SourceSelector in
+            guard case .subscription(let topic) = source, let key = definition.shared[topic.rawValue] else {
+                return .existing(source)
+            }
+            return .join(upstream: key.upstream, key.properties)
+        }
+        var caller = Caller()
+        caller.identity = owner
+        let acquired = try opener.acquire(selectors, for: caller)
+        var entry = StreamResources.Entry(prepared: definition.request, madeAt: services.clock(), owner: owner)
+        entry.prepared?.sources = acquired.sources
+        entry.joined = acquired.joined
+        entry.clients = acquired.clients
+        guard services.streamResources.add(id, entry) else {
+            return opener.release(acquired.joined, [:], of: owner)
+        }
+        if let owner { cluster.takeOver(.stream(id, of: owner)) }
+        for client in acquired.clients.values { services.pool.streamOpened(on: client) }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Gateway
+internal import Replication
+internal import SessionPool
+internal import Synchronization
+
+/// A prepared stream as the log describes it.
+struct PreparedStream: Sendable {
+    let definition: StreamDefinition
+    /// The identity of its creator; nil without authentication.
+    let owner: String?
+    let holder: ResourceHolder
+    let isOpen: Bool
+}
+
+extension ClusterNode {
+    /// The process of this member.
+    var process: UInt64 { state.withLock { $0.machine.process } }
+
+    /// The present epoch; nil while this member has no state of the cluster.
+    var epoch: UInt64? { state.withLock { $0.machine.ledger?.epoch } }
+
+    /// The processes of all members, in an order that does not change.
+    var processes: [UInt64] {
+        state.withLock { ($0.machine.ledger?.members.values.map(\.info.process) ?? []).sorted() }
+    }
+
+    /// A prepared stream of any member; nil if there is none of this id.
+    func preparedStream(_ id: String) -> PreparedStream? {
+        let found = state.withLock { state in
+            state.machine.ledger?.specified[id].map { ($0, state.machine.holder(of: id)) }
+        }
+        guard let (resource, holder) = found, let isOpen = resource.isOpen,
+            let definition = try? StreamDefinition(resource.specification.content)
+        else { return nil }
+        return PreparedStream(
+            definition: definition,
+            owner: resource.specification.owner,
+            holder: holder,
+            isOpen: isOpen
+        )
+    }
+
+    /// The specification of a prepared stream in the log.
+    func streamSpecification(_ id: String) -> ResourceSpecification? {
+        state.withLock { $0.machine.ledger?.specified[id]?.specification }
+    }
+
+    /// The ids of the prepared streams whose creators meet a condition, in the order of the ids.
+    func preparedStreamIDs(_ isIncluded: (String?) -> Bool) -> [String] {
+        let streams = state.withLock { $0.machine.ledger?.specified.filter { $0.value.isOpen != nil } ?? [:] }
+        return streams.filter { isIncluded($0.value.specification.owner) }.map(\.key).sorted()
+    }
+
+    /// Whether there is a prepared stream of this id.
+    func isPrepared(_ id: String) -> Bool { state.withLock { $0.machine.ledger?.specified[id]?.isOpen != nil } }
+
+    /// Writes a record, unless this member does not belong to the cluster at the moment.
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    func write(_ record: ClusterRecord, with answer: ClusterRecord? = nil) {
+        if outbox.withLock({ $0.append(request: record, with: answer) }) { wake() }
+    }
+
+    /// The process that opened the stream of this id directly.
+    func opener(ofStream id: String) -> UInt64? {
+        processes.first { id.hasPrefix(ClusterStreamID.prefix(of: $0)) }
+    }
+}
+
+/// The ids of streams begin with a prefix of the process that created them, so that every member can find that process.
+enum ClusterStreamID {
+    /// Five bits each: enough to distinguish some hundred processes.
+    private static let digits = 5
+
+    /// The beginning of the ids of a process.
+    static func prefix(of process: UInt64) -> String {
+        let digits = (0..<UInt64(digits)).map { RandomID.character(of: process >> (5 * $0)) }
+        return "t" + String(decoding: digits, as: UTF8.self)
+    }
+}
