@@ -149,8 +149,8 @@ def a_stream_is_ended_and_opened_again(page, address):
     page.wait("""(() => { const row = [...document.querySelectorAll('#panel-gateway tr[data-stream]')]
         .find((row) => row.innerText.includes('(this page)')); row?.querySelector('button').click(); return !!row; })()""")
     page.click("#tab-quotes")
-    page.wait(STATUS, lambda word: word == "Refused")
-    page.click("#reconnect")
+    # A stream that was ended is opened again by itself.
+    page.wait(STATUS, lambda word: word == "Reconnecting")
     page.wait(STATUS, lambda word: word == "Connected")
 
 
@@ -169,7 +169,7 @@ def events_are_sentences_with_json_on_demand(page, address):
 def subscriptions_are_copied_as_programs(page, address):
     page.click("#tab-quotes")
     page.see("document.querySelector('.panel:not([hidden]) .copy-as').open = true")
-    for language, part in {"curl": "curl -N '", "JavaScript": "new EventSource(", "Python": "httpx_sse",
+    for language, part in {"curl": "curl -N '", "JavaScript": "connect(", "Python": "httpx_sse",
                            "watch": "lightstreamer-gateway watch --gateway"}.items():
         page.see(f"[...document.querySelectorAll('.panel:not([hidden]) .copy-as .chip')].find((chip) => chip.textContent === '{language}').click()")
         text = page.see("document.querySelector('.panel:not([hidden]) .copy-as code').textContent")

@@ -45,6 +45,8 @@ class Dashboard {
     this.stream.addEventListener("state", ({ detail }) => this.#streamChanged(detail));
     this.stream.addEventListener("event", ({ detail }) =>
       this.#log.take(detail.name, detail.data, detail.feed?.title ?? "Subscription"));
+    this.stream.addEventListener("refused", ({ detail }) =>
+      this.#log.add("problem", `${detail.feed.title}: ${detail.error.message}`));
     this.#metrics.addEventListener("reading", () => this.#overview.show(this.#metrics.figures));
     this.#metrics.addEventListener("failed", ({ detail }) => this.#overview.fail(detail));
     byId("pause").addEventListener("click", () => this.#pause());
@@ -101,24 +103,16 @@ class Dashboard {
     return this.#add(new Feed(`own-${this.#ownSerial}`, title || "Own", { mode: "MERGE", ...spec }, { isOwn: true }));
   }
 
-  async #remove(feed) {
+  #remove(feed) {
     this.#panels.get(feed.key).element.remove();
     this.#panels.delete(feed.key);
     this.#tabs.remove(feed.key);
-    await this.stream.leave(feed).catch((error) => this.#log.add("problem", error.message));
+    this.stream.leave(feed);
     this.#log.add("page", `${feed.title}: removed from the stream.`);
   }
 
-  async #join(feed) {
-    if (this.stream.feeds.includes(feed)) return;
-    try {
-      await this.stream.join(feed);
-    } catch (error) {
-      // If the gateway does not respond, the stream shows that, and is opened again with this feed.
-      if (!error.status) return this.stream.reconnect();
-      feed.refuse(error);
-      this.#log.add("problem", `${feed.title}: ${error.message}`);
-    }
+  #join(feed) {
+    if (!this.stream.feeds.includes(feed)) this.stream.join(feed);
   }
 
   // MARK: - Changes

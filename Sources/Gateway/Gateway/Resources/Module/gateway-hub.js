@@ -313,7 +313,7 @@ class Hub {
       healthy = setTimeout(() => this.#healthy(), health);
       await read(response.body, (events) => {
         beat = Date.now();
-        if (this.#conn.isSilent) this.#become({ state: "open" });
+        if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: undefined });
         for (const { name, id, data, retry } of events) {
           if (retry) this.#retry = retry;
           if (name === "closing") closing = JSON.parse(data).reason;
@@ -338,7 +338,7 @@ class Hub {
       throw Object.assign(new GatewayError(403, { code: closing, title: "The gateway closed the stream.", detail:
         closing === "revoked" ? "The rights of these credentials were withdrawn." : "The maximum number of streams is open." }));
     }
-    if (!this.#isStopped) throw Object.assign(new GatewayError(0), { closing });
+    if (!this.#isStopped) throw Object.assign(new GatewayError(0), { closing, isEnd: true });
   }
 
   #forget() {
@@ -369,8 +369,8 @@ class Hub {
     this.#isHealthy = false;
     this.#retry = 0;
     const reason = error.closing ? `The gateway closed the stream: ${error.closing}.`
-      : error.status ? error.message : attempt > 1 ? "The gateway does not answer." : "The stream was interrupted.";
-    this.#become({ state: "reconnecting", attempt, nextAt: Date.now() + delay, reason, problem: error.status ? error.problem : undefined });
+      : error.isEnd ? "The stream was interrupted." : error.message;
+    this.#become({ state: "reconnecting", attempt, nextAt: Date.now() + delay, reason, problem: error.isEnd ? undefined : error.problem });
     this.#wake = new AbortController();
     this.#wake.isPolite = Boolean(error.after || least || error.closing);
     await sleep(delay, this.#wake.signal);
@@ -547,7 +547,7 @@ class Hub {
         entry.source = null;
       }
     }
-    this.#become({ state: "open" });
+    this.#become({ state: "open", resume, sources: sources.length });
     this.#flushSoon();
   }
 

@@ -84,7 +84,8 @@ export type State =
   | { state: "connecting" }
   /** Nothing has arrived for two seconds. */
   | { state: "waiting"; reason: string }
-  | { state: "open" }
+  /** Of a connection with how the stream began, and its number of sources. */
+  | { state: "open"; resume?: "fresh" | "resumed" | "gap"; sources?: number }
   /** The rows may be old; `since`: the last update. */
   | { state: "stale"; reason: string; since: number | null }
   /** The stream was lost; the next attempt is at `nextAt`. */
@@ -143,6 +144,8 @@ export interface Callbacks<S extends Spec = Spec> {
   /** The table may have changed: once for the events that arrived together. */
   change?(table: TableOf<S>): void;
   state?(state: State): void;
+  /** What the stream tells about the source: see `Handle.info`. */
+  info?(info: Record<string, any>): void;
   /** Every other event of the subscription and of the client that carries it. */
   event?(name: EventName, data: any): void;
   /** The rows of a `List`, 200 by default, and the updates that wait for an iterator, 10,000 by default. */

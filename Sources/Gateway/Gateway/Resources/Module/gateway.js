@@ -32,11 +32,14 @@ export function isAfter(id, mark) {
 
 /** What all tables have: they take the events of a subscription, and tell their rows as the events of a snapshot. */
 class Table {
-  /** Applies an event of a stream. After `reset` and `subscribed` the rows so far are void. */
+  /**
+   * Applies an event of a stream. After `reset`, `subscribed` and the end of the subscription the rows so far are void; while the
+   * upstream is away they stay, and are stale.
+   */
   apply(name, data) {
     if (name === "update") this.update(data);
     else if (name === "clear-snapshot") this.clear(place(data));
-    else if (name === "subscribed" || name === "reset") this.clear();
+    else if (name === "subscribed" || name === "reset" || (name === "unsubscribed" && data.active === false)) this.clear();
     else if (name === "lost-updates") this.lost?.(place(data));
   }
 }
@@ -281,6 +284,8 @@ class Handle {
     }
   }
 
+  told(info) { this.#call("info", info); }
+
   changed(isNew) {
     if (isNew) this.#call("snapshot", this.table);
     this.#call("change", this.table);
@@ -436,6 +441,7 @@ class Gateway {
       if (handle.sub !== sub || handle.isClosed) return;
       handle.become(this.#derive(sub, handle));
       if (!isShared) return;
+      handle.told(sub.info);
       for (const [name, , data] of retold(sub.table, sub.info.source)) handle.take(name, data);
       handle.changed(true);
     });
@@ -577,6 +583,7 @@ class Gateway {
       const others = this.#sources.get(info.source);
       this.#sources.set(info.source, others && others !== sub ? [...new Set([others, sub].flat())] : sub);
     }
+    for (const handle of [...sub.handles]) handle.told(info);
     this.#show(sub);
   }
 
@@ -639,7 +646,8 @@ class Gateway {
     }
     const stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt || null });
     if (conn.state === "open" && conn.isSilent) return stale("The gateway is silent.");
-    if (conn.state === "open" && (!sub || (sub.info.subscribed && isLive(sub.info.status)))) return { state: "open" };
+    if (conn.state === "open" && !sub) return { state: "open", resume: conn.resume, sources: conn.sources };
+    if (conn.state === "open" && (sub.info.subscribed && isLive(sub.info.status))) return { state: "open" };
     const reason = conn.state !== "open" ? `The gateway at ${this.url} has not answered yet.`
       : sub.info.source ? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added to the stream.";
     if (sub?.hadValues && conn.state === "open") return stale(reason);

@@ -9,6 +9,7 @@ let key = null;
 export const access = new EventTarget();
 
 export const hasKey = () => key !== null;
+export const keyText = () => key;
 
 /** Sets the key or token for all requests that follow; null forgets it. */
 export function setKey(text) {
@@ -91,13 +92,4 @@ export async function list(path, member, most = 500) {
     cursor = page.nextCursor;
   } while (cursor && entries.length < most);
   return entries;
-}
-
-/** The URL of a stream for an `EventSource`: with the last event read, and with a ticket where a key is in use. */
-export async function streamURL(path, lastEventId) {
-  const query = new URLSearchParams();
-  if (lastEventId) query.set("lastEventId", lastEventId);
-  if (key) query.set("ticket", (await post("/v1/tickets")).ticket);
-  const text = query.toString();
-  return text ? `${path}?${text}` : path;
 }

@@ -40,7 +40,7 @@ const meaning = (kind, { code, message }) => {
 
 /** Each event: its kind, and its sentence; `name` is the title of the subscription. */
 const sentences = {
-  "stream": (data) => ["page", `${resumes[data.resume]} It carries ${plural(data.sources.length, "source")}.`
+  "stream": (data) => ["page", `${resumes[data.resume]} It carries ${plural(data.sources, "source")}.`
     + `${data.degraded ? " The engine of the cluster is away: this replica serves alone." : ""}`],
   "status": (data) => ["connection", statuses[data.status] ?? `Status ${data.status}.`],
   "server-error": (data) => ["problem", `The upstream refused or closed the session: ${meaning("session", data)}`],

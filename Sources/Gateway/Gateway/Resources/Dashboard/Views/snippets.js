@@ -13,18 +13,15 @@ const writers = {
   },
 
   JavaScript(spec) {
-    const url = `${location.origin}/v1/stream?${queryOf(spec)}`;
-    const open = hasKey()
-      ? `// With authentication, a new ticket for each connection: see /assets/gateway.js\n`
-        + `const answer = await fetch("${location.origin}/v1/tickets", {\n`
-        + `  method: "POST", headers: { Authorization: \`Bearer \${token}\` },\n});\n`
-        + `const { ticket } = await answer.json();\n`
-        + `const source = new EventSource(${JSON.stringify(url)} + "&ticket=" + ticket);\n`
-      : `const source = new EventSource(${JSON.stringify(url)});\n`;
-    return `${open}source.addEventListener("update", (event) => {\n`
-      + `  const { item, ${spec.mode === "COMMAND" ? "key, command, " : ""}fields } = JSON.parse(event.data);\n`
-      + `  console.log(item, ${spec.mode === "COMMAND" ? "key, command, " : ""}fields);\n});\n`
-      + `source.addEventListener("subscription-error", (event) => console.error(event.data));`;
+    const options = hasKey() ? ", { token: () => key }" : "";
+    const members = Object.entries(spec).map(([name, value]) =>
+      `  ${name}: ${JSON.stringify(Array.isArray(value) ? value.join(",") : value)},`);
+    return `import { connect } from "${location.origin}/assets/gateway.js";\n\n`
+      + `const gateway = connect("${location.origin}"${options});\n`
+      + `gateway.subscribe({\n${members.join("\n")}\n}, {\n`
+      + `  update({ item, ${spec.mode === "COMMAND" ? "key, command, " : ""}fields }) { `
+      + `console.log(item, ${spec.mode === "COMMAND" ? "key, command, " : ""}fields); },\n`
+      + `  state({ state, reason }) { console.log(state, reason ?? ""); },\n});`;
   },
 
   Python(spec) {

@@ -21,7 +21,6 @@ export function overall(stream, feed, isSilent) {
   if (state === "gone") {
     return { word: "gone", sentence: `The gateway does not answer. Next attempt in ${inSeconds(retryAt)} s.` };
   }
-  if (state === "ended") return { word: "refused", sentence: `The gateway ended this stream: ${reason}.`, action: true };
   if (state === "reconnecting") {
     const cause = reason ? `Stream closed: ${reason}` : "The stream was interrupted";
     return { word: "reconnecting", sentence: `${cause.replace(/\.$/, "")}. Next attempt in ${inSeconds(retryAt)} s.` };
