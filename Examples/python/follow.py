@@ -1,54 +1,41 @@
-"""Follows quotes, resumes after an interruption, and retries with increasing delays while the gateway is unreachable.
+"""Follows quotes, resumes after an interruption, and waits as long as the gateway asks for while it cannot be reached.
 
-    pip install httpx httpx-sse
+    pip install httpx
     GATEWAY_TOKEN=… python follow.py http://127.0.0.1:8080 [COUNT]
 """
 
-import json
+from __future__ import annotations
+
+import asyncio
 import os
-import random
 import sys
-import time
+from contextlib import aclosing
 
-import httpx
-from httpx_sse import connect_sse
+from gateway_client import Refused, Subscription, follow
 
-QUERY = {"upstream": "demo", "mode": "MERGE", "items": "item1,item2", "fields": "stock_name,last_price"}
-LONGEST_DELAY = 30
+QUOTES = {"upstream": "demo", "mode": "MERGE", "items": ["item1", "item2"], "fields": ["stock_name", "last_price"]}
 
 
-def updates(gateway):
-    """Yields updates without end."""
-    headers = {}
-    if token := os.environ.get("GATEWAY_TOKEN"):
-        headers["Authorization"] = f"Bearer {token}"
-    attempts = 0
-    # The gateway sends a comment every 15 seconds, so a silence of 60 means that the connection is lost.
-    with httpx.Client(base_url=gateway, timeout=httpx.Timeout(10, read=60)) as client:
-        while True:
-            try:
-                with connect_sse(client, "GET", "/v1/stream", params=QUERY, headers=headers) as source:
-                    source.response.raise_for_status()
-                    for event in source.iter_sse():
-                        attempts = 0
-                        if event.id:
-                            headers["Last-Event-ID"] = event.id
-                        if event.event == "subscription-error":
-                            raise SystemExit(f"refused: {event.data}")
-                        if event.event == "update":
-                            yield json.loads(event.data)
-            except httpx.HTTPStatusError as error:
-                if error.response.status_code < 500 and error.response.status_code != 429:
-                    raise
-            except httpx.TransportError:
-                pass
-            attempts += 1
-            time.sleep(random.uniform(0.5, 1) * min(LONGEST_DELAY, 0.5 * 2**attempts))
+async def token(is_renewed: bool) -> str | None:
+    return os.environ.get("GATEWAY_TOKEN")
+
+
+def show_state(state: str, reason: str) -> None:
+    print(f"{state}: {reason}", file=sys.stderr)
+
+
+async def main(address: str, most: int | None) -> None:
+    count = 0
+    async with aclosing(follow(address, Subscription(QUOTES), token=token, state=show_state)) as updates:
+        async for subscription, update in updates:
+            print(update["item"], subscription.rows[update["item"]], flush=True)
+            count += 1
+            if count == most:
+                return
 
 
 if __name__ == "__main__":
-    most = int(sys.argv[2]) if len(sys.argv) > 2 else None
-    for number, update in enumerate(updates(sys.argv[1]), start=1):
-        print(update["item"], update["fields"], flush=True)
-        if number == most:
-            break
+    try:
+        asyncio.run(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None))
+    except Refused as refusal:
+        sys.exit(f"refused: {refusal}")
