@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 
-from harness import Process, call, free_port
+from harness import Process, call
 
 TABLE_ITEMS, TABLE_FIELDS = 65_536, 64
 JOINS = 10_000

@@ -48,7 +48,9 @@ def run(options):
             HANDSHAKES: {"gateway": lambda: handshakes(gateway(0))},
         }
         if has_nchan():
-            nginx = lambda: nchan((chain, key))
+            def nginx():
+                return nchan((chain, key))
+
             cases[FAN_OUT] = {
                 "nginx": lambda: fan_out(nginx(), tls=1, publish_path="/publish", publish_rate=RATE),
                 **cases[FAN_OUT],
