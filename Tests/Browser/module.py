@@ -297,6 +297,26 @@ def subscriptions_change_and_end(binary):
         expect(page.see("gateway.request('GET', '/v1/upstreams').then(({ upstreams }) => upstreams.length)") == 1, "no request")
 
 
+def a_slow_iterator_loses_the_oldest_updates(binary):
+    with gateway.demo(binary) as (address, _), browsing() as browser:
+        page = blank(browser, address)
+        watch(page, address)
+        page.wait("handle.rows.size === 2")
+        page.see("""void (async () => {
+            handle.on.bound = 3;
+            for await (const update of handle) {
+                if (window.second) { window.third = update; break; }
+                window.second = window.first;
+                window.first = update;
+                if (second) await new Promise((resolve) => { window.go = resolve; });
+            }
+        })(); window.count = 0; void (handle.on.update = () => { count += 1; })""")
+        page.wait("window.go && count >= 8")
+        page.see("go()")
+        page.wait("window.third")
+        expect(page.see("third.lost") is True and not page.see("first.lost"), "the loss is not told")
+
+
 def a_frozen_page_resumes(binary):
     with gateway.demo(binary) as (address, _), browsing() as browser:
         page = blank(browser, address)
@@ -375,7 +395,7 @@ CHECKS = [
     it_is_small, it_can_be_packed, its_types_are_strict, twenty_tabs_use_one_connection,
     the_death_of_the_leader_is_a_short_silence, a_refusal_is_final_and_explained, a_wrong_key_is_asked_for_once_more,
     a_full_gateway_is_asked_rarely, a_limit_of_streams_is_obeyed, silence_is_not_hidden, a_lost_upstream_makes_values_stale,
-    subscriptions_change_and_end, a_frozen_page_resumes, hooks_render, elements_show_live_data,
+    subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, hooks_render, elements_show_live_data,
 ]
 
 

@@ -71,6 +71,9 @@ class Entry {
   get isWanted() { return this.tabs.size > 0; }
 }
 
+/** The source of an entry, as requests have it. The mode of a feed is known to the gateway; here it chooses the table. */
+function sourceOf({ spec: { mode, ...spec } }) { return spec.feed ? spec : { mode, ...spec }; }
+
 class Hub {
   id = random();
   #tabs = new Map();
@@ -100,8 +103,10 @@ class Hub {
   #codes = null;
   #gathering = { hellos: new Set(), expected: null, done: null };
 
-  constructor({ scope, url, credentials }) {
+  constructor({ scope, url, credentials, tab }) {
     this.scope = scope;
+    /** The tab that this hub lives in, if any: both end together. */
+    this.own = tab;
     this.requests = new Requests(url, credentials, () => this.#askForToken());
     this.url = url;
     this.inbox = channel(scope, ":hub");
@@ -117,7 +122,7 @@ class Hub {
     this.#reading?.abort();
     this.#wake?.abort();
     clearTimeout(this.#timer);
-    if (this.#tabs.size === 0) this.#discard();
+    if ([...this.#tabs.keys()].every((id) => id === this.own)) this.#discard();
     this.inbox.close();
     this.all.close();
     for (const tab of this.#tabs.values()) tab.channel.close();
@@ -219,6 +224,7 @@ class Hub {
     for (const key of [...tab.keys]) this.#drop(tab, key);
     this.#tabs.delete(tab.id);
     tab.answer?.();
+    clearTimeout(tab.timer);
     tab.channel.close();
     if (this.#tabs.size === 0 && !this.#isStopped) {
       this.#discard();
@@ -256,9 +262,11 @@ class Hub {
     await this.#gather();
     while (!this.#isStopped) {
       if (![...this.#entries.values()].some((entry) => entry.isWanted && !entry.info.problem)) {
+        if (this.#conn.state !== "refused") this.#become({ state: "idle" });
         await new Promise((resolve) => { this.#waiting = resolve; this.#stopping.signal.addEventListener("abort", resolve, { once: true }); });
         this.#waiting = null;
         await sleep(batching);
+        this.#become({ state: "connecting" });
         continue;
       }
       let error = null;
@@ -325,14 +333,14 @@ class Hub {
     } catch (error) {
       // The stream is gone, or the rights to one of its sources: another one tells which.
       if (error.status && error.isFinal && error.status !== 401) this.#forget();
-      if (error.problem.code === "unknown-stream") return;
+      if (error.problem.code === "unknown-stream" && this.#attempts++ === 0) return;
       throw error;
     } finally {
       clearInterval(watch);
       clearTimeout(healthy);
       this.#isOpen = false;
     }
-    if (closing === "refused") return this.#become({ state: "connecting" });
+    if (closing === "refused") return;
     if (closing === "token-expired") this.requests.renew();
     if (closing === "revoked" || closing === "stream-limit") {
       throw Object.assign(new GatewayError(403, { code: closing, title: "The gateway closed the stream.", detail:
@@ -357,9 +365,10 @@ class Hub {
     if (!error || this.#tabs.size === 0) return;
     if (error.status === 401 || error.problem.code === "stream-limit" || error.problem.code === "revoked") return this.#refuseAll(error);
     if (error.status === 409 && this.#attempts < 20) {
-      // The gateway has not noticed yet that the former reader is gone.
-      this.#attempts += 1;
-      return sleep(100, this.#stopping.signal);
+      // The gateway has not noticed yet that the former reader is gone. If it does not, another stream continues this one.
+      if (++this.#attempts < 20) return sleep(100, this.#stopping.signal);
+      await this.requests.send("DELETE", `/v1/streams/${this.#stream}`).catch(() => {});
+      return this.#forget();
     }
     const attempt = ++this.#attempts;
     const backoff = Math.min(longest, 500 * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
@@ -402,8 +411,8 @@ class Hub {
     this.#sources.clear();
     for (const entry of this.#entries.values()) entry.source = null;
     await this.#offer(entries, async (batch) => {
-      if (this.#stream) return (await this.#patch({ add: batch.map(({ spec }) => spec) })).sources.slice(-batch.length);
-      const stream = await this.requests.json("POST", "/v1/streams", { body: { sources: batch.map(({ spec }) => spec) }, signal: this.#stopping.signal });
+      if (this.#stream) return (await this.#patch({ add: batch.map(sourceOf) })).sources.slice(-batch.length);
+      const stream = await this.requests.json("POST", "/v1/streams", { body: { sources: batch.map(sourceOf) }, signal: this.#stopping.signal });
       this.#stream = stream.id;
       return stream.sources;
     });
@@ -440,7 +449,7 @@ class Hub {
 
   /** The source of an entry that equals another one in all but its text: a stream of its own tells it. */
   async #identify(entry) {
-    const probe = await this.requests.json("POST", "/v1/streams", { body: { sources: [entry.spec] } });
+    const probe = await this.requests.json("POST", "/v1/streams", { body: { sources: [sourceOf(entry)] } });
     this.requests.send("DELETE", `/v1/streams/${probe.id}`).catch(() => {});
     return probe.sources[0];
   }
@@ -657,7 +666,7 @@ class Hub {
     this.#early = new Map();
     try {
       await this.#offer(missing, async (batch) => {
-        const { sources } = await this.#patch({ add: batch.map(({ spec }) => spec) });
+        const { sources } = await this.#patch({ add: batch.map(sourceOf) });
         const fresh = sources.filter(({ subscription }) => !known.has(subscription) && !this.#sources.has(subscription));
         for (const { subscription } of fresh) known.add(subscription);
         return fresh;

@@ -27,7 +27,7 @@ export interface SubscriptionSpec {
   commandSecondLevelDataAdapter?: string | null;
 }
 
-/** A feed of the gateway. `mode` chooses the table. */
+/** A feed, of a gateway that has feeds; others refuse it. `mode` chooses the table and is not sent. */
 export interface FeedSpec {
   feed: keyof Feeds | (string & {});
   mode?: Mode;
@@ -78,7 +78,7 @@ export interface Problem {
 
 /** What is true of a subscription or of the connection. Times are milliseconds since 1970. */
 export type State =
-  /** Of a connection: there is no subscription, and no stream. */
+  /** Of a connection: there is no subscription that could have a stream. */
   | { state: "idle" }
   /** Nothing has arrived yet. */
   | { state: "connecting" }

@@ -219,7 +219,10 @@ class LocalChannel {
     queueMicrotask(() => { for (const other of [...buses.get(this.name) ?? []]) if (other !== this) other.onmessage?.({ data }); });
   }
 
-  close() { buses.get(this.name)?.delete(this); }
+  close() {
+    buses.get(this.name)?.delete(this);
+    if (buses.get(this.name)?.size === 0) buses.delete(this.name);
+  }
 }
 
 export const channel = (scope, name = "") => scope.startsWith("page:") ? new LocalChannel(scope + name) : new BroadcastChannel(scope + name);
@@ -245,8 +248,7 @@ class Sub {
 /** What `subscribe` returns. */
 class Handle {
   #gateway;
-  #queue = null;
-  #wake = null;
+  #readers = new Set();
   state = { state: "connecting" };
   isClosed = false;
 
@@ -269,7 +271,7 @@ class Handle {
     this.isClosed = true;
     this.#gateway.move(this, null);
     this.become({ state: "closed" });
-    this.#wake?.();
+    for (const reader of this.#readers) reader.wake?.();
   }
 
   take(name, data) {
@@ -277,10 +279,12 @@ class Handle {
     if (name === "update") this.#call("update", data);
     else if (name === "reset") this.#call("reset");
     else this.#call("event", name, data);
-    if (name === "update" && this.#queue) {
-      this.#queue.push(data);
-      if (this.#queue.length > (this.on.bound ?? 10_000)) this.#queue.splice(0, 1, { ...this.#queue[0], lost: true });
-      this.#wake?.();
+    if (name === "update") {
+      for (const reader of this.#readers) {
+        reader.queue.push(data);
+        if (reader.queue.length > (this.on.bound ?? 10_000)) reader.queue.splice(0, 2, { ...reader.queue[1], lost: true });
+        reader.wake?.();
+      }
     }
   }
 
@@ -308,11 +312,15 @@ class Handle {
 
   /** The updates from now on, snapshots included. Of a reader that is too slow the oldest ones are dropped. */
   async * [Symbol.asyncIterator]() {
-    const queue = this.#queue = [];
-    for (const data of this.table.snapshot()) queue.push(data);
-    while (!this.isClosed || queue.length) {
-      if (queue.length) yield queue.shift();
-      else await new Promise((resolve) => { this.#wake = resolve; });
+    const reader = { queue: [...this.table.snapshot()] };
+    this.#readers.add(reader);
+    try {
+      while (!this.isClosed || reader.queue.length) {
+        if (reader.queue.length) yield reader.queue.shift();
+        else await new Promise((resolve) => { reader.wake = resolve; });
+      }
+    } finally {
+      this.#readers.delete(reader);
     }
   }
 }
@@ -346,13 +354,13 @@ class Gateway {
     this.options = options;
     this.requests = new Requests(this.url, options.credentials ?? "same-origin", async (isRenewed) => options.token?.(isRenewed));
     for (const [name, work] of [
-      ["pagehide", () => this.#leave()], ["freeze", () => this.#leave()],
-      ["pageshow", ({ persisted }) => persisted && this.#join()], ["resume", () => this.#join()],
-      ["online", () => this.#post({ t: "wake" })], ["visibilitychange", () => this.#post({ t: "pace", pace: this.#pace })],
+      ["pagehide", () => this.#leave()], ["pageshow", ({ persisted }) => persisted && this.#join()],
+      ["online", () => this.#post({ t: "wake" })],
     ]) globalThis.addEventListener?.(name, work);
-    // `freeze`, `resume` and `visibilitychange` are events of the document.
-    for (const name of ["freeze", "resume"]) globalThis.document?.addEventListener(name, () => name === "freeze" ? this.#leave() : this.#join());
-    globalThis.document?.addEventListener("visibilitychange", () => this.#post({ t: "pace", pace: this.#pace }));
+    for (const [name, work] of [
+      ["freeze", () => this.#leave()], ["resume", () => this.#join()],
+      ["visibilitychange", () => this.#post({ t: "pace", pace: this.#pace })],
+    ]) globalThis.document?.addEventListener(name, work);
     this.#join();
   }
 
@@ -481,7 +489,7 @@ class Gateway {
       if (this.options.share !== "tabs") await this.#startWorker(config);
       if (signal.aborted) return;
     }
-    import("./gateway-hub.js").then(({ contend }) => contend(config, signal));
+    import("./gateway-hub.js").then(({ contend }) => contend({ ...config, tab: id }, signal));
     this.#hello();
   }
 
@@ -639,7 +647,7 @@ class Gateway {
     const conn = this.#conn;
     const refusal = sub?.info.problem ?? (conn.state === "refused" ? conn.problem : null);
     if (refusal) return { state: "refused", reason: refusal.detail ?? refusal.meaning ?? refusal.title, problem: refusal };
-    if (!sub && this.#subs.size === 0) return { state: "idle" };
+    if (!sub && (this.#subs.size === 0 || conn.state === "idle")) return { state: "idle" };
     if (conn.state === "reconnecting") {
       const { attempt, nextAt, reason, problem } = conn;
       return { state: "reconnecting", attempt, nextAt, reason, ...problem && { problem } };
