@@ -51,6 +51,9 @@ struct MessagesResource: Sendable {
                 reader.refuse("delayTimeout", "A number of seconds not less than 0 is expected.")
             }
         }
+        if message.delayTimeout != nil, message.sequence == nil {
+            reader.refuse("delayTimeout", "Only messages of a sequence wait for earlier ones: sequence is required.")
+        }
         message.enqueueWhileDisconnected = reader.bool("enqueueWhileDisconnected") ?? false
         message.wantsOutcome = reader.bool("outcome") ?? true
         try reader.refusals.finish()

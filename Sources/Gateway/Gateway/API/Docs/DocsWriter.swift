@@ -146,7 +146,6 @@ struct DocsWriter {
             case ("streams", "{id}"): "unknown-stream"
             case ("upstreams", "{name}"): "unknown-upstream"
             case (_, "{item}"): "unknown-item"
-            case (_, "{key}"): "unknown-key"
             case (_, "{field}"): "unknown-field"
             default: nil
             }

@@ -16,10 +16,12 @@ struct SubscriptionReader {
     init(_ reader: ObjectReader) { self.reader = reader }
 
     /// The properties; nil after an error.
-    func properties() -> SubscriptionProperties? {
+    ///
+    /// - Parameter isComplete: Whether items and fields are required. Without them the subscription cannot be activated.
+    func properties(isComplete: Bool = true) -> SubscriptionProperties? {
         let mode = mode()
-        let items = source(list: "items", group: "itemGroup", .item, isNeeded: true)
-        let fields = source(list: "fields", group: "fieldSchema", .field, isNeeded: true)
+        let items = source(list: "items", group: "itemGroup", .item, isNeeded: isComplete)
+        let fields = source(list: "fields", group: "fieldSchema", .field, isNeeded: isComplete)
         let second = source(
             list: "commandSecondLevelFields",
             group: "commandSecondLevelFieldSchema",
@@ -127,6 +129,10 @@ struct ModeConflict: Equatable {
                 conflicts.append(ModeConflict(property: "commandSecondLevelDataAdapter", rule: rule))
             }
         }
+        if properties.mode == .command, properties.secondLevelDataAdapter != nil, properties.secondLevelFields == nil {
+            let rule = "It needs commandSecondLevelFields or commandSecondLevelFieldSchema."
+            conflicts.append(ModeConflict(property: "commandSecondLevelDataAdapter", rule: rule))
+        }
         for property in properties.ineffectiveProperties {
             conflicts.append(ModeConflict(property: property.name, rule: "It \(property.rule)."))
         }
@@ -186,7 +192,9 @@ struct SubscriptionPatch: Sendable {
         var result = properties
         apply(ObjectReader(object, Refusals()), to: &result)
         let conflicts = ModeConflict.all(in: result)
-        if let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") }) {
+        if result.mode != .command,
+            let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") })
+        {
             throw Problem(.notCommandMode, detail: "\(conflict.property): \(conflict.rule)")
         }
         let ineffective = Set(result.ineffectiveProperties.map(\.name))

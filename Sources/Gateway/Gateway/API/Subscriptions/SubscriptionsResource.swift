@@ -18,8 +18,8 @@ struct SubscriptionsResource: Sendable {
     func create(_ call: Call) throws -> OperationResult {
         let reader = try RequestBody.reader(of: call)
         reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active"]))
-        let properties = SubscriptionReader(reader).properties()
         let isActive = reader.bool("active") ?? true
+        let properties = SubscriptionReader(reader).properties(isComplete: isActive)
         let carrier = carrier(reader)
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
@@ -130,18 +130,26 @@ struct SubscriptionsResource: Sendable {
     func subscribe(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
         try RequestBody.none(of: call)
-        let properties = resource.properties
-        guard !properties.items.isUnset, !properties.fields.isUnset else {
-            throw Problem(.lifecycle, detail: "The subscription has no items or no fields yet.")
+        let missing = resource.properties.missingMembers
+        guard missing.isEmpty else {
+            throw Problem(
+                refusing: missing.map {
+                    ProblemEntry(
+                        .body(JSONPointer(tokens: [$0.list])),
+                        .missingMember,
+                        "\($0.list) or \($0.group) is required."
+                    )
+                }
+            )
         }
         return try services.coordination.admit(.activation, for: call) { _ in try subscribe(resource, call) }
     }
 
     private func subscribe(_ resource: SubscriptionResource, _ call: Call) throws -> OperationResult {
-        try services.pool.activate(resource)
+        let status = try activate(resource) ? 202 : 200
         let services = services
         guard let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(services.subscriptionResponse(resource, status: 202))
+            return .response(services.subscriptionResponse(resource, status: status))
         }
         return try outcome(
             of: resource,
@@ -149,8 +157,20 @@ struct SubscriptionsResource: Sendable {
             within: wait,
             subscribed: { services.subscriptionResponse(resource) },
             refused: {},
-            timedOut: { services.subscriptionResponse(resource, status: 202) }
+            timedOut: { services.subscriptionResponse(resource, status: status) }
         )
+    }
+
+    /// Activates a subscription; false if it is active, perhaps by a request that was faster.
+    private func activate(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
+        if resource.status.isActive { return false }
+        do throws(PoolError) {
+            try services.pool.activate(resource)
+            return true
+        } catch {
+            guard case .lifecycle = error, resource.status.isActive else { throw error }
+            return false
+        }
     }
 
     /// `POST /v1/subscriptions/{id}/unsubscribe`.
@@ -228,6 +248,13 @@ struct SubscriptionsResource: Sendable {
             },
             timedOut: timedOut
         )
+    }
+}
+
+extension SubscriptionProperties {
+    /// The pairs of members of which one is missing for an activation.
+    fileprivate var missingMembers: [(list: String, group: String)] {
+        (items.isUnset ? [("items", "itemGroup")] : []) + (fields.isUnset ? [("fields", "fieldSchema")] : [])
     }
 }
 

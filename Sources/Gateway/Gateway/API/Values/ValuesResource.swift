@@ -37,10 +37,8 @@ struct ValuesResource: Sendable {
             let item = try item.item(in: view)
             guard let field = try field?.field(in: view) else {
                 guard let key else { return .item(item) }
-                try view.check(key: key, item: item)
                 return .key(item, key)
             }
-            if let key { try view.check(key: key, item: item) }
             return .value(item, field: field, key: key)
         }
     }
@@ -65,9 +63,7 @@ struct ValuesResource: Sendable {
         let (item, key) = (call.parameter("item"), call.parameter("key"))
         return try reply(call) { view in
             try view.checkCommand()
-            let item = try view.item(item)
-            try view.check(key: key, item: item)
-            return .key(item, key)
+            return .key(try view.item(item), key)
         }
     }
 
@@ -76,10 +72,7 @@ struct ValuesResource: Sendable {
         let (item, key, field) = (call.parameter("item"), call.parameter("key"), call.parameter("field"))
         return try reply(call) { view in
             try view.checkCommand()
-            let item = try view.item(item)
-            let field = try view.field(field)
-            try view.check(key: key, item: item)
-            return .value(item, field: field, key: key)
+            return .value(try view.item(item), field: try view.field(field), key: key)
         }
     }
 

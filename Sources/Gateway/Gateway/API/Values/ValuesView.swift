@@ -61,14 +61,6 @@ struct ValuesView {
         throw Problem(.unknownField, detail: "The subscription has no field \"\(text)\".")
     }
 
-    /// Rejects an unknown key of an item, and any key in modes other than COMMAND.
-    func check(key: String, item: Int) throws(Problem) {
-        try checkCommand()
-        guard table.row(item: item, key: key) != nil else {
-            throw Problem(.unknownKey, detail: "The item has no key \"\(key)\".")
-        }
-    }
-
     /// Rejects modes other than COMMAND.
     func checkCommand() throws(Problem) {
         guard isCommand else {
@@ -147,14 +139,14 @@ struct ValuesView {
         json.member("keys", Optional(table.keys(item: item)))
     }
 
-    /// Writes the row of a key.
+    /// Writes the row of a key; `fields` is null for a key that the item does not have.
     func writeKey(_ key: String, of item: Int, to json: inout JSONBytes) {
         json.member("subscription", subscription)
         let members = ItemMembers(self)
         members.writeName(item, to: &json)
         json.member("key", key)
         json.key("fields")
-        members.writeFields(of: table.row(item: item, key: key), to: &json)
+        if let row = table.row(item: item, key: key) { members.writeFields(of: row, to: &json) } else { json.null() }
     }
 
     /// Writes the members that differ between readings of equal values.

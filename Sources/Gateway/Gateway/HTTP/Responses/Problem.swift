@@ -82,7 +82,6 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case unknownStream = "unknown-stream"
     case unknownItem = "unknown-item"
     case unknownField = "unknown-field"
-    case unknownKey = "unknown-key"
     case methodNotAllowed = "method-not-allowed"
     case notAcceptable = "not-acceptable"
     case lifecycle
@@ -112,7 +111,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .unauthorized: 401
         case .forbidden, .upstreamNotAllowed: 403
         case .notFound, .unknownUpstream, .unknownClient, .unknownSubscription, .unknownStream, .unknownItem,
-            .unknownField, .unknownKey:
+            .unknownField:
             404
         case .methodNotAllowed: 405
         case .notAcceptable: 406
@@ -143,7 +142,6 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .unknownStream: "There is no such stream"
         case .unknownItem: "There is no such item"
         case .unknownField: "There is no such field"
-        case .unknownKey: "There is no such key"
         case .methodNotAllowed: "The path does not allow this method"
         case .notAcceptable: "No acceptable media type"
         case .lifecycle: "Not possible in the current state"

@@ -209,7 +209,12 @@ import Testing
     @Test func aBadSequenceIsRefusedInEveryState() {
         let path = "/v1/clients/\(fixture.makeClient())/messages"
         #expect(fixture.perform("POST", path, #"{"text":"x","sequence":"a b"}"#).pointers == ["/sequence"])
-        #expect(fixture.perform("POST", path, #"{"text":"x","delayTimeout":-1}"#).pointers == ["/delayTimeout"])
+        #expect(
+            fixture.perform("POST", path, #"{"text":"x","sequence":"s","delayTimeout":-1}"#).pointers == [
+                "/delayTimeout"
+            ]
+        )
+        #expect(fixture.perform("POST", path, #"{"text":"x","delayTimeout":1}"#).pointers == ["/delayTimeout"])
         #expect(fixture.perform("POST", path, #"{"text":"x"}"#).status == 202)
     }
 }

@@ -75,6 +75,10 @@ import Testing
             #"{"mode":"MERGE","items":["a"],"fields":["b"],"commandSecondLevelFields":["c"]}"#,
             ["/commandSecondLevelFields"]
         ),
+        (
+            #"{"mode":"COMMAND","items":["a"],"fields":["key","command"],"commandSecondLevelDataAdapter":"d"}"#,
+            ["/commandSecondLevelDataAdapter"]
+        ),
         (#"{"mode":"MERGE","items":["a"],"fields":["b"],"dataAdapter":""}"#, ["/dataAdapter"]),
         (#"{"mode":"MERGE","items":["a"],"fields":["b"],"selector":7}"#, ["/selector"]),
     ])

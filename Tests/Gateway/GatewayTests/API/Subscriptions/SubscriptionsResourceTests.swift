@@ -47,13 +47,41 @@ import Testing
         let path = fixture.perform("POST", "/v1/subscriptions", body).headers["Location"] ?? ""
         #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).code == "lifecycle")
         #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).status == 409)
-        #expect(fixture.perform("POST", path + "/subscribe").status == 409)
+        #expect(fixture.perform("POST", path + "/subscribe").status == 200)
         #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":2}"#).status == 200)
         #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":null}"#).status == 409)
         #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":"unfiltered"}"#).status == 409)
         #expect(fixture.perform("PATCH", path, #"{"requestedSnapshot":5}"#).status == 422)
         #expect(fixture.perform("POST", path + "/unsubscribe").status == 202)
         #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).status == 200)
+    }
+
+    @Test func anAbsentKeyIsNullSoThatALongPollCanWaitForIt() {
+        let body =
+            #"{"upstream":"demo","mode":"COMMAND","items":["p"],"fields":["key","command","qty"],"active":false}"#
+        let path = (fixture.perform("POST", "/v1/subscriptions", body).headers["Location"] ?? "") + "/values/p/keys/k"
+        let value = fixture.perform("GET", path + "/qty")
+        #expect(value.status == 200 && value.json["value"] == .null)
+        #expect(fixture.perform("GET", path + "/qty", "", ["Accept": "text/plain"]).status == 204)
+        #expect(fixture.perform("GET", path).json["fields"] == .null)
+        #expect(fixture.perform("GET", path + "/none").code == "unknown-field")
+        let waiting = ["If-None-Match": value.headers["ETag"] ?? "", "Prefer": "wait=30"]
+        #expect(fixture.perform("GET", path + "/qty", "", waiting).isWaiting)
+    }
+
+    @Test func anInactiveSubscriptionIsCompletedBeforeItIsActivated() {
+        let body = #"{"upstream":"demo","mode":"MERGE","active":false}"#
+        let made = fixture.perform("POST", "/v1/subscriptions", body)
+        #expect(made.status == 201)
+        #expect(made.json["items"] == .null && made.json["fields"] == .null)
+        let path = made.headers["Location"] ?? ""
+        let missing = fixture.perform("POST", path + "/subscribe")
+        #expect(missing.status == 422 && missing.pointers == ["/items", "/fields"])
+        #expect(fixture.perform("PATCH", path, #"{"items":["i1"],"fields":["f1"]}"#).status == 200)
+        #expect(fixture.perform("POST", path + "/subscribe").status == 202)
+        let both = #"{"upstream":"demo","mode":"MERGE","active":false,"items":["a"],"itemGroup":"g"}"#
+        #expect(fixture.perform("POST", "/v1/subscriptions", both).status == 422)
+        #expect(fixture.perform("POST", "/v1/subscriptions", #"{"upstream":"demo","mode":"MERGE"}"#).status == 422)
     }
 
     @Test func unsubscribingWhatIsInactiveIsNoError() {

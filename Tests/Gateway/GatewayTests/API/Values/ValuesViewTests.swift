@@ -109,8 +109,13 @@ import Testing
         let item = try object { command.writeMembers(of: 1, to: &$0) }
         #expect(item["keys"]?["k"]?["x"]?.string == "7")
         #expect(try object { command.writeKeys(of: 1, to: &$0) }["keys"]?.array?.map(\.string) == ["k"])
-        #expect { try command.check(key: "z", item: 1) } throws: { ($0 as? Problem)?.code == .unknownKey }
-        #expect { try merge.check(key: "k", item: 1) } throws: { ($0 as? Problem)?.code == .notCommandMode }
+        #expect(try object { command.writeKey("k", of: 1, to: &$0) }["fields"]?["x"]?.string == "7")
+        #expect { try merge.checkCommand() } throws: { ($0 as? Problem)?.code == .notCommandMode }
+    }
+
+    @Test func aKeyThatTheItemDoesNotHaveIsNull() throws {
+        #expect(try object { command.writeKey("z", of: 1, to: &$0) }["fields"] == .null)
+        #expect(command.value(item: 1, field: 1, key: "z") == nil)
     }
 
     @Test func labelsAreNamesOnlyIfNamesAreUnique() {
