@@ -42,6 +42,19 @@ internal import Testing
             var stream = try await EventStream(demo.url + Self.quotes)
             let error = try await stream.first("server-error")
             #expect(error["code"]?.text == "2")
+            let refused = try await stream.first("subscription-error")
+            #expect(refused["code"] == 2 && refused["type"] == "/docs#upstream-refused")
+            #expect(refused["detail"]?.string?.contains("The adapter set does not exist") == true, "\(refused["detail"]?.text ?? "")")
+            let closing = try await stream.first("closing")
+            #expect(closing["reason"] == "refused")
+            let body = #"{"upstream":"demo","mode":"MERGE","items":["item2"],"fields":["last_price"]}"#
+            let waiting = try await call(
+                "POST",
+                demo.url + "/v1/subscriptions",
+                json: body,
+                headers: ["Prefer": "wait=60"]
+            )
+            #expect(waiting.status == 502 && waiting["upstream", "code"] == 2)
             #expect(try await call("GET", demo.url + "/health/live").status == 200)
         }
     }

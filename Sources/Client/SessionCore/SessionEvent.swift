@@ -90,6 +90,11 @@ package struct UpstreamRefusal: Sendable, Equatable {
     /// The code reported for a removal, because the protocol defines none. In the class reference it means "error in
     /// the interpretation of a server response"; a removal before the subscription was active has the same code.
     package static let removalCode = 61
+    /// The message of a removal by the server.
+    private static let removalMessage = "Removed by the server"
+
+    /// Whether it stands for a removal by the server, which has no code of its own.
+    package var isRemoval: Bool { code == Self.removalCode && message == Self.removalMessage }
 
     /// The code, as the class reference lists them.
     package let code: Int
@@ -107,7 +112,7 @@ package struct UpstreamRefusal: Sendable, Equatable {
     package init?(_ event: SubscriptionEvent) {
         switch event {
         case .failed(let code, let message): self.init(code: code, message: message)
-        case .unsubscribed(isFinal: true): self.init(code: Self.removalCode, message: "Removed by the server")
+        case .unsubscribed(isFinal: true): self.init(code: Self.removalCode, message: Self.removalMessage)
         default: return nil
         }
     }

@@ -21,6 +21,9 @@ package struct StreamRequest: Sendable {
     /// The subscriptions that were opened for this stream. A stream of no other sources starts with their first events,
     /// also if it is opened later.
     package var opened: Set<SubscriptionID> = []
+    /// The subscriptions that the stream names by their properties. A stream that has no other source ends when the server
+    /// has refused its subscription before the stream was opened.
+    package var joined: Set<SubscriptionID> = []
     /// The format of the events.
     package var format: EventFormat = .serverSentEvents
     /// Whether unread events of a late reader are conflated. False: every event is delivered, within a window.
@@ -30,7 +33,8 @@ package struct StreamRequest: Sendable {
     package var maxFrequency: Double?
     /// Whether updates carry all fields in `values`, beside the changed ones.
     package var sendsAllFields = false
-    /// Whether client sources carry the events of the legacy connection delegate.
+    /// Whether the stream carries the events of the legacy connection delegate, for its clients and for the clients that
+    /// carry its subscriptions.
     package var includesLegacy = false
     /// The id of the last event that the client has, as it sent it; nil or empty: none.
     package var lastEventID: String?

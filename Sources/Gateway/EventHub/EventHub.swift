@@ -200,6 +200,9 @@ package struct HubConfiguration: Sendable {
     /// How many past rows of an item a snapshot has in DISTINCT mode.
     package var recentRows = 100
 
+    /// The text of `subscription-error` events.
+    package var refusalText = RefusalText.plain
+
     /// The documented defaults.
     package init() {}
 }

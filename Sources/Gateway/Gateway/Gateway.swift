@@ -45,8 +45,10 @@ package final class Gateway: Sendable {
         let current = LiveConfiguration(configuration)
         let (requests, daemon) = (RequestMetrics(), RunningDaemon())
         (self.current, self.daemon) = (current, daemon)
+        var limits = configuration.hub
+        limits.refusalText = ProblemDetails.refusalText
         let hub = EventHub(
-            configuration: configuration.hub,
+            configuration: limits,
             epoch: RandomID.make(prefix: "e"),
             numbering: configuration.cluster.engine == .none ? .counted : .given,
             clock: Moment.monotonic

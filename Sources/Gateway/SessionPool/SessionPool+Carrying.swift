@@ -88,6 +88,7 @@ extension SessionPool {
     /// with its subscriptions.
     private func open(_ acquired: Acquired) throws(PoolError) {
         if let client = acquired.newClient {
+            if let refusal = recentRefusal(of: client) { return refuse(client, refusal) }
             do throws(ClientError) {
                 try client.connect()
             } catch {
@@ -171,7 +172,8 @@ extension SessionPool {
                 core: core,
                 sink: sink,
                 metrics: upstreamMetrics,
-                clock: clock
+                clock: clock,
+                refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) }
             )
         } catch {
             throw .invalidValue(property: error.property ?? "upstream", rule: error.rule)

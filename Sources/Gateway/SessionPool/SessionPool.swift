@@ -18,6 +18,8 @@ package final class SessionPool: Sendable {
         var nextResource: UInt64 = 1
         var implicit: [SharedKey: SubscriptionResource] = [:]
         var holders: [SubscriptionID: Int] = [:]
+        /// The accounts whose sessions were refused last, until these times.
+        var refusals: [SessionKey: (refusal: UpstreamRefusal, until: Moment)] = [:]
         var isStopping = false
     }
 
@@ -60,6 +62,7 @@ package final class SessionPool: Sendable {
         state.withLock { state in
             present.withLock { $0 = configuration }
             state.machine.configurationChanged(configuration)
+            state.refusals = [:]
         }
     }
 

@@ -3,6 +3,7 @@ internal import AsyncHTTPClient
 internal import Foundation
 internal import JSONText
 internal import NIOCore
+internal import SessionCore
 
 /// Reads a stream of a gateway as lines of JSON, and resumes it when it ends.
 struct GatewayWatch {
@@ -142,6 +143,7 @@ struct GatewayWatch {
             return source["status"]?.string.map { output.show(.status($0)) } ?? false
         case "server-error", "subscription-error":
             let (code, message) = (data["code"]?.number?.intValue ?? 0, data["message"]?.string ?? "")
+            if UpstreamRefusal(code: code, message: message).isRemoval { throw WatchFailure.removal }
             throw name == "server-error"
                 ? WatchFailure.serverError(code, message) : WatchFailure.subscriptionError(code, message)
         default: return output.show(.other(name: name, content: data.text))

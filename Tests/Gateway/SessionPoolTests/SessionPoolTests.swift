@@ -261,6 +261,53 @@ internal import Testing
         #expect(!resource.status.isActive && pool.figures(of: "demo") == PoolFigures())
     }
 
+    @Test func aLastingRefusalOfTheSessionEndsItsSubscriptionsAndIsRepeatedForAMinute() throws {
+        let pool = pool()
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(resource)
+        let client = try #require(resource.client)
+        client.client(client.core, emitted: .serverError(code: 1, message: "wrong password"))
+        #expect(resource.status.lastError == UpstreamRefusal(code: 1, message: "wrong password"))
+        #expect(!resource.status.isActive && pool.clients().isEmpty)
+        time.pass(59)
+        try pool.activate(resource)
+        #expect(resource.status.lastError?.code == 1 && !resource.status.isActive && pool.clients().isEmpty)
+        time.pass(1)
+        try pool.activate(resource)
+        #expect(resource.status.lastError == nil && resource.status.isActive && pool.clients().count == 1)
+        #expect(pool.figures(of: "demo").sessions == 1 && pool.figures(of: "demo").subscriptions == 1)
+        #expect(sink.present.faults.isEmpty)
+    }
+
+    @Test func anErrorThatMayHealKeepsTheSubscriptions() throws {
+        let pool = pool()
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(resource)
+        let client = try #require(resource.client)
+        client.client(client.core, emitted: .serverError(code: 10, message: "blocked"))
+        #expect(resource.status.isActive && pool.clients().count == 1)
+    }
+
+    @Test func countsAndPositionsStayReadableUntilItemsOrFieldsChange() throws {
+        let pool = pool()
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(resource)
+        let carrier = try #require(resource.carrier)
+        carrier.subscription(
+            carrier.subscription,
+            emitted: .subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil)
+        )
+        pool.deactivate(resource)
+        #expect(resource.status.itemCount == 1 && !resource.status.isSubscribed)
+        var properties = Self.key.properties
+        properties.requestedMaxFrequency = .limited(1)
+        try pool.change(resource, to: properties)
+        #expect(resource.status.itemCount == 1)
+        properties.items = .list(["item2"])
+        try pool.change(resource, to: properties)
+        #expect(resource.status.itemCount == nil)
+    }
+
     @Test func removalByTheServerIsTheLastError() throws {
         let pool = pool()
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
@@ -275,7 +322,8 @@ internal import Testing
         carrier.subscription(carrier.subscription, emitted: subscribed)
         carrier.subscription(carrier.subscription, emitted: .unsubscribed(isFinal: true))
         #expect(!resource.status.isActive && resource.carrier == nil)
-        #expect(resource.status.lastError?.code == UpstreamRefusal.removalCode)
+        #expect(resource.status.lastError?.isRemoval == true)
+        #expect(resource.status.itemCount == 1 && resource.status.fieldCount == 1)
         try pool.activate(resource)
         #expect(resource.status.lastError == nil)
         pool.deactivate(resource)

@@ -11,8 +11,8 @@ extension EventEncoder {
             write("keyPosition", keyPosition)
             write("commandPosition", commandPosition)
             json.member("fieldKeys", context.naming?.usesNames == false ? "position" : "name")
-        case .unsubscribed:
-            break
+        case .unsubscribed(let isFinal):
+            json.member("active", !isFinal)
         case .update(let update):
             writeUpdate(update, context, variant)
         case .endOfSnapshot(let item), .clearSnapshot(let item):
@@ -22,6 +22,8 @@ extension EventEncoder {
         case .failed(let code, let message):
             json.member("code", code)
             json.member("message", message)
+            json.member("type", refusalText.type)
+            json.member("detail", refusalText.detail(UpstreamRefusal(code: code, message: message)))
         case .secondLevelFailed(let code, let message, let key):
             json.member("key", key)
             json.member("code", code)

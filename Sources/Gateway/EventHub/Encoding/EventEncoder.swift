@@ -9,8 +9,13 @@ struct EventEncoder {
     /// The epoch of the ids.
     var epoch: [UInt8]
 
+    private(set) var refusalText: RefusalText
+
     /// An encoder whose ids have this epoch.
-    init(epoch: String) { self.epoch = Array(epoch.utf8) }
+    init(epoch: String, refusalText: RefusalText = .plain) {
+        self.epoch = Array(epoch.utf8)
+        self.refusalText = refusalText
+    }
 
     // MARK: - Events of a topic
 

@@ -194,7 +194,7 @@ final class ShardContext {
         self.metrics = metrics
         self.configuration = configuration
         deliveryLatency = metrics.deliveryLatency
-        encoder = EventEncoder(epoch: epoch)
+        encoder = EventEncoder(epoch: epoch, refusalText: configuration.refusalText)
     }
 }
 

@@ -35,8 +35,10 @@ extension HubState {
             // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
             // causes another copy.
             guard let index = subscriptions.index(forKey: id) else { return }
+            let wasSubscribed = subscriptions.values[index].table.isSubscribed
             let channel = subscriptions.values[index].apply(event, now: now)
             append(.subscription(event), to: channel, now: now)
+            endStreams(refusedBy: event, of: id, wasSubscribed: wasSubscribed)
         }
     }
 
@@ -49,6 +51,28 @@ extension HubState {
         }
         sequence = EventNumber.number(position: position, index: EventNumber.complete)
     }
+
+    /// Ends the streams whose only source, which they have joined, the server has refused or removed, after the last event
+    /// about it: `failed`, or the `unsubscribed` that follows it if the subscription was subscribed. Streams of a
+    /// subscription that a request has created stay open: another request may activate it again.
+    private mutating func endStreams(refusedBy change: SubscriptionEvent, of id: SubscriptionID, wasSubscribed: Bool) {
+        let isEnd =
+            switch change {
+            case .failed: !wasSubscribed
+            case .unsubscribed(isFinal: true): subscriptions[id]?.lastError != nil
+            default: false
+            }
+        guard isEnd, let readers = subscriptions[id]?.streams else { return }
+        for stream in readers.sorted() {
+            guard let request = streams[stream]?.request, request.sources == [.subscription(id)],
+                request.joined.contains(id)
+            else { continue }
+            _ = close(stream, reason: Self.refused)
+        }
+    }
+
+    /// The reason for which a stream ends whose only source was refused.
+    static let refused = "refused"
 
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
         if numbering == .counted { sequence += 1 }
@@ -67,9 +91,11 @@ extension SubscriptionRecord {
         case .subscribed:
             isActive = true
             lastError = nil
-        case .failed, .unsubscribed(isFinal: true):
+        case .failed:
             isActive = false
             lastError = UpstreamRefusal(change)
+        case .unsubscribed(isFinal: true):
+            isActive = false
         default: break
         }
         return channel

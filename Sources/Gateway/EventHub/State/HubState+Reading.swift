@@ -90,6 +90,7 @@ extension HubState {
                 if let client = subscription.client.flatMap({ clients[$0] }) {
                     // As part of a group, so that a change of the client that carries the subscription causes no gap.
                     want(WantedChannel(channel: client.connection, isInGroup: true))
+                    if request.includesLegacy { want(WantedChannel(channel: client.legacy, isInGroup: true)) }
                 }
                 want(WantedChannel(channel: subscription.channel, subscription: id))
             case .client(let id, let withSubscriptions):

@@ -34,6 +34,7 @@ extension HubState {
         for (name, start) in first {
             guard let client = clients[name] else { return nil }
             result.channels.append((client.connection, start.sequence))
+            if request.includesLegacy { result.channels.append((client.legacy, start.sequence)) }
         }
         for (id, channel, start) in records {
             result.channels.append((channel, start.sequence))

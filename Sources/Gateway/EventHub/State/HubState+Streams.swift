@@ -52,6 +52,8 @@ extension HubState {
         let resumeFrom = resumePoint(of: stream.request, wanted)
         let start = resumeFrom.sequence == nil ? start(of: stream.request) : nil
         stream.shard = shard
+        // The refusal may precede the stream that has caused the subscription.
+        if stream.closeReason == nil, isRefused(stream.request) { stream.closeReason = Self.refused }
         stream.epoch = epoch
         stream.outcome = resumeFrom.outcome
         streams[id] = stream
@@ -84,6 +86,14 @@ extension HubState {
         guard var attached = streams[id] else { return nil }
         attached.changes = changes
         return attached
+    }
+
+    /// Whether the only source of a stream is a subscription that the stream has joined and that was refused.
+    private func isRefused(_ request: StreamRequest) -> Bool {
+        guard request.sources.count == 1, case .subscription(let id)? = request.sources.first,
+            request.joined.contains(id), let record = subscriptions[id]
+        else { return false }
+        return !record.isActive && record.lastError != nil
     }
 
     /// The sequence from which a stream resumes, if it can.

@@ -41,7 +41,7 @@ struct HubState: Sendable {
         self.configuration = configuration
         self.numbering = numbering
         self.epoch = epoch
-        encoder = EventEncoder(epoch: epoch)
+        encoder = EventEncoder(epoch: epoch, refusalText: configuration.refusalText)
     }
 
     // MARK: - Topics

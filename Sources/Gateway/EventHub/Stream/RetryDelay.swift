@@ -11,10 +11,10 @@ struct RetryDelay {
         generator = SplitMix64(seed: seed)
     }
 
-    /// The next delay, in milliseconds.
-    mutating func milliseconds() -> Int {
+    /// The next delay, in milliseconds; a multiple of it where an early reconnect would have the same result.
+    mutating func milliseconds(times factor: Int = 1) -> Int {
         let (seconds, attoseconds) = base.components
-        let least = Int(clamping: seconds &* 1000 &+ attoseconds / 1_000_000_000_000_000)
+        let least = Int(clamping: seconds &* 1000 &+ attoseconds / 1_000_000_000_000_000) * factor
         return least + Int(generator.next() % UInt64(max(1, least)))
     }
 

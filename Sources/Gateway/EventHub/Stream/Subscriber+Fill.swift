@@ -16,7 +16,8 @@ extension Subscriber {
         if !isHolding, !pending.isEmpty { givePending(&batch, now: now) }
         if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
         if pending.isEmpty, ready.isEmpty, let closeReason {
-            let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: delay.milliseconds())
+            let retry = delay.milliseconds(times: closeReason == HubState.refused ? Self.refusedFactor : 1)
+            let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: retry)
             give(event, to: &batch)
             figures.setLag(0)
             return .finish
@@ -32,6 +33,9 @@ extension Subscriber {
         if pending.isEmpty { joinLiveGroup(now: now) }
         return .idle(wakeAt: clock.nextVisit(after: now, isHolding: !pending.isEmpty))
     }
+
+    /// How much later a client returns whose only source was refused: 30 to 60 s with the default delay.
+    private static let refusedFactor = 15
 
     // MARK: - Pending events
 

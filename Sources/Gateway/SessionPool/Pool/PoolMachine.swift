@@ -187,6 +187,9 @@ package struct PoolMachine: ~Copyable {
         return actions
     }
 
+    /// The key of an open session; nil if it was closed.
+    package func session(of client: ClientID) -> SessionKey? { sessions[client]?.key }
+
     /// The figures of one upstream: open sessions, subscriptions, items and users.
     package func figures(of upstream: String) -> PoolFigures { figures[upstream] ?? PoolFigures() }
 

@@ -42,6 +42,8 @@ package final class PooledClient: Sendable {
     let sink: any PoolSink
     private let metrics: UpstreamMetrics
     private let clock: @Sendable () -> Moment
+    /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
+    private let refused: @Sendable (PooledClient, UpstreamRefusal) -> Void
     private let state: Mutex<State>
 
     init(
@@ -53,8 +55,10 @@ package final class PooledClient: Sendable {
         core: LightstreamerClient,
         sink: any PoolSink,
         metrics: UpstreamMetrics,
-        clock: @escaping @Sendable () -> Moment
+        clock: @escaping @Sendable () -> Moment,
+        refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void = { _, _ in }
     ) {
+        self.refused = refused
         self.id = id
         self.upstream = upstream
         self.isDedicated = isDedicated
@@ -187,6 +191,7 @@ extension PooledClient: ClientObserver {
         metrics.serverError(refusal.code, on: self)
         report([.serverError(code: refusal.code, message: refusal.message)])
         if !watchers.isEmpty { watchers.notify(situation) }
+        if !isDedicated, refusal.isLasting { refused(self, refusal) }
     }
 
     private func changed(property: String) {

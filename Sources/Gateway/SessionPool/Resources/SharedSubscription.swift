@@ -69,8 +69,7 @@ final class SharedSubscription: Sendable {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
-            // `isFinal` is true only for a removal by the server.
-            if state.status.isSubscribed { pass(.unsubscribed(isFinal: false), to: resource, notification: 0) }
+            if state.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
             resource.left()
             sink.take(Self.leaving(resource))
         }
@@ -141,16 +140,33 @@ extension SubscriptionEvent {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
+        if case .unsubscribed(isFinal: true) = event, let removal = UpstreamRefusal(event) {
+            take([.failed(code: removal.code, message: removal.message), event])
+        } else {
+            take(CollectionOfOne(event))
+        }
+    }
+
+    /// The server has refused the session of a pooled client: the subscription is refused with the same error.
+    func refuse(_ refusal: UpstreamRefusal) {
+        take(CollectionOfOne(.failed(code: refusal.code, message: refusal.message)))
+    }
+
+    /// Passes events to the resources, the last of which may be the end of the subscription.
+    private func take(_ events: some Collection<SubscriptionEvent>) {
         let notification = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
-        if case .failed(let code, _) = event { metrics.subscriptionError(code, on: client) }
+        for case .failed(let code, _) in events { metrics.subscriptionError(code, on: client) }
         let (affected, isOver) = state.withLock { state in
-            state.status.apply(event)
-            for resource in state.resources {
-                if case .subscribed = event { offer(to: resource) }
-                pass(event, to: resource, notification: notification)
+            if state.hasEnded { return ([], false) }
+            for event in events {
+                state.status.apply(event)
+                for resource in state.resources {
+                    if case .subscribed = event { offer(to: resource) }
+                    pass(event, to: resource, notification: notification)
+                }
             }
             let affected = state.resources
-            guard event.isEnd else { return (affected, false) }
+            guard events.contains(where: \.isEnd) else { return (affected, false) }
             state.hasEnded = true
             for resource in state.resources {
                 resource.left()

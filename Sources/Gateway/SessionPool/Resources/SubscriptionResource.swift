@@ -92,6 +92,9 @@ package final class SubscriptionResource: Sendable {
 
     func setProperties(_ properties: SubscriptionProperties) {
         state.withLock { state in
+            if state.properties.items != properties.items || state.properties.fields != properties.fields {
+                state.status.clearShape()
+            }
             state.properties = properties
             state.status.version &+= 1
         }
@@ -116,8 +119,9 @@ package final class SubscriptionResource: Sendable {
         state.withLock { state in
             state.carrier = carrier
             let version = state.status.version
-            let counters = state.status.counters
+            let (counters, earlier) = (state.status.counters, state.status)
             state.status = status
+            state.status.keepShape(of: earlier)
             state.status.isActive = true
             state.status.version = version &+ 1
             state.status.counters = counters

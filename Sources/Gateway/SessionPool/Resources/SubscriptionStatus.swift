@@ -8,13 +8,13 @@ package struct SubscriptionStatus: Sendable, Equatable {
     package var isSubscribed = false
     /// Why the server last refused or removed it.
     package var lastError: UpstreamRefusal?
-    /// The number of items; nil while not subscribed.
+    /// The number of items; nil before the first confirmation of these items and fields.
     package var itemCount: Int?
-    /// The number of first-level fields; nil while not subscribed.
+    /// The number of first-level fields; nil before the first confirmation of these items and fields.
     package var fieldCount: Int?
-    /// The position of the key field; nil while not subscribed and in other modes than COMMAND.
+    /// The position of the key field; nil before the first confirmation and in other modes than COMMAND.
     package var keyPosition: Int?
-    /// The position of the command field; nil while not subscribed and in other modes than COMMAND.
+    /// The position of the command field; nil before the first confirmation and in other modes than COMMAND.
     package var commandPosition: Int?
     /// The frequency in force; nil while unknown.
     package var realMaxFrequency: RealMaxFrequency?
@@ -37,14 +37,27 @@ package struct SubscriptionStatus: Sendable, Equatable {
         realMaxFrequency = table.realMaxFrequency
     }
 
-    /// Resets what only a subscribed resource has.
+    /// Resets what only a subscribed resource has. Counts and positions stay readable.
     mutating func clearSubscribed() {
         isSubscribed = false
+        realMaxFrequency = nil
+    }
+
+    /// Resets counts and positions: those of other items and fields are not known yet.
+    mutating func clearShape() {
         itemCount = nil
         fieldCount = nil
         keyPosition = nil
         commandPosition = nil
-        realMaxFrequency = nil
+    }
+
+    /// Takes counts and positions of an earlier status where this one has none.
+    mutating func keepShape(of earlier: SubscriptionStatus) {
+        guard itemCount == nil else { return }
+        itemCount = earlier.itemCount
+        fieldCount = earlier.fieldCount
+        keyPosition = earlier.keyPosition
+        commandPosition = earlier.commandPosition
     }
 
     /// Applies an event.
@@ -61,10 +74,7 @@ package struct SubscriptionStatus: Sendable, Equatable {
             counters.subscribed &+= 1
         case .unsubscribed(let isFinal):
             clearSubscribed()
-            if isFinal {
-                isActive = false
-                lastError = UpstreamRefusal(event)
-            }
+            if isFinal { isActive = false }
         case .failed:
             clearSubscribed()
             isActive = false

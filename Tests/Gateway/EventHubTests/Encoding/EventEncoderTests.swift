@@ -94,8 +94,11 @@ internal import Testing
         #expect(data(.subscription(event)) == #"{"client":"c1","subscription":"s1",\#(members)}"#)
     }
 
-    @Test func unsubscribedHasNoMembersOfItsOwn() {
-        #expect(data(.subscription(.unsubscribed(isFinal: true))) == #"{"client":"c1","subscription":"s1"}"#)
+    @Test func unsubscribedTellsWhetherTheSubscriptionIsActive() {
+        for isFinal in [true, false] {
+            let members = #"{"client":"c1","subscription":"s1","active":\#(!isFinal)}"#
+            #expect(data(.subscription(.unsubscribed(isFinal: isFinal))) == members)
+        }
     }
 
     @Test func updatesListTheChangedFields() {

@@ -113,6 +113,52 @@ internal import Testing
         #expect(try other.names == ["status", "unsubscribed", "closing"])
     }
 
+    private func join(_ harness: HubHarness, _ sources: [StreamSource]) throws -> TestStream {
+        var request = StreamRequest(sources: sources)
+        request.joined = ["s"]
+        return try harness.open(request)
+    }
+
+    @Test func aStreamWhoseOnlySourceIsRefusedEndsAfterTheError() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        harness.addSubscription("t")
+        let joined = try join(harness, [.subscription("s")])
+        let both = try join(harness, [.subscription("s"), .subscription("t")])
+        let resource = try harness.open(.subscription("s"))
+        harness.publish(.failed(code: 17, message: "no"))
+        harness.pass()
+        #expect(try joined.names == ["subscription-error", "closing"])
+        #expect(try joined.events.last?["reason"] == "refused")
+        #expect(joined.isFinished)
+        #expect(try both.names == ["subscription-error"])
+        #expect(try resource.names == ["subscription-error"])
+        // A stream that is opened after the refusal of its subscription.
+        #expect(try join(harness, [.subscription("s")]).names == ["closing"])
+    }
+
+    @Test func aRemovalIsToldByAnErrorAndTheEndOfTheSubscription() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let joined = try join(harness, [.subscription("s")])
+        harness.publish(quotes.subscribed)
+        harness.publish(.failed(code: 61, message: "Removed by the server"))
+        harness.publish(.unsubscribed(isFinal: true))
+        harness.pass()
+        #expect(try joined.names == ["subscribed", "subscription-error", "unsubscribed", "closing"])
+    }
+
+    @Test func legacyEventsReachTheStreamsOfSubscriptions() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let plain = try harness.open(.subscription("s"))
+        let legacy = try harness.open(.subscription("s")) { $0.includesLegacy = true }
+        harness.hub.take(.event(.legacy(.connectionEstablished), .client("c")))
+        harness.pass()
+        #expect(try plain.names == [])
+        #expect(try legacy.names == ["connection-established"])
+    }
+
     @Test func sourcesOfALiveStreamChange() throws {
         let harness = HubHarness()
         harness.addSubscription("s")

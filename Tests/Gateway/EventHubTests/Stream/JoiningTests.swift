@@ -142,8 +142,12 @@ internal import Testing
         #expect(try state()?["status"] == .null)
         harness.hub.take(.subscription("s", .activity(isActive: true)))
         #expect(try state()?["lastError"] == .null)
+        harness.publish(.failed(code: 61, message: "Removed by the server"))
         harness.publish(.unsubscribed(isFinal: true))
         #expect(try state()?["lastError"]?["code"] == 61)
+        harness.hub.take(.activity(subscription: "s", isActive: true))
+        harness.publish(.unsubscribed(isFinal: true))
+        #expect(try state()?["lastError"] == .null)
     }
 
     @Test func subscriptionCarriedLaterDeliversPresentValues() throws {

@@ -23,11 +23,23 @@ package enum ProblemDetails {
 
     /// The problem for an error that the Lightstreamer server sent.
     static func problem(for refusal: UpstreamRefusal, of kind: UpstreamCodes.Kind) -> Problem {
-        let meaning = UpstreamCodes.meaning(of: refusal.code, kind: kind).map { " \($0)" } ?? ""
-        let detail = "The server responded with \(refusal.code): \(refusal.message).\(meaning)"
-        var problem = Problem(.upstreamRefused, detail: detail)
+        var problem = Problem(.upstreamRefused, detail: detail(of: refusal, kind))
         problem.upstream = refusal
         return problem
+    }
+
+    /// The sentences for an error that the Lightstreamer server sent. A subscription may be refused with its session: then
+    /// the code has a meaning for sessions.
+    static func detail(of refusal: UpstreamRefusal, _ kind: UpstreamCodes.Kind) -> String {
+        if refusal.isRemoval { return "The server removed the subscription." }
+        let kinds: [UpstreamCodes.Kind] = kind == .subscription ? [.subscription, .session] : [kind]
+        let meaning = kinds.lazy.compactMap { UpstreamCodes.meaning(of: refusal.code, kind: $0) }.first
+        return "The server responded with \(refusal.code): \(refusal.message)." + (meaning.map { " \($0)" } ?? "")
+    }
+
+    /// The text of `subscription-error` events.
+    static let refusalText = RefusalText(type: "/docs#\(ProblemCode.upstreamRefused.rawValue)") {
+        detail(of: $0, .subscription)
     }
 
     /// The problem for a request that the HTTP server rejected.

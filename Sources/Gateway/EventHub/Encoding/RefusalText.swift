@@ -1,0 +1,19 @@
+package import SessionCore
+
+/// What `subscription-error` says beside the code and message of the server: the members of the problem that a response
+/// for the same refusal has.
+package struct RefusalText: Sendable {
+    /// The type of the problem.
+    package var type: String
+    /// The sentences for a refusal.
+    package var detail: @Sendable (UpstreamRefusal) -> String
+
+    /// A text.
+    package init(type: String, detail: @escaping @Sendable (UpstreamRefusal) -> String) {
+        self.type = type
+        self.detail = detail
+    }
+
+    /// The text without an explanation of codes.
+    static let plain = RefusalText(type: "about:blank") { "The server responded with \($0.code): \($0.message)." }
+}

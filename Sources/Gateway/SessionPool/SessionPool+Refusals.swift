@@ -1,0 +1,50 @@
+internal import LightstreamerClient
+internal import SessionCore
+
+/// Sessions that a server refuses with an error that another attempt repeats: a wrong adapter set, wrong credentials.
+extension SessionPool {
+    /// How long a refusal is repeated without asking the server, so that its readers cause one attempt a minute at most.
+    static let refusalTime = Duration.seconds(60)
+
+    /// The server has refused the session of a client.
+    func sessionRefused(_ client: PooledClient, _ refusal: UpstreamRefusal) {
+        let until = clock() + Self.refusalTime
+        state.withLock { state in
+            guard let account = state.machine.session(of: client.id)?.account else { return }
+            state.refusals[account] = (refusal, until)
+        }
+        refuse(client, refusal)
+    }
+
+    /// Refuses the subscriptions of a client and removes it; the next request for one of them opens another client.
+    func refuse(_ client: PooledClient, _ refusal: UpstreamRefusal) {
+        // No subscription is added to the client from now on.
+        state.withLock { $0.machine.clientRemoved(client.id) }
+        for shared in sharedSubscriptions(on: client) { shared.refuse(refusal) }
+        closeClient(client)
+    }
+
+    /// The refusal of a session with the account of a new client, if the last one was refused a short time ago.
+    func recentRefusal(of client: PooledClient) -> UpstreamRefusal? {
+        let now = clock()
+        return state.withLock { state in
+            guard let account = state.machine.session(of: client.id)?.account,
+                let recent = state.refusals[account]
+            else { return nil }
+            if recent.until > now { return recent.refusal }
+            state.refusals[account] = nil
+            return nil
+        }
+    }
+}
+
+extension UpstreamRefusal {
+    /// Whether the error of a session lasts until the configuration or the server changes: the Metadata Adapter refuses
+    /// the user (0 and below), user or password (1), Adapter Set (2), licence (11, 60, 71), pins (62), port (70).
+    var isLasting: Bool { code <= 0 || [1, 2, 11, 60, 62, 70, 71].contains(code) }
+}
+
+extension SessionKey {
+    /// What the server decides about: upstream and credentials.
+    fileprivate var account: SessionKey { SessionKey(upstream: upstream, user: user, password: password) }
+}
