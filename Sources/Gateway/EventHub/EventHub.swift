@@ -94,6 +94,9 @@ package final class EventHub: ChangeSink {
         locked { $0.adopt(topic, changes, now: now) }
     }
 
+    /// Whether a stream carries a subscription: as a source of its own, or with all subscriptions of its client.
+    package func isRead(subscription id: SubscriptionID) -> Bool { locked { $0.isRead(subscription: id) } }
+
     /// Whether a topic is known.
     package func knows(_ topic: TopicID) -> Bool { locked { $0.knows(topic) } }
 

@@ -63,6 +63,9 @@ package final class Gateway: Sendable {
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
+        let (events, isAlone) = (hub, configuration.cluster.engine == .none)
+        // The readers of a subscription may be on other members of a cluster, which are not asked.
+        pool.readers { !isAlone || events.isRead(subscription: $0) }
         coordination.attach(pool)
         streams = StreamRegistry(hub: hub)
         let report = MetricsReport(

@@ -17,6 +17,8 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var sessionLinger: Duration = .seconds(30)
     /// How long a dedicated client without streams and calls is kept. Default 10 min.
     package var clientIdle: Duration = .seconds(600)
+    /// How long a subscription that a request has created is kept without streams, reads and changes. Default 10 min.
+    package var subscriptionIdle: Duration = .seconds(600)
     /// How many dedicated clients may exist. Default 1,000.
     package var maxDedicatedClients = 1_000
     /// How many subscription resources may exist. Default 100,000.

@@ -222,7 +222,8 @@ extension SessionPool {
             ordinal: state.nextResource,
             // A resource with a given id may have existed in another process, with other values for the same versions.
             version: id == nil ? 0 : .random(in: 0..<1 << 48),
-            properties: properties
+            properties: properties,
+            now: clock()
         )
         state.nextResource += 1
         state.resources[resource.id] = resource

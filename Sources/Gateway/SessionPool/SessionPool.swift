@@ -25,13 +25,19 @@ package final class SessionPool: Sendable {
 
     /// How often the pool checks what lingers.
     private static let tick = Duration.milliseconds(250)
+    /// How often it looks for subscriptions that were not used for their time; there may be many.
+    private static let expiryInterval = Duration.seconds(1)
 
     let sink: any PoolSink
     let logger: Logger
     let clientConfiguration: ClientConfiguration
     let clock: @Sendable () -> Moment
     let state: Mutex<State>
-    private let present: Mutex<PoolConfiguration>
+    let present: Mutex<PoolConfiguration>
+    /// Whether a stream carries a subscription.
+    let hasReaders = Mutex<@Sendable (SubscriptionID) -> Bool> { _ in false }
+    /// When the next look for idle subscriptions is due.
+    private let nextExpiry = Mutex(Moment.zero)
     /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
     let retired = AsyncStream.makeStream(of: PooledClient.self)
@@ -106,6 +112,12 @@ package final class SessionPool: Sendable {
         for client in clients() { client.reconnectIfDue(at: now) }
         let idle = clients().filter { $0.isDedicated && $0.isIdle(for: configuration.clientIdle, at: now) }
         for client in idle { closeClient(client) }
+        let isDue = nextExpiry.withLock { next in
+            if next > now { return false }
+            next = now + Self.expiryInterval
+            return true
+        }
+        if isDue { endIdleSubscriptions(at: now) }
     }
 
     private func perform(_ action: PoolAction) {
@@ -128,6 +140,19 @@ extension SessionPool {
     /// The upstream of a name.
     package func upstream(_ name: String) -> UpstreamConfiguration? {
         configuration.upstreams.first { $0.name == name }
+    }
+
+    /// Changes the session limit of all clients of this process, until the configuration is reloaded. If the change
+    /// throws, the limit stays as it is.
+    package func changeSessionLimit<Failure: Error>(
+        _ change: (inout SessionLimit) throws(Failure) -> Void
+    ) throws(Failure) {
+        try present.withLock { configuration throws(Failure) in
+            var limit = configuration.sessionLimit
+            try change(&limit)
+            configuration.sessionLimit = limit
+            limit.apply()
+        }
     }
 
     /// The open sessions and subscriptions of an upstream.

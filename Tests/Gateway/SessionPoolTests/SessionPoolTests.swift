@@ -279,6 +279,45 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    @Test func aSubscriptionThatNothingUsesEndsAfterItsTime() throws {
+        let pool = pool { $0.subscriptionIdle = .seconds(100) }
+        let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        let short = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        short.ttl = .seconds(10)
+        let shared = try pool.joinImplicit(Self.key).resource
+        try pool.activate(posted)
+        #expect(pool.timeLeft(of: posted) == .seconds(100) && pool.timeLeft(of: short) == .seconds(10))
+        #expect(pool.timeLeft(of: shared) == nil)
+        pass(9.5, in: pool)
+        #expect(pool.resources().count == 3)
+        pass(1, in: pool)
+        #expect(pool.resource(short.id) == nil)
+        // A read begins the time again.
+        pass(80, in: pool)
+        _ = pool.usedResource(posted.id)
+        pass(99, in: pool)
+        #expect(pool.timeLeft(of: posted) == .seconds(1))
+        pass(2, in: pool)
+        #expect(pool.resources().map(\.id) == [shared.id])
+        #expect(sink.present.faults.isEmpty)
+    }
+
+    @Test func aSubscriptionWithAStreamOrAWaitingRequestStays() throws {
+        let pool = pool { $0.subscriptionIdle = .seconds(100) }
+        let read = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        let waited = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        let id = read.id
+        pool.readers { $0 == id }
+        let handle = try #require(waited.watchers.add(present: { waited.status }) { _ in false })
+        for _ in 0..<3 { pass(99, in: pool) }
+        #expect(pool.resources().count == 2)
+        #expect(pool.timeLeft(of: read) == nil && pool.timeLeft(of: waited) == nil)
+        pool.readers { _ in false }
+        waited.watchers.cancel(handle)
+        for _ in 0..<2 { pass(99, in: pool) }
+        #expect(pool.resources().isEmpty)
+    }
+
     @Test func anErrorThatMayHealKeepsTheSubscriptions() throws {
         let pool = pool()
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)

@@ -29,6 +29,11 @@ extension Settings {
                 \.clientIdle,
                 "How long a dedicated client lives without a stream and without a request."
             ),
+            pool.seconds(
+                "subscriptionIdle",
+                \.subscriptionIdle,
+                "How long a subscription of a request lives without a stream, a read or a change."
+            ),
             pool.integer("maxDedicatedClients", \.maxDedicatedClients, 0...1_000_000, "Dedicated clients at a time."),
             pool.integer(
                 "maxSubscriptions",

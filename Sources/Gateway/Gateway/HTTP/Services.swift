@@ -122,7 +122,9 @@ extension Services {
         guard let resource = pool.resource(id), permissions(call).sees(resource) else {
             throw .unknownSubscription(id.rawValue)
         }
-        if case .dedicated(let client) = resource.home, !call.isListing { _ = try? pool.usedClient(client) }
+        if call.isListing { return resource }
+        _ = pool.usedResource(id)
+        if case .dedicated(let client) = resource.home { _ = try? pool.usedClient(client) }
         return resource
     }
 

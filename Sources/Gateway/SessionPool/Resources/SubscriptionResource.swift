@@ -27,6 +27,8 @@ package final class SubscriptionResource: Sendable {
         var status = SubscriptionStatus()
         var carrier: SharedSubscription?
         var isDeleted = false
+        var lastUsed: Moment
+        var ttl: Duration?
     }
 
     /// The id that REST shows.
@@ -51,7 +53,8 @@ package final class SubscriptionResource: Sendable {
         isImplicit: Bool,
         ordinal: UInt64,
         version: UInt64 = 0,
-        properties: SubscriptionProperties
+        properties: SubscriptionProperties,
+        now: Moment = .zero
     ) {
         self.id = id
         self.home = home
@@ -59,8 +62,20 @@ package final class SubscriptionResource: Sendable {
         self.ordinal = ordinal
         var status = SubscriptionStatus()
         status.version = version
-        state = Mutex(State(properties: properties, status: status))
+        state = Mutex(State(properties: properties, status: status, lastUsed: now))
     }
+
+    /// How long it is kept unused; nil: as long as the configuration says.
+    package var ttl: Duration? {
+        get { state.withLock { $0.ttl } }
+        set { state.withLock { $0.ttl = newValue } }
+    }
+
+    /// Records that a request or stream uses it.
+    func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
+
+    /// The end of its life if it is not used from now on; `limit` is the configured time.
+    func expiry(_ limit: Duration) -> Moment { state.withLock { $0.lastUsed + min($0.ttl ?? limit, limit) } }
 
     /// The properties as they are now.
     package var properties: SubscriptionProperties { state.withLock { $0.properties } }

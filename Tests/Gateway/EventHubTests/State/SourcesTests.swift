@@ -148,12 +148,26 @@ internal import Testing
         #expect(try joined.names == ["subscribed", "subscription-error", "unsubscribed", "closing"])
     }
 
+    @Test func aSubscriptionIsReadByStreamsOfItsOwnAndOfItsClientWithSubscriptions() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let other = try harness.open(.client("c", withSubscriptions: false))
+        #expect(!harness.hub.isRead(subscription: "s") && !harness.hub.isRead(subscription: "x"))
+        for source in [StreamSource.subscription("s"), .client("c", withSubscriptions: true)] {
+            let stream = try harness.open(source)
+            #expect(harness.hub.isRead(subscription: "s"))
+            harness.close(stream)
+            #expect(!harness.hub.isRead(subscription: "s"))
+        }
+        harness.close(other)
+    }
+
     @Test func legacyEventsReachTheStreamsOfSubscriptions() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
         let plain = try harness.open(.subscription("s"))
         let legacy = try harness.open(.subscription("s")) { $0.includesLegacy = true }
-        harness.hub.take(.event(.legacy(.connectionEstablished), .client("c")))
+        harness.hub.take(.client("c", .event(.legacy(.connectionEstablished))))
         harness.pass()
         #expect(try plain.names == [])
         #expect(try legacy.names == ["connection-established"])

@@ -145,7 +145,7 @@ internal import Testing
         harness.publish(.failed(code: 61, message: "Removed by the server"))
         harness.publish(.unsubscribed(isFinal: true))
         #expect(try state()?["lastError"]?["code"] == 61)
-        harness.hub.take(.activity(subscription: "s", isActive: true))
+        harness.hub.take(.subscription("s", .activity(isActive: true)))
         harness.publish(.unsubscribed(isFinal: true))
         #expect(try state()?["lastError"] == .null)
     }

@@ -88,7 +88,7 @@ package struct StreamOpener: Sendable {
         var request = request
         request.sources = acquired.sources
         request.opened = acquired.opened
-        request.joined = Set(acquired.joined.keys)
+        request.joined = Set(acquired.joined.keys.map { SubscriptionID($0) })
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
         entry.joined = acquired.joined

@@ -40,6 +40,18 @@ struct SubscriptionReader {
         return reader.refusals.entries.isEmpty ? properties : nil
     }
 
+    /// The time that a subscription is to live unused, `ttl`. Outer nil: missing or invalid; inner nil: as configured.
+    func lifetime(upTo most: Duration) -> Duration?? {
+        guard let value = reader.object["ttl"] else { return nil }
+        if value.isNull { return .some(nil) }
+        let limit = most / .seconds(1)
+        guard let seconds = value.number?.doubleValue, seconds > 0, seconds <= limit else {
+            reader.refuse("ttl", "A number of seconds greater than 0 is expected, \(Int(limit)) at most, or null.")
+            return nil
+        }
+        return .some(.seconds(seconds))
+    }
+
     /// Reads the members that do not depend on each other.
     func apply(to properties: inout SubscriptionProperties) {
         if let name = reader.optionalString("dataAdapter", mayBeEmpty: false) { properties.dataAdapter = name }
@@ -167,18 +179,23 @@ enum NameRule: Sendable {
 
 /// A merge patch of a subscription's properties.
 struct SubscriptionPatch: Sendable {
-    private static let members = SubscriptionReader.members.subtracting(["mode"])
+    private static let members = SubscriptionReader.members.subtracting(["mode"]).union(["ttl"])
     private static let readOnly: Set<String> = [
         "id", "upstream", "client", "mode", "shared", "active", "subscribed", "lastError", "itemCount", "fieldCount",
-        "keyPosition", "commandPosition", "realMaxFrequency", "counters",
+        "keyPosition", "commandPosition", "realMaxFrequency", "expiresIn", "counters",
     ]
 
     private let object: JSONObject
+    /// The time that the subscription is to live unused. Outer nil: unchanged; inner nil: as configured.
+    let lifetime: Duration??
 
     /// Reads a patch. Throws a 422 problem with one entry for each unknown member and refused value.
-    init(_ object: JSONObject) throws(Problem) {
+    ///
+    /// - Parameter mostLifetime: The greatest `ttl`.
+    init(_ object: JSONObject, mostLifetime: Duration = .seconds(600)) throws(Problem) {
         self.object = object
         let reader = ObjectReader(object, Refusals())
+        lifetime = SubscriptionReader(reader).lifetime(upTo: mostLifetime)
         reader.allow(only: Self.members, readOnly: Self.readOnly)
         var trial = SubscriptionProperties(mode: .command, items: .list([]), fields: .list([]))
         apply(reader, to: &trial)

@@ -10,6 +10,8 @@ enum SubscriptionView {
         json.beginObject()
         writeHome(resource, of: pool, to: &json)
         writeSettled(resource, state, to: &json)
+        json.member("ttl", pool.lifetime(of: resource)?.roundedSeconds)
+        json.member("expiresIn", pool.timeLeft(of: resource)?.roundedSeconds)
         json.key("counters")
         json.beginObject()
         json.member("updates", state.counters.updates)
@@ -19,12 +21,13 @@ enum SubscriptionView {
         json.endObject()
     }
 
-    /// The tag of a subscription: over all members but the counters.
+    /// The tag of a subscription: over all members but `expiresIn` and the counters.
     static func tag(of resource: SubscriptionResource, in pool: SessionPool) -> EntityTag {
         var json = JSONBytes()
         json.beginObject()
         writeHome(resource, of: pool, to: &json)
         writeSettled(resource, resource.status, to: &json)
+        json.member("ttl", pool.lifetime(of: resource)?.roundedSeconds)
         json.endObject()
         return EntityTag(of: json.bytes)
     }

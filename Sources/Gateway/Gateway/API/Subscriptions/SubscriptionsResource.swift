@@ -17,9 +17,10 @@ struct SubscriptionsResource: Sendable {
     /// `POST /v1/subscriptions`.
     func create(_ call: Call) throws -> OperationResult {
         let reader = try RequestBody.reader(of: call)
-        reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active"]))
+        reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active", "ttl"]))
         let isActive = reader.bool("active") ?? true
         let properties = SubscriptionReader(reader).properties(isComplete: isActive)
+        let lifetime = SubscriptionReader(reader).lifetime(upTo: services.pool.configuration.subscriptionIdle)
         let carrier = carrier(reader)
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
@@ -28,18 +29,14 @@ struct SubscriptionsResource: Sendable {
         // The admission is for the subscription with this id.
         let id = SubscriptionID(RandomID.make(prefix: "s"))
         return try services.coordination.admit(.newSubscription(id, properties), for: call) { _ in
-            try create(id, home, properties, isActive: isActive, call)
+            let resource = try services.pool.createResource(home: home, properties: properties, as: id)
+            resource.ttl = lifetime ?? nil
+            return try start(resource, isActive: isActive, call)
         }
     }
 
-    private func create(
-        _ id: SubscriptionID?,
-        _ home: SubscriptionHome,
-        _ properties: SubscriptionProperties,
-        isActive: Bool,
-        _ call: Call
-    ) throws -> OperationResult {
-        let resource = try services.pool.createResource(home: home, properties: properties, as: id)
+    /// Activates a subscription that was created, and responds.
+    private func start(_ resource: SubscriptionResource, isActive: Bool, _ call: Call) throws -> OperationResult {
         do {
             try services.access.owners.note(resource, madeBy: call.caller)
             guard isActive else { return .response(created(resource)) }
@@ -73,7 +70,7 @@ struct SubscriptionsResource: Sendable {
     func patch(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
         let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
-        let patch = try SubscriptionPatch(body)
+        let patch = try SubscriptionPatch(body, mostLifetime: services.pool.configuration.subscriptionIdle)
         _ = try services.ownSubscription(call)
         try checkTag(of: resource, call)
         let properties = try patch.applied(to: resource.properties)
@@ -109,6 +106,7 @@ struct SubscriptionsResource: Sendable {
             try usage.change(resource.id.rawValue, to: properties, for: owner)
             do {
                 try services.pool.change(resource, to: properties)
+                if let lifetime = patch.lifetime { resource.ttl = lifetime }
             } catch {
                 try? usage.change(resource.id.rawValue, to: present, for: owner)
                 throw error

@@ -20,7 +20,16 @@ enum OperationTable {
         let upstreams = UpstreamsResource(services: services)
         return [
             Operation(.get, "/v1/upstreams", "listUpstreams", read, [200], query: paging, upstreams.list),
-            Operation(.get, "/v1/upstreams/{name}", "getUpstream", read, [200, 404], upstreams.get),
+            Operation(.get, "/v1/upstreams/{name}", "getUpstream", read, [200, 304, 404], upstreams.get),
+            // The limit holds for all upstreams.
+            Operation(
+                .patch,
+                "/v1/upstreams/{name}",
+                "patchUpstream",
+                .rightOnAllUpstreams(.manage),
+                [200, 404],
+                upstreams.patch
+            ),
         ]
     }
 

@@ -84,6 +84,21 @@ import Testing
         #expect(fixture.perform("POST", "/v1/subscriptions", #"{"upstream":"demo","mode":"MERGE"}"#).status == 422)
     }
 
+    @Test func aSubscriptionShowsItsLifeWhichARequestMayShorten() {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription(#","ttl":30"#)
+        let shown = fixture.perform("GET", path)
+        #expect(shown.json["ttl"] == 30)
+        #expect((29...30).contains(shown.json["expiresIn"]?.number?.doubleValue ?? 0))
+        let changed = fixture.perform("PATCH", path, #"{"ttl":null}"#)
+        #expect(changed.json["ttl"] == 600)
+        #expect(changed.headers["ETag"] != shown.headers["ETag"])
+        for ttl in ["0", "-1", "601", "\"30\""] {
+            #expect(fixture.perform("PATCH", path, "{\"ttl\":\(ttl)}").pointers == ["/ttl"])
+            let body = #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["b"],"ttl":\#(ttl)}"#
+            #expect(fixture.perform("POST", "/v1/subscriptions", body).pointers == ["/ttl"])
+        }
+    }
+
     @Test func unsubscribingWhatIsInactiveIsNoError() {
         let path = "/v1/subscriptions/" + fixture.makeSubscription()
         #expect(fixture.perform("POST", path + "/unsubscribe").status == 202)
