@@ -41,6 +41,44 @@ internal import Testing
         }
     }
 
+    @Test func theFrequencyOfOneSharerChangesWhileItsReadersKeepTheirValues() async throws {
+        try await DemoFixture.run { demo in
+            let body =
+                #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["stock_name","last_price"],"#
+                + #""requestedMaxFrequency":20}"#
+            var urls: [String] = []
+            for _ in 0..<2 {
+                let made = try await call(
+                    "POST",
+                    demo.url + "/v1/subscriptions",
+                    json: body,
+                    headers: ["Prefer": "wait=60"]
+                )
+                urls.append(demo.url + (try #require(made.header("Location"))))
+            }
+            var stream = try await EventStream(urls[1] + "/events")
+            _ = try await stream.first("update")
+            #expect(try await call("PATCH", urls[1], json: #"{"requestedMaxFrequency":10}"#).status == 200)
+            var names: [String] = []
+            // The new upstream subscription has another frequency.
+            while let event = try await stream.next() {
+                names.append(event.name)
+                if event.name == "update" { #expect(event["snapshot"] == .bool(false)) }
+                if event.name == "real-max-frequency" {
+                    #expect(event["value"] == 10)
+                    break
+                }
+            }
+            _ = try await stream.first("update")
+            #expect(!names.contains("unsubscribed") && !names.contains("subscribed"))
+            #expect(!names.contains("end-of-snapshot"))
+            let shown = try await call("GET", urls[1])
+            #expect(shown["subscribed"] == true && shown["realMaxFrequency"] == 10)
+            #expect(try await call("GET", urls[0])["realMaxFrequency"] == 20)
+            #expect(try await call("GET", urls[1] + "/values/item1/stock_name")["value"] != .null)
+        }
+    }
+
     @Test func refusalOfTheServerIsVerbatim() async throws {
         try await DemoFixture.run { demo in
             let body =

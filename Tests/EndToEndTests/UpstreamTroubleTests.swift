@@ -44,7 +44,10 @@ internal import Testing
             #expect(error["code"]?.text == "2")
             let refused = try await stream.first("subscription-error")
             #expect(refused["code"] == 2 && refused["type"] == "/docs#upstream-refused")
-            #expect(refused["detail"]?.string?.contains("The adapter set does not exist") == true, "\(refused["detail"]?.text ?? "")")
+            #expect(
+                refused["detail"]?.string?.contains("The adapter set does not exist") == true,
+                "\(refused["detail"]?.text ?? "")"
+            )
             let closing = try await stream.first("closing")
             #expect(closing["reason"] == "refused")
             let body = #"{"upstream":"demo","mode":"MERGE","items":["item2"],"fields":["last_price"]}"#

@@ -65,6 +65,7 @@ extension SessionPool {
     /// readers are deleted.
     func close(_ shared: SharedSubscription) {
         shared.end()
+        shared.abandonArrivals()
         let resources = shared.resources
         for resource in resources { shared.leave(resource) }
         if let id = shared.id { state.withLock { $0.shared[id] = nil } }
@@ -78,7 +79,7 @@ extension SessionPool {
     }
 
     /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.
-    private func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
+    func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
         let acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
         if let client = acquired.newClient { start(client) }
         return acquired
@@ -86,7 +87,7 @@ extension SessionPool {
 
     /// Connects the client and sends the subscription that were created. If the client may not connect, it is removed
     /// with its subscriptions.
-    private func open(_ acquired: Acquired) throws(PoolError) {
+    func open(_ acquired: Acquired) throws(PoolError) {
         if let client = acquired.newClient {
             if let refusal = recentRefusal(of: client) { return refuse(client, refusal) }
             do throws(ClientError) {
@@ -102,7 +103,7 @@ extension SessionPool {
     }
 
     /// An upstream subscription, and what was created for it.
-    private struct Acquired {
+    struct Acquired {
         let shared: SharedSubscription
         var isNew = false
         var newClient: PooledClient?
@@ -200,6 +201,9 @@ extension SessionPool {
             properties: properties,
             sink: sink,
             metrics: upstreamMetrics,
+            arrived: { [weak self] resources, refusal in
+                for resource in resources { self?.arrived(resource, refusal) }
+            },
             ended: { [weak self] shared in self?.ended(shared) }
         )
     }

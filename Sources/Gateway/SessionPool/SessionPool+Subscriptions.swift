@@ -122,6 +122,7 @@ extension SessionPool {
     }
 
     func makeInactive(_ resource: SubscriptionResource) {
+        cancelMove(resource)
         guard let shared = resource.carrier else { return }
         shared.leave(resource)
         if let id = shared.id {
@@ -143,6 +144,7 @@ extension SessionPool {
     package func change(_ resource: SubscriptionResource, to properties: SubscriptionProperties) throws(PoolError) {
         let present = resource.properties
         if present == properties { return }
+        cancelMove(resource)
         guard let shared = resource.carrier else { return set(properties, of: resource) }
         var allowed = present
         allowed.requestedMaxFrequency = properties.requestedMaxFrequency
@@ -173,6 +175,7 @@ extension SessionPool {
         if case .pooled(let session) = resource.home {
             try checkCredits(for: SharedKey(session: session, properties: properties))
         }
+        if try moveOnTheFly(resource, to: properties) { return set(properties, of: resource) }
         makeInactive(resource)
         set(properties, of: resource)
         do {

@@ -8,8 +8,10 @@ internal import Synchronization
 /// Each of its events goes to all of its resources under one lock, so that a resource which joins gets the present
 /// values first and then each event, none twice and none left out.
 final class SharedSubscription: Sendable {
-    private struct State {
+    struct State {
         var resources: [SubscriptionResource] = []
+        /// The resources that move to this subscription.
+        var arriving: [Arrival] = []
         var status = SubscriptionStatus()
         var hasEnded = false
     }
@@ -20,10 +22,13 @@ final class SharedSubscription: Sendable {
     let subscription: Subscription
 
     private let properties: SubscriptionProperties
-    private let sink: any PoolSink
+    let sink: any PoolSink
     private let metrics: UpstreamMetrics
     private let ended: @Sendable (SharedSubscription) -> Void
-    private let state = Mutex(State())
+    /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
+    /// subscription; nil: it was not refused.
+    private let arrived: @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void
+    let state = Mutex(State())
 
     init(
         id: SharedID?,
@@ -32,6 +37,7 @@ final class SharedSubscription: Sendable {
         properties: SubscriptionProperties,
         sink: any PoolSink,
         metrics: UpstreamMetrics,
+        arrived: @escaping @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void,
         ended: @escaping @Sendable (SharedSubscription) -> Void
     ) {
         self.id = id
@@ -40,6 +46,7 @@ final class SharedSubscription: Sendable {
         self.properties = properties
         self.sink = sink
         self.metrics = metrics
+        self.arrived = arrived
         self.ended = ended
     }
 
@@ -96,9 +103,12 @@ final class SharedSubscription: Sendable {
     var resources: [SubscriptionResource] { state.withLock { $0.resources } }
 
     /// The present values; empty while the subscription is not subscribed upstream.
-    var table: ValueTable { subscription.valueTable ?? ValueTable(properties: properties) }
+    var table: ValueTable { subscription.valueTable ?? empty }
 
-    private func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: UInt64) {
+    /// A table without values.
+    var empty: ValueTable { ValueTable(properties: properties) }
+
+    func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: UInt64) {
         resource.apply(event)
         if notification > 0 {
             sink.take(event, of: resource.id, notification: notification)
@@ -108,12 +118,12 @@ final class SharedSubscription: Sendable {
     }
 
     /// The changes of a resource that joins: the client carries it, then the present values.
-    private func joining(_ resource: SubscriptionResource) -> [Change] {
+    func joining(_ resource: SubscriptionResource) -> [Change] {
         let values = table.eventsFromStart.map { SubscriptionChange.event($0) }
         return ([.carried(by: client.id)] + values).map { .subscription(resource.id, $0) }
     }
 
-    private static func leaving(_ resource: SubscriptionResource) -> [Change] {
+    static func leaving(_ resource: SubscriptionResource) -> [Change] {
         [.subscription(resource.id, .carried(by: nil)), .subscription(resource.id, .activity(isActive: false))]
     }
 
@@ -156,26 +166,34 @@ extension SharedSubscription: SubscriptionObserver {
     private func take(_ events: some Collection<SubscriptionEvent>) {
         let notification = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
         for case .failed(let code, _) in events { metrics.subscriptionError(code, on: client) }
-        let (affected, isOver) = state.withLock { state in
-            if state.hasEnded { return ([], false) }
+        let (affected, arrivals, isOver) = state.withLock {
+            state -> ([SubscriptionResource], [SubscriptionResource], Bool) in
+            if state.hasEnded { return ([], [], false) }
+            var arrivals: [SubscriptionResource] = []
             for event in events {
                 state.status.apply(event)
+                for index in state.arriving.indices where state.arriving[index].take(event, table) {
+                    arrivals.append(state.arriving[index].resource)
+                }
                 for resource in state.resources {
                     if case .subscribed = event { offer(to: resource) }
                     pass(event, to: resource, notification: notification)
                 }
             }
             let affected = state.resources
-            guard events.contains(where: \.isEnd) else { return (affected, false) }
+            guard events.contains(where: \.isEnd) else { return (affected, arrivals, false) }
             state.hasEnded = true
+            arrivals = state.arriving.map(\.resource)
+            state.arriving = []
             for resource in state.resources {
                 resource.left()
                 sink.take(Self.leaving(resource))
             }
             state.resources = []
-            return (affected, true)
+            return (affected, arrivals, true)
         }
         for resource in affected { resource.notifyWatchers() }
+        if !arrivals.isEmpty { arrived(arrivals, events.lazy.compactMap { UpstreamRefusal($0) }.first) }
         if isOver {
             end()
             ended(self)

@@ -27,6 +27,8 @@ package final class SubscriptionResource: Sendable {
         var status = SubscriptionStatus()
         var carrier: SharedSubscription?
         var isDeleted = false
+        /// The upstream subscription that it moves to, and what its readers have.
+        var move: (target: SharedSubscription, table: ValueTable)?
         var lastUsed: Moment
         var ttl: Duration?
     }
@@ -164,7 +166,40 @@ package final class SubscriptionResource: Sendable {
     }
 
     func apply(_ event: SubscriptionEvent) {
-        state.withLock { $0.status.apply(event) }
+        state.withLock { state in
+            state.status.apply(event)
+            state.move?.table.apply(event)
+        }
+    }
+
+    // MARK: - Moving to another upstream subscription
+
+    /// The upstream subscription that it moves to; nil: it does not move.
+    var moveTarget: SharedSubscription? { state.withLock { $0.move?.target } }
+
+    /// What its readers have; nil if it does not move.
+    var movingTable: ValueTable? { state.withLock { $0.move?.table } }
+
+    /// Starts a move from a subscription with these values; its events are applied to them until the move ends.
+    func startMove(to target: SharedSubscription, from table: ValueTable) {
+        state.withLock { $0.move = (target, table) }
+    }
+
+    /// Ends the move without an effect; returns its target.
+    func cancelMove() -> SharedSubscription? {
+        state.withLock { state in
+            defer { state.move = nil }
+            return state.move?.target
+        }
+    }
+
+    /// Ends the move: another upstream subscription carries the resource. Its state stays as it is.
+    func moved(to target: SharedSubscription) {
+        state.withLock { state in
+            state.move = nil
+            state.carrier = target
+            state.status.version &+= 1
+        }
     }
 
     func notifyWatchers() {

@@ -1,0 +1,134 @@
+internal import Changes
+internal import SessionCore
+
+/// Resources that move from one upstream subscription to another one with the same items and fields. Their readers keep
+/// their values: they receive the events of the former subscription until the new one has its snapshot, and then what
+/// differs.
+extension SharedSubscription {
+    /// Lets a resource of another subscription wait until this one has the values that take the place of the former
+    /// ones; false if this subscription has ended meanwhile.
+    func expect(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
+        former.share { table in resource.startMove(to: self, from: table) }
+        let isExpected = state.withLock { state in
+            if state.hasEnded { return false }
+            state.arriving.append(Arrival(resource: resource))
+            return true
+        }
+        if !isExpected { _ = resource.cancelMove() }
+        return isExpected
+    }
+
+    /// Whether the values that an expected resource waits for are here already.
+    func hasArrived(_ resource: SubscriptionResource) -> Bool {
+        state.withLock { state in
+            guard let index = state.arriving.firstIndex(where: { $0.resource === resource }) else { return false }
+            return state.arriving[index].look(table)
+        }
+    }
+
+    /// Refuses one resource, because the subscription that it was to move to was refused.
+    func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) {
+        state.withLock { state in
+            guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
+            state.resources.remove(at: index)
+            pass(.failed(code: refusal.code, message: refusal.message), to: resource, notification: 0)
+            if state.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
+            resource.left()
+            sink.take(Self.leaving(resource))
+        }
+        resource.notifyWatchers()
+    }
+
+    /// A resource that was expected does not come.
+    func forget(_ resource: SubscriptionResource) {
+        state.withLock { $0.arriving.removeAll { $0.resource === resource } }
+    }
+
+    /// Takes over a resource; its readers receive what differs. False if the former subscription does not serve it any
+    /// more. If this subscription has ended, the resource becomes inactive.
+    func take(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
+        guard former.release(resource) else { return false }
+        state.withLock { state in
+            state.arriving.removeAll { $0.resource === resource }
+            guard let readers = resource.movingTable, !state.hasEnded else {
+                _ = resource.cancelMove()
+                resource.left()
+                return sink.take(Self.leaving(resource))
+            }
+            let table = table
+            resource.moved(to: self)
+            state.resources.append(resource)
+            guard readers.isSubscribed else {
+                // The session of the former one has ended: its values are gone.
+                resource.joined(self, status: state.status)
+                return sink.take(joining(resource))
+            }
+            if former.client !== client { sink.take(.subscription(resource.id, .carried(by: client.id))) }
+            for event in readers.updates(to: table) { pass(event, to: resource, notification: 0) }
+            if table.realMaxFrequency != readers.realMaxFrequency {
+                pass(.realMaxFrequency(table.realMaxFrequency), to: resource, notification: 0)
+            }
+        }
+        return true
+    }
+
+    /// The subscription is closed: the resources that were expected stay where they are.
+    func abandonArrivals() {
+        let arriving = state.withLock { state in
+            defer { state.arriving = [] }
+            return state.arriving
+        }
+        for arrival in arriving where arrival.resource.moveTarget === self { _ = arrival.resource.cancelMove() }
+    }
+
+    /// Calls a function with the present values; no event is delivered meanwhile.
+    private func share(_ body: (ValueTable) -> Void) { state.withLock { _ in body(table) } }
+
+    /// Removes a resource without an event; false if it is not one of this subscription.
+    private func release(_ resource: SubscriptionResource) -> Bool {
+        state.withLock { state in
+            guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return false }
+            state.resources.remove(at: index)
+            return true
+        }
+    }
+}
+
+/// A resource that waits for the values of the subscription that it moves to.
+struct Arrival {
+    /// The resource.
+    let resource: SubscriptionResource
+    /// The items whose values have not come yet; nil before the server has confirmed the subscription.
+    private var missing: Set<Int>?
+
+    /// An arrival before the confirmation.
+    init(resource: SubscriptionResource) { self.resource = resource }
+
+    /// Takes an event of the new subscription, whose values are in `table`. Returns whether all values have come.
+    mutating func take(_ event: SubscriptionEvent, _ table: ValueTable) -> Bool {
+        guard let readers = resource.movingTable else { return false }
+        switch event {
+        case .update(let update): check(update.itemPos, readers, table)
+        case .endOfSnapshot(let item): check(item, readers, table)
+        case .subscribed, .unsubscribed: missing = nil
+        default: break
+        }
+        if missing == nil { look(readers, table) }
+        return missing?.isEmpty ?? false
+    }
+
+    /// Looks for the items that are missing; returns whether all values have come.
+    mutating func look(_ table: ValueTable) -> Bool {
+        if let readers = resource.movingTable { look(readers, table) }
+        return missing?.isEmpty ?? false
+    }
+
+    private mutating func look(_ readers: ValueTable, _ table: ValueTable) {
+        guard table.isSubscribed, let count = table.itemCount else { return }
+        missing = Set((1...max(1, count)).filter { !readers.isCovered($0, by: table) })
+    }
+
+    private mutating func check(_ item: Int, _ readers: ValueTable, _ table: ValueTable) {
+        if missing?.contains(item) == true, readers.isCovered(item, by: table) { missing?.remove(item) }
+    }
+}
