@@ -232,7 +232,7 @@ final class SimulatedCluster {
             case .closeOutbox: node.outbox.close()
             case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
             case .adopt(let session): node.adopt(session)
-            case .reactivate, .credit, .yieldCredits, .forfeitCredits: break
+            case .reactivate, .credit, .yieldCredits, .forfeitCredits, .closeTicketStream, .closeTickets: break
             case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
             case .drop(let id): node.drop(id)
             case .dropAll: node.dropAll()

@@ -172,7 +172,8 @@ final class SimulatedNode {
     func use(_ key: RecordKey) {
         guard let ledger = machine.ledger else { return }
         let use = TicketUse(key: key, epoch: ledger.epoch, issuedAt: ledger.position)
-        _ = outbox.append(request: .useTicket(use))
+        let target = RecordKey(high: 0, low: 1)
+        _ = outbox.append(request: .ticket(.open(TicketOpening(use: use, target: target, isResumed: false))))
     }
 
     // MARK: - Prepared streams

@@ -35,6 +35,8 @@ extension ClusterNode {
             case .report(let subject, let outcome): decided(subject, outcome)
             case .inheritStream(let id, let specification): streams?.inherit(id, specification)
             case .surrenderStream(let id): streams?.surrender(id)
+            case .closeTicketStream(let key): closeTicketStream(key)
+            case .closeTickets(let gone): closeTickets(of: gone)
             case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure)
             case .reactivate(let id): reactivate(id)
             case .adopt(let session): adopt(session)

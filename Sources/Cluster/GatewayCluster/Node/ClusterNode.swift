@@ -64,6 +64,8 @@ final class ClusterNode: Sendable {
     let counters = Mutex(ClusterCounters())
     /// The rates of requests that are limited on all members together.
     let rates: Mutex<SharedRates>
+    /// The streams of this member that tickets have opened, by the tickets.
+    let ticketStreams = Mutex<[RecordKey: String]>([:])
     /// The cipher of messages between members and of specifications.
     let cipher: ClusterCipher
     /// The cipher that makes the digests of idempotency keys and of bodies.

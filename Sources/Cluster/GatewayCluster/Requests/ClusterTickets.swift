@@ -3,15 +3,24 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// The tickets of a cluster. Any member issues them, encrypted with a key from the cluster's secret, and any member
-/// accepts them; the log decides which request used one first.
+/// accepts them; the log decides which request used one first, and which one opens its stream again.
 struct ClusterTickets: Sendable {
     /// The cipher of tickets.
     let cipher: ClusterCipher
     /// The present epoch and position of the log; nil without contact to the cluster.
     let place: @Sendable () -> (epoch: UInt64, position: UInt64)?
-    /// Whether a ticket was used, as far as this member has read the log.
-    let isUsed: @Sendable (TicketUse) -> Bool
+    /// The state of a ticket, as far as this member has read the log.
+    let state: @Sendable (TicketUse) -> TicketState
+    /// Called when the stream of a ticket was opened here, and when it has closed.
+    var streamOpened: @Sendable (RecordKey, _ stream: String) -> Void = { _, _ in }
+    var streamClosed: @Sendable (RecordKey, _ stream: String) -> Void = { _, _ in }
 
     /// Issues a ticket. Throws 503 if the position of the log is not known.
     func issue(
@@ -40,9 +49,6 @@ struct ClusterTickets: Sendable {
         return IssuedTicket(text: text, lifetime: lifetime)
     }
 
-    /// The use of a ticket that was presented; nil if its text is not that of a ticket.
-    func use(of text: String) -> TicketUse? { decrypted(text)?.use }
-
     private func decrypted(_ text: String) -> ClusterTicket? {
         guard text.hasPrefix(IssuedTicket.prefix),
             let encrypted = Base64URL.decode(text.utf8.dropFirst(IssuedTicket.prefix.utf8.count)),
@@ -51,18 +57,60 @@ struct ClusterTickets: Sendable {
         return try? ClusterTicket(bytes)
     }
 
-    /// The holder of a ticket; nil if it was not issued by this cluster, is expired, or its credential has changed.
-    func open(_ text: String, _ policy: AccessPolicy, now: Double) -> (Caller, TicketUse)? {
-        guard let ticket = decrypted(text), ticket.expiresAt > now,
-            ticket.credential == policy.digest(of: ticket.caller.identity)
-        else { return nil }
+    /// The holder of a ticket, and whether it opens its stream again. Nil if it was not issued by this cluster, its
+    /// credential has changed, it is expired and was not used, or it was used and may not open this stream again.
+    func open(
+        _ text: String,
+        for target: StreamTarget,
+        _ policy: AccessPolicy,
+        now: Double
+    ) -> (Caller, TicketUse, isReopening: Bool)? {
+        guard let ticket = decrypted(text), ticket.credential == policy.digest(of: ticket.caller.identity) else {
+            return nil
+        }
+        var isReopening = false
+        switch state(ticket.use) {
+        case .unused: if ticket.expiresAt <= now { return nil }
+        case .used(let used, let closedAt):
+            guard target.isResumed, used == Self.key(of: target),
+                closedAt.map({ now < $0 + Self.reopeningTime }) ?? true
+            else { return nil }
+            isReopening = true
+        case .void: return nil
+        }
         var caller = Caller(ticket.caller)
         if let identity = caller.identity, !TokenVerifier.isIdentity(identity) {
             guard let rights = policy.keys.rights(of: identity) else { return nil }
             caller.rights = rights
         }
         caller.expiry = ticket.rightsExpireAt
-        return (caller, ticket.use)
+        return (caller, ticket.use, isReopening)
+    }
+
+    /// How long after the end of its stream a ticket can open the stream again, in seconds.
+    private static let reopeningTime = IssuedTicket.reopeningTime / .seconds(1)
+
+    /// The opening of a stream that the log decides about.
+    func opening(of text: String, _ redemption: TicketRedemption) -> TicketOpening? {
+        decrypted(text).map {
+            TicketOpening(use: $0.use, target: Self.key(of: redemption.target), isResumed: redemption.target.isResumed)
+        }
+    }
+
+    /// The name of a stream in the log.
+    private static func key(of target: StreamTarget) -> RecordKey { RecordKey(bytes: target.digest) }
+}
+
+extension RecordKey {
+    /// The key of the first 16 bytes.
+    fileprivate init(bytes: [UInt8]) {
+        func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: number(0..<8), low: number(8..<16))
+    }
+
+    /// The 16 bytes of the key.
+    fileprivate var bytes: [UInt8] {
+        [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
     }
 }
 
@@ -78,13 +126,20 @@ extension ClusterTickets: Tickets {
         forHead: Bool,
         at now: TicketTime
     ) -> TicketHolder? {
-        guard let (caller, ticket) = open(text, policy, now: now.wall), !forHead || !isUsed(ticket) else { return nil }
-        return TicketHolder(caller: caller, use: forHead ? .left : .due)
+        guard let (caller, ticket, isReopening) = open(text, for: target, policy, now: now.wall) else { return nil }
+        if forHead { return TicketHolder(caller: caller, use: .left) }
+        var redemption = TicketRedemption(hash: ticket.key.bytes, target: target, caller: caller)
+        redemption.isReopening = isReopening
+        return TicketHolder(caller: caller, use: .due(redemption))
     }
 
-    func opened(_ redemption: TicketRedemption, stream: String) {}
+    func opened(_ redemption: TicketRedemption, stream: String) {
+        streamOpened(RecordKey(bytes: redemption.hash), stream)
+    }
 
-    func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {}
+    func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {
+        streamClosed(RecordKey(bytes: redemption.hash), stream)
+    }
 
     /// A ticket is valid only for the credential of its caller, so nothing has to be noted here.
     func revoke(where isRevoked: (Caller) -> Bool) {}
@@ -99,11 +154,33 @@ extension ClusterNode {
             place: { [self] in
                 servesResources ? state.withLock { $0.machine.ledger.map { ($0.epoch, $0.position) } } : nil
             },
-            isUsed: { [self] ticket in state.withLock { $0.machine.ledger?.isUsed(ticket) ?? true } }
+            state: { [self] ticket in state.withLock { $0.machine.ledger?.state(of: ticket) ?? .void } },
+            streamOpened: { [self] ticket, stream in ticketStreams.withLock { $0[ticket] = stream } },
+            streamClosed: { [self] in closedTicketStream($0, $1) }
         )
     }
 
-    /// Performs a request whose ticket was not used before.
+    private func closedTicketStream(_ ticket: RecordKey, _ stream: String) {
+        let isLast = ticketStreams.withLock { streams in
+            guard streams[ticket] == stream else { return false }
+            streams[ticket] = nil
+            return true
+        }
+        if isLast { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
+    }
+
+    /// Ends the stream that a ticket has opened here, because the ticket has opened it again.
+    func closeTicketStream(_ ticket: RecordKey) {
+        guard let stream = ticketStreams.withLock({ $0.removeValue(forKey: ticket) }) else { return }
+        hub.close(stream: stream, reason: StreamOpener.replaced)
+    }
+
+    /// Reports the end of the streams that tickets have opened on a removed member.
+    func closeTickets(of member: UInt64) { write(.ticket(.closedAll(of: member, at: Self.wallTime()))) }
+
+    private static func wallTime() -> Double { Date().timeIntervalSince1970 }
+
+    /// Performs a request if the log accepts that its ticket opens the stream.
     func use(
         _ text: String,
         for call: Call,
@@ -111,8 +188,10 @@ extension ClusterNode {
     ) throws -> OperationResult {
         // The other members would not know that it was used.
         if isAlone { return .response(try StreamOpener.closing("behind", .notInContact, call)) }
-        guard let ticket = clusterTickets.use(of: text) else { throw Challenge.uselessTicket() }
-        decide(.ticket(ticket.key), by: .useTicket(ticket)) { [self] outcome in
+        guard let redemption = call.redemption, let opening = clusterTickets.opening(of: text, redemption) else {
+            throw Challenge.uselessTicket()
+        }
+        decide(.ticket(opening.use.key), by: .ticket(.open(opening))) { [self] outcome in
             // A job of its own, because a handler takes too long for the node's task.
             addJob {
                 call.complete {
@@ -120,6 +199,7 @@ extension ClusterNode {
                         return .response(try StreamOpener.closing("behind", .notInContact, call))
                     }
                     guard outcome == .accepted else { throw Challenge.uselessTicket() }
+                    self.closeTicketStream(opening.use.key)
                     return try perform()
                 }
             }

@@ -41,7 +41,7 @@ struct ClusterStreams: Sendable {
                 // The client of the former stream may be reading its last events.
                 case .accepted where isEnding(id): closeUnused(id)
                 case .accepted: return call.complete { try start(id, stream, call, handler) }
-                case .refused: return call.complete { throw Problem(.streamInUse, detail: "The stream is open.") }
+                case .refused: return call.complete { .response(try opener.inUse(id, call)) }
                 case .unknown, .pending, .answered, nil: break
                 }
             } else if isCaughtUp {

@@ -38,6 +38,10 @@ package enum MemberAction: Sendable, Equatable {
     case report(RecordSubject, RecordOutcome)
     /// Create a prepared stream that another member owned, and own it from now on.
     case inheritStream(String, ResourceSpecification)
+    /// Another member has opened the stream of a ticket again: the stream of this member ends.
+    case closeTicketStream(RecordKey)
+    /// Report that the streams which tickets have opened on a removed member have closed.
+    case closeTickets(of: UInt64)
     /// Release a prepared stream that another member owns now.
     case surrenderStream(String)
     /// The member's own reports are written from now on; all that its pool holds is to be reported.

@@ -128,6 +128,8 @@ extension MemberMachine {
             case .inherited(let id):
                 actions += inherited(id)
             case .refused(let id, let other): if other == member { actions.append(.surrender(id)) }
+            case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
+            case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
             case .streamLost(let id, let loser): if loser == member { actions.append(.surrenderStream(id)) }
             case .credited(let upstream, let credits, let owner):
                 if owner == member { actions.append(.credit(upstream: upstream, credits)) }

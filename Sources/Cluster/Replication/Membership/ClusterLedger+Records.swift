@@ -25,9 +25,8 @@ extension ClusterLedger {
             if owns(id, tenure, member) { subscriptions[id]?.number = number }
         case .specify(let id, let specification):
             specify(id, specification, by: member, &effects)
-        case .useTicket(let use):
-            let isFirst = use.epoch == epoch && ticketUses.add(use, at: position)
-            effects.append(.decided(.ticket(use.key), by: member, isFirst ? .accepted : .refused))
+        case .ticket(let record):
+            apply(record, by: member, &effects)
         case .stream(let record):
             apply(record, by: member, &effects)
         case .request(let record):
@@ -46,6 +45,20 @@ extension ClusterLedger {
         effects.append(.joined(member))
         for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
         assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
+    }
+
+    private mutating func apply(_ record: TicketRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        switch record {
+        case .open(let opening):
+            var (mayOpen, former): (Bool, UInt64?) = (false, nil)
+            if opening.use.epoch == epoch { (mayOpen, former) = ticketUses.open(opening, by: member, at: position) }
+            let key = opening.use.key
+            if let former, former != member { effects.append(.ticketMoved(key, from: former)) }
+            effects.append(.decided(.ticket(key), by: member, mayOpen ? .accepted : .refused))
+        case .closed(let key, let time): ticketUses.close(key, by: member, at: time)
+        case .closedAll(let gone, let time):
+            if members[gone] == nil { ticketUses.closeAll(of: gone, at: time) }
+        }
     }
 
     // MARK: - Specified resources

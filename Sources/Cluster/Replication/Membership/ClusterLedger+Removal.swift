@@ -22,6 +22,7 @@ extension ClusterLedger {
             effects.append(.hub(change))
         }
         effects.append(.removed(gone))
+        if ticketUses.hasOpen(of: gone) { effects.append(.ticketsOrphaned(of: gone)) }
         effects += adopted.keys.sorted().map { .adopted(client: $0) }
         let kept = Set(adopted.values.joined())
         effects += assignments.filter { effect in

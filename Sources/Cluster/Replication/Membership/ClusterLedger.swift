@@ -107,8 +107,10 @@ package struct ClusterLedger: Sendable, Equatable {
         self.earlierEpochs = earlierEpochs
     }
 
-    /// Whether a ticket was used, or belongs to another epoch.
-    package func isUsed(_ ticket: TicketUse) -> Bool { ticket.epoch != epoch || ticketUses.contains(ticket) }
+    /// The state of a ticket.
+    package func state(of ticket: TicketUse) -> TicketState {
+        ticket.epoch == epoch ? ticketUses.state(of: ticket) : .void
+    }
 
     /// The result of applying a frame.
     package enum Verdict: Sendable, Equatable {
@@ -225,6 +227,10 @@ package enum LedgerEffect: Sendable, Equatable {
     case inherited(String)
     /// A specification was refused, because another member owns the resource.
     case refused(String, by: UInt64)
+    /// The stream that a ticket has opened on a member was opened on another one.
+    case ticketMoved(RecordKey, from: UInt64)
+    /// A removed member had streams that tickets have opened.
+    case ticketsOrphaned(of: UInt64)
     /// A member has lost its prepared stream to another one, or has never owned it.
     case streamLost(String, by: UInt64)
     /// A member has more credits of an upstream.

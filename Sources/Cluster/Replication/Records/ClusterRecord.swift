@@ -104,8 +104,8 @@ package enum ClusterRecord: Sendable, Equatable {
     /// The specification of a subscription or client of the writer, which replaces an earlier one. It is refused if
     /// another member owns the resource.
     case specify(id: String, ResourceSpecification)
-    /// The writer opens a stream by a ticket.
-    case useTicket(TicketUse)
+    /// The stream of a ticket is opened, or has closed.
+    case ticket(TicketRecord)
     /// A change of a prepared stream.
     case stream(PreparedStreamRecord)
     /// A request with an `Idempotency-Key`.
@@ -128,7 +128,6 @@ enum RecordTag {
     static let change: UInt8 = 6
     static let part: UInt8 = 7
     static let specify: UInt8 = 8
-    static let useTicket: UInt8 = 9
     static let stream: UInt8 = 10
     static let request: UInt8 = 11
     static let numberedChange: UInt8 = 12
@@ -136,6 +135,8 @@ enum RecordTag {
     static let upstreamNumber: UInt8 = 14
     static let quota: UInt8 = 15
     static let credit: UInt8 = 16
+    // 9 was the first use of a ticket, without its stream.
+    static let ticket: UInt8 = 17
 }
 
 extension ClusterRecord {
@@ -168,9 +169,9 @@ extension ClusterRecord {
             writer.byte(RecordTag.specify)
             writer.string(id)
             writer.specification(specification)
-        case .useTicket(let use):
-            writer.byte(RecordTag.useTicket)
-            writer.ticket(use)
+        case .ticket(let record):
+            writer.byte(RecordTag.ticket)
+            writer.ticket(record)
         case .stream(let record):
             writer.byte(RecordTag.stream)
             writer.stream(record)
@@ -232,7 +233,7 @@ extension ClusterRecord {
             let tenure = try reader.varint()
             record = .change(try reader.change(layout: layout), tenure: tenure)
         case RecordTag.specify: record = .specify(id: try reader.string(), try reader.specification())
-        case RecordTag.useTicket: record = .useTicket(try reader.ticket())
+        case RecordTag.ticket: record = .ticket(try reader.ticketRecord())
         case RecordTag.stream: record = .stream(try reader.stream())
         case RecordTag.request: record = .request(try reader.request())
         case RecordTag.numberedChange:

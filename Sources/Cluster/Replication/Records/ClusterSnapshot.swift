@@ -95,10 +95,7 @@ extension ByteWriter {
         quotas(ledger.quotas)
         credits(ledger.credits)
         varint(ledger.ticketUses.forgottenThrough)
-        list(ledger.ticketUses.uses) { writer, use in
-            writer.key(use.key)
-            writer.varint(use.position)
-        }
+        list(ledger.ticketUses.uses) { $0.use($1) }
         list(ledger.specified.sorted { $0.key < $1.key }) { $0.specified($1.key, $1.value) }
     }
 
@@ -155,9 +152,7 @@ extension ByteReader {
         ledger.quotas = try quotas()
         ledger.credits = try sharedCredits()
         let forgottenThrough = try varint()
-        let uses = try list { reader throws(CodingError) in
-            TicketUses.Use(key: try reader.recordKey(), position: try reader.varint())
-        }
+        let uses = try list { reader throws(CodingError) in try reader.ticketUse() }
         ledger.ticketUses = TicketUses(uses, forgottenThrough: forgottenThrough)
         for _ in 0..<(try varint()) { ledger.specified[try string()] = try specified() }
         return ledger

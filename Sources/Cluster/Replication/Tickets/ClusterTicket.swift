@@ -62,6 +62,32 @@ extension ByteWriter {
         fixed64(use.epoch)
         varint(use.issuedAt)
     }
+
+    mutating func ticket(_ record: TicketRecord) {
+        switch record {
+        case .open(let opening):
+            byte(TicketTag.open)
+            ticket(opening.use)
+            key(opening.target)
+            bool(opening.isResumed)
+        case .closed(let key, let time):
+            byte(TicketTag.closed)
+            self.key(key)
+            double(time)
+        case .closedAll(let member, let time):
+            byte(TicketTag.closedAll)
+            fixed64(member)
+            double(time)
+        }
+    }
+
+    mutating func use(_ use: TicketUses.Use) {
+        key(use.key)
+        varint(use.position)
+        key(use.target)
+        fixed64(use.holder)
+        optional(use.closedAt) { $0.double($1) }
+    }
 }
 
 extension ByteReader {
@@ -72,4 +98,31 @@ extension ByteReader {
     mutating func ticket() throws(CodingError) -> TicketUse {
         TicketUse(key: try recordKey(), epoch: try fixed64(), issuedAt: try varint())
     }
+
+    mutating func ticketRecord() throws(CodingError) -> TicketRecord {
+        switch try byte() {
+        case TicketTag.open:
+            .open(TicketOpening(use: try ticket(), target: try recordKey(), isResumed: try bool()))
+        case TicketTag.closed: .closed(try recordKey(), at: try double())
+        case TicketTag.closedAll: .closedAll(of: try fixed64(), at: try double())
+        default: throw .malformed
+        }
+    }
+
+    mutating func ticketUse() throws(CodingError) -> TicketUses.Use {
+        TicketUses.Use(
+            key: try recordKey(),
+            position: try varint(),
+            target: try recordKey(),
+            holder: try fixed64(),
+            closedAt: try optional { reader throws(CodingError) in try reader.double() }
+        )
+    }
+}
+
+/// One byte for each case of a `TicketRecord`; numbers are never reused.
+private enum TicketTag {
+    static let open: UInt8 = 1
+    static let closed: UInt8 = 2
+    static let closedAll: UInt8 = 3
 }

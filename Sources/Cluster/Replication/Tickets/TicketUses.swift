@@ -36,6 +36,43 @@ package struct TicketUse: Sendable, Equatable {
     }
 }
 
+/// The opening of a stream by a ticket: the first one, or another one of the same stream.
+package struct TicketOpening: Sendable, Equatable {
+    /// The ticket.
+    package let use: TicketUse
+    /// What names the stream that the request asks for: a digest of its URL.
+    package let target: RecordKey
+    /// Whether the request names the last event that its client has read. Without it only the first use is accepted.
+    package let isResumed: Bool
+
+    /// The opening of a stream.
+    package init(use: TicketUse, target: RecordKey, isResumed: Bool) {
+        self.use = use
+        self.target = target
+        self.isResumed = isResumed
+    }
+}
+
+/// A record about the stream of a used ticket.
+package enum TicketRecord: Sendable, Equatable {
+    /// The writer opens the stream, or opens it again, also if it is open on another member.
+    case open(TicketOpening)
+    /// The stream on the writer has closed, at a time in seconds since 1970.
+    case closed(RecordKey, at: Double)
+    /// The streams of a removed member have closed, at a time in seconds since 1970.
+    case closedAll(of: UInt64, at: Double)
+}
+
+/// The state of a ticket as the log describes it.
+package enum TicketState: Sendable, Equatable {
+    /// It was not used.
+    case unused
+    /// It was used for this stream, which is open, or has closed at a time in seconds since 1970.
+    case used(target: RecordKey, closedAt: Double?)
+    /// It belongs to another epoch, or its use is no longer known.
+    case void
+}
+
 /// The tickets that were used, oldest first. Their number is bounded: a ticket that was issued before the oldest use
 /// that is still known counts as used, so that no clock is needed.
 struct TicketUses: Sendable, Equatable {
@@ -44,13 +81,22 @@ struct TicketUses: Sendable, Equatable {
 
     struct Use: Sendable, Equatable {
         let key: RecordKey
+        /// The position of the first use.
         let position: UInt64
+        /// The stream that the ticket has opened.
+        let target: RecordKey
+        /// The member that opened it last.
+        var holder: UInt64
+        /// When it has closed, in seconds since 1970; nil while it is open.
+        var closedAt: Double?
     }
 
     private(set) var uses: [Use] = []
     /// Uses up to this position are not known any more.
     private(set) var forgottenThrough: UInt64 = 0
-    private var keys: Set<RecordKey> = []
+    /// The number of uses that were forgotten, and the number of each known one since the beginning.
+    private var forgotten = 0
+    private var numbers: [RecordKey: Int] = [:]
 
     /// No uses.
     init() {}
@@ -59,26 +105,69 @@ struct TicketUses: Sendable, Equatable {
     init(_ uses: [Use], forgottenThrough: UInt64) {
         self.uses = uses
         self.forgottenThrough = forgottenThrough
-        keys = Set(uses.map(\.key))
+        for (number, use) in uses.enumerated() { numbers[use.key] = number }
     }
 
-    /// Whether a ticket may not be used any more.
-    func contains(_ ticket: TicketUse) -> Bool {
-        ticket.issuedAt < forgottenThrough || keys.contains(ticket.key)
+    static func == (left: TicketUses, right: TicketUses) -> Bool {
+        left.uses == right.uses && left.forgottenThrough == right.forgottenThrough
     }
 
-    /// Adds a use; false if the ticket was used before.
-    mutating func add(_ ticket: TicketUse, at position: UInt64) -> Bool {
-        guard !contains(ticket) else { return false }
+    /// The state of a ticket of the present epoch.
+    func state(of ticket: TicketUse) -> TicketState {
+        if let index = index(of: ticket.key) {
+            return .used(target: uses[index].target, closedAt: uses[index].closedAt)
+        }
+        return ticket.issuedAt < forgottenThrough ? .void : .unused
+    }
+
+    /// Opens the stream of a ticket for a member. Returns whether the member may open it, and the member that had opened
+    /// it before, if it is still open there.
+    mutating func open(_ opening: TicketOpening, by member: UInt64, at position: UInt64) -> (Bool, former: UInt64?) {
+        switch state(of: opening.use) {
+        case .unused:
+            add(Use(key: opening.use.key, position: position, target: opening.target, holder: member))
+            return (true, nil)
+        case .used(let target, let closedAt):
+            guard opening.isResumed, target == opening.target, let index = index(of: opening.use.key) else {
+                return (false, nil)
+            }
+            let former = closedAt == nil ? uses[index].holder : nil
+            uses[index].holder = member
+            uses[index].closedAt = nil
+            return (true, former)
+        case .void:
+            return (false, nil)
+        }
+    }
+
+    /// The stream of a ticket has closed on the member that opened it last.
+    mutating func close(_ key: RecordKey, by member: UInt64, at time: Double) {
+        guard let index = index(of: key), uses[index].holder == member else { return }
+        uses[index].closedAt = uses[index].closedAt ?? time
+    }
+
+    /// All streams of a member have closed.
+    mutating func closeAll(of member: UInt64, at time: Double) {
+        for index in uses.indices where uses[index].holder == member && uses[index].closedAt == nil {
+            uses[index].closedAt = time
+        }
+    }
+
+    /// Whether a member has streams that tickets have opened.
+    func hasOpen(of member: UInt64) -> Bool { uses.contains { $0.holder == member && $0.closedAt == nil } }
+
+    private func index(of key: RecordKey) -> Int? { numbers[key].map { $0 - forgotten } }
+
+    private mutating func add(_ use: Use) {
         if uses.count >= Self.limit {
             // Several at once, because the others move.
-            let forgotten = uses.prefix(Self.limit / 4)
-            forgottenThrough = forgotten.last?.position ?? forgottenThrough
-            for use in forgotten { keys.remove(use.key) }
-            uses.removeFirst(forgotten.count)
+            let oldest = uses.prefix(Self.limit / 4)
+            forgottenThrough = oldest.last?.position ?? forgottenThrough
+            for use in oldest { numbers[use.key] = nil }
+            forgotten += oldest.count
+            uses.removeFirst(oldest.count)
         }
-        uses.append(Use(key: ticket.key, position: position))
-        keys.insert(ticket.key)
-        return true
+        numbers[use.key] = forgotten + uses.count
+        uses.append(use)
     }
 }

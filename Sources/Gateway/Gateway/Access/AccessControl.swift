@@ -229,7 +229,9 @@ extension AccessControl: Middleware {
         switch holder.use {
         case .left: break
         case .redeemed(let redemption): call.redemption = redemption
-        case .due: call.ticket = text
+        case .due(let redemption):
+            call.ticket = text
+            call.redemption = redemption
         }
         return caller
     }

@@ -4,9 +4,6 @@ internal import Synchronization
 /// Tickets, each of which opens one stream within a short time, and reopens that stream until some time after it has
 /// closed. Only hashes are stored.
 final class TicketStore: Sendable {
-    /// How long after the end of its stream a ticket can reopen the stream.
-    static let reopeningTime = Duration.seconds(60)
-
     struct Entry {
         let caller: Caller
         let expiresAt: Moment
@@ -20,7 +17,7 @@ final class TicketStore: Sendable {
         var closedAt: Moment?
 
         func canReopen(_ target: StreamTarget, at now: Moment) -> Bool {
-            target == self.target && target.isResumed && closedAt.map { now < $0 + TicketStore.reopeningTime } ?? true
+            target == self.target && target.isResumed && closedAt.map { now < $0 + IssuedTicket.reopeningTime } ?? true
         }
     }
 
@@ -72,7 +69,10 @@ final class TicketStore: Sendable {
                 return TicketRedemption(hash: hash, target: target, caller: entry.caller)
             }
             guard let opened = state.streams[hash], opened.canReopen(target, at: now) else { return nil }
-            return TicketRedemption(hash: hash, target: target, caller: opened.caller, replaced: opened.stream)
+            var redemption = TicketRedemption(hash: hash, target: target, caller: opened.caller)
+            redemption.replaced = opened.stream
+            redemption.isReopening = true
+            return redemption
         }
     }
 
@@ -118,7 +118,7 @@ final class TicketStore: Sendable {
     private static func dropClosed(_ state: inout State, now: Moment, most: Int) {
         var dropped = 0
         for (hash, time) in state.closed {
-            guard time + reopeningTime <= now || state.closed.count - dropped > most else { break }
+            guard time + IssuedTicket.reopeningTime <= now || state.closed.count - dropped > most else { break }
             if state.streams[hash]?.closedAt == time { state.streams[hash] = nil }
             dropped += 1
         }
@@ -153,9 +153,9 @@ final class TicketStore: Sendable {
 /// What a request for a stream asks for: a ticket reopens the stream that it has opened, and no other one.
 package struct StreamTarget: Sendable, Equatable {
     /// A digest of path and query, without the ticket and the id of the last event.
-    let digest: [UInt8]
+    package let digest: [UInt8]
     /// Whether the request names the last event that its client has read.
-    let isResumed: Bool
+    package let isResumed: Bool
 
     init(digest: [UInt8], isResumed: Bool) {
         self.digest = digest
@@ -178,14 +178,23 @@ package struct StreamTarget: Sendable, Equatable {
 
 /// The use of a ticket by a request.
 package struct TicketRedemption: Sendable {
-    /// The hash of the ticket.
-    let hash: [UInt8]
+    /// The hash of the ticket, or another name of it.
+    package let hash: [UInt8]
     /// The stream that the request asks for.
-    let target: StreamTarget
+    package let target: StreamTarget
     /// The caller that the ticket was issued to.
     let caller: Caller
-    /// The stream that the ticket has opened before; nil: none.
+    /// The stream of this process that the ticket has opened before; nil: none.
     var replaced: String?
+    /// Whether the ticket has opened its stream before, in any process.
+    package var isReopening = false
+
+    /// The first use of a ticket.
+    package init(hash: [UInt8], target: StreamTarget, caller: Caller) {
+        self.hash = hash
+        self.target = target
+        self.caller = caller
+    }
 }
 
 extension TicketStore: Tickets {

@@ -121,15 +121,15 @@ package struct StreamOpener: Sendable {
 
     /// The response if a prepared stream is open. A ticket that has opened the stream closes it, so that the next attempt
     /// of its client succeeds: the connection of the present stream may be lost without a notice.
-    private func inUse(_ id: String, _ call: Call) throws(Problem) -> Response {
+    package func inUse(_ id: String, _ call: Call) throws(Problem) -> Response {
         let problem = Problem(.streamInUse, detail: "The stream \"\(id)\" is open.")
-        guard call.redemption?.replaced == id else { throw problem }
+        guard call.redemption?.isReopening == true else { throw problem }
         services.streams.close(id, reason: Self.replaced)
         return try Self.closing(Self.replaced, problem, call, retryMilliseconds: 500...2_000)
     }
 
     /// The reason for which a stream ends whose ticket opens it again.
-    private static let replaced = "replaced"
+    package static let replaced = "replaced"
 
     /// Removes a prepared stream if it is not opened in time from now on.
     package func expire(_ id: String) {

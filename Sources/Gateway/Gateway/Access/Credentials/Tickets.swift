@@ -45,6 +45,9 @@ package struct IssuedTicket: Sendable {
 
     /// The beginning of the text of every ticket.
     package static let prefix = "lst_"
+
+    /// How long after the end of its stream a ticket can open the stream again.
+    package static let reopeningTime = Duration.seconds(60)
 }
 
 /// The holder of a ticket.
@@ -67,7 +70,7 @@ package struct TicketHolder: Sendable {
         /// The ticket is used.
         case redeemed(TicketRedemption)
         /// The ticket is used when the request is performed.
-        case due
+        case due(TicketRedemption)
     }
 }
 

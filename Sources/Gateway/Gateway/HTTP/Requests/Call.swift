@@ -31,8 +31,8 @@ package struct Call: Sendable {
     package var isPerformedOnce = false
     /// The ticket that has to be used before the request is performed; nil: none.
     package var ticket: String?
-    /// The use of a ticket by the request; nil: the request has none, or `ticket`.
-    var redemption: TicketRedemption?
+    /// The use of a ticket by the request; nil: the request has none.
+    package var redemption: TicketRedemption?
     /// Sends a deferred response.
     package var respond: PendingResponse.Send
 

@@ -11,10 +11,15 @@ import Testing
     private static func tickets(
         secret: String = "0123456789abcdef",
         place: (epoch: UInt64, position: UInt64)? = (7, 9),
-        isUsed: @escaping @Sendable (TicketUse) -> Bool = { _ in false }
+        state: @escaping @Sendable (TicketUse) -> TicketState = { _ in .unused }
     ) -> ClusterTickets {
-        ClusterTickets(cipher: ClusterCipher(secret: secret, purpose: "tickets"), place: { place }, isUsed: isUsed)
+        ClusterTickets(cipher: ClusterCipher(secret: secret, purpose: "tickets"), place: { place }, state: state)
     }
+
+    private static let target = StreamTarget(digest: Array(0..<32), isResumed: false)
+    private static let resumed = StreamTarget(digest: Array(0..<32), isResumed: true)
+    /// The name of the target in the log.
+    private static let key = RecordKey(high: 0x0001_0203_0405_0607, low: 0x0809_0A0B_0C0D_0E0F)
 
     private static func policy(_ access: AccessConfiguration = AccessFixture.keys()) -> AccessPolicy {
         AccessPolicy(access, verifier: nil)
@@ -26,10 +31,10 @@ import Testing
 
     @Test func everyMemberOpensATicket() throws {
         let text = try Self.issue()
-        let (caller, ticket) = try #require(Self.tickets().open(text, Self.policy(), now: 129))
+        let (caller, ticket, _) = try #require(Self.tickets().open(text, for: Self.target, Self.policy(), now: 129))
         #expect(caller == Self.alice)
         #expect(ticket.epoch == 7 && ticket.issuedAt == 9)
-        let other = try #require(Self.tickets().open(try Self.issue(), Self.policy(), now: 100))
+        let other = try #require(Self.tickets().open(try Self.issue(), for: Self.target, Self.policy(), now: 100))
         #expect(other.1.key != ticket.key)
     }
 
@@ -37,22 +42,38 @@ import Testing
         var caller = Caller(identity: "jwt:x", rights: Self.alice.rights, expiry: 110)
         caller.rights.streams = 2
         caller.rights.rate = 1.5
-        let opened = try #require(Self.tickets().open(try Self.issue(caller), Self.policy(), now: 105))
+        let opened = try #require(
+            Self.tickets().open(try Self.issue(caller), for: Self.target, Self.policy(), now: 105)
+        )
         #expect(opened.0 == caller)
     }
 
     @Test func aTicketIsRefusedWhenItExpiresOrItsCredentialChanges() throws {
         let text = try Self.issue()
-        #expect(Self.tickets().open(text, Self.policy(), now: 130) == nil)
-        #expect(Self.tickets(secret: "another secret..").open(text, Self.policy(), now: 100) == nil)
+        #expect(Self.tickets().open(text, for: Self.target, Self.policy(), now: 130) == nil)
+        #expect(Self.tickets(secret: "another secret..").open(text, for: Self.target, Self.policy(), now: 100) == nil)
         var access = AccessFixture.keys()
         access.keys[1].hash = KeyHash(of: "lsg_new")
-        #expect(Self.tickets().open(text, Self.policy(access), now: 100) == nil)
+        #expect(Self.tickets().open(text, for: Self.target, Self.policy(access), now: 100) == nil)
         access = AccessFixture.keys()
         access.keys[1].rights.items = []
-        #expect(Self.tickets().open(text, Self.policy(access), now: 100) == nil)
+        #expect(Self.tickets().open(text, for: Self.target, Self.policy(access), now: 100) == nil)
         access.keys.remove(at: 1)
-        #expect(Self.tickets().open(text, Self.policy(access), now: 100) == nil)
+        #expect(Self.tickets().open(text, for: Self.target, Self.policy(access), now: 100) == nil)
+    }
+
+    @Test func aUsedTicketOpensItsOwnStreamAgainUntilAMinuteAfterItClosed() throws {
+        let text = try Self.issue()
+        func isAccepted(_ state: TicketState, _ target: StreamTarget, now: Double) -> Bool {
+            Self.tickets(state: { _ in state }).open(text, for: target, Self.policy(), now: now)?.isReopening == true
+        }
+        // Long after it expired.
+        #expect(isAccepted(.used(target: Self.key, closedAt: nil), Self.resumed, now: 5000))
+        #expect(isAccepted(.used(target: Self.key, closedAt: 5000), Self.resumed, now: 5059))
+        #expect(!isAccepted(.used(target: Self.key, closedAt: 5000), Self.resumed, now: 5060))
+        #expect(!isAccepted(.used(target: Self.key, closedAt: nil), Self.target, now: 101))
+        #expect(!isAccepted(.used(target: RecordKey(high: 1, low: 2), closedAt: nil), Self.resumed, now: 101))
+        #expect(!isAccepted(.void, Self.resumed, now: 101))
     }
 
     @Test func alteredTicketsAreRefused() throws {
@@ -60,7 +81,10 @@ import Testing
         for index in text.indices {
             var altered = text
             altered[index] = altered[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            #expect(Self.tickets().open(String(decoding: altered, as: UTF8.self), Self.policy(), now: 100) == nil)
+            #expect(
+                Self.tickets().open(String(decoding: altered, as: UTF8.self), for: Self.target, Self.policy(), now: 100)
+                    == nil
+            )
         }
     }
 
@@ -72,7 +96,11 @@ import Testing
 
     @Test func headLeavesATicketOfTheClusterValid() async throws {
         let state = UsedState()
-        let fixture = try await AccessFixture(tickets: Self.tickets { _ in state.isUsed })
+        let fixture = try await AccessFixture(
+            tickets: Self.tickets { _ in
+                state.isUsed ? .used(target: RecordKey(high: 0, low: 0), closedAt: nil) : .unused
+            }
+        )
         let id = fixture.makeSubscription(as: AccessFixture.alice)
         let ticket = fixture.makeTicket(as: AccessFixture.alice)
         let target = "/v1/subscriptions/\(id)/events?ticket=\(ticket)"
