@@ -27,7 +27,8 @@ extension ConnectionOption {
             "firstRetryMaxDelay",
             .seconds(\.firstRetryMaxDelay, zeroAllowed: false),
             .nextUse,
-            "The upper bound of the random delay before the first reconnection after a working connection broke."
+            "The upper bound of the random delay before the first reconnection, for a recovery or a new session, after a "
+                + "working connection broke; later ones follow retryDelay."
         ),
         ConnectionOption(
             "forcedTransport",
@@ -40,7 +41,9 @@ extension ConnectionOption {
             .headers(\.httpExtraHeaders),
             .nextConnection,
             "Header fields that the client adds to its HTTP requests and WebSocket handshakes. They serve as request "
-                + "decoration; an Authorization field replaces the answer to an authentication challenge."
+                + "decoration; an Authorization field replaces the answer to an authentication challenge. "
+                + "Fields that the library sets are refused: Connection, Content-Length, Content-Type, Cookie, Host, "
+                + "Transfer-Encoding, Upgrade, and those whose names begin with Sec-WebSocket-."
         ),
         ConnectionOption(
             "httpExtraHeadersOnSessionCreationOnly",
@@ -91,21 +94,23 @@ extension ConnectionOption {
             "retryDelay",
             .seconds(\.retryDelay, zeroAllowed: false),
             .nextUse,
-            "The shortest time between the starts of two connection attempts after a failure; "
-                + "less than 0.1 counts as 0.1."
+            "The shortest time between the starts of two connection attempts, for a new session or a recovery, if the "
+                + "first one failed; less than 0.1 counts as 0.1."
         ),
         ConnectionOption(
             "reverseHeartbeatInterval",
             .seconds(\.reverseHeartbeatInterval, zeroAllowed: true),
             .immediately,
             "The longest time between two requests of the client, which sends heartbeats to keep to it; "
-                + "0: no heartbeats."
+                + "0: no heartbeats. A shorter interval that was declared to the server for the present connection "
+                + "stays in force."
         ),
         ConnectionOption(
             "sessionRecoveryTimeout",
             .seconds(\.sessionRecoveryTimeout, zeroAllowed: true),
-            .nextUse,
-            "The longest time for which the client tries to recover an interrupted session; 0: no recovery."
+            .immediately,
+            "The longest time for which the client tries to recover an interrupted session; 0: no recovery. "
+                + "A recovery in progress obeys a change."
         ),
         ConnectionOption(
             "stalledTimeout",
