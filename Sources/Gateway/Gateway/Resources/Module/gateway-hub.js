@@ -91,6 +91,8 @@ class Hub {
   #retry = 0;
   #isOpen = false;
   #isHealthy = false;
+  /** Whether the gateway did not know the stream at the last attempt. */
+  #wasUnknown = false;
   #isStopped = false;
   #stopping = new AbortController();
   #reading = null;
@@ -333,7 +335,10 @@ class Hub {
     } catch (error) {
       // The stream is gone, or the rights to one of its sources: another one tells which.
       if (error.status && error.isFinal && error.status !== 401) this.#forget();
-      if (error.problem.code === "unknown-stream" && this.#attempts++ === 0) return;
+      if (error.problem.code === "unknown-stream" && !this.#wasUnknown) {
+        this.#wasUnknown = true;
+        return;
+      }
       throw error;
     } finally {
       clearInterval(watch);
@@ -341,6 +346,7 @@ class Hub {
       this.#isOpen = false;
     }
     if (closing === "refused") return;
+    if (closing === "deleted") this.#forget();
     if (closing === "token-expired") this.requests.renew();
     if (closing === "revoked" || closing === "stream-limit") {
       throw Object.assign(new GatewayError(403, { code: closing, title: "The gateway closed the stream.", detail:
@@ -541,6 +547,7 @@ class Hub {
     // In the middle of a stream, the event of a change; or that of a new epoch, which ends the state of all sources.
     if (!isFirst && resume === "resumed") return;
     this.#isOpen = true;
+    this.#wasUnknown = false;
     if (resume !== "resumed") this.#last = "";
     for (const [source, entry] of [...this.#sources]) {
       if (!this.#states.has(source)) {
