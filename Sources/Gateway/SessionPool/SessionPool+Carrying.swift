@@ -90,14 +90,7 @@ extension SessionPool {
     func open(_ acquired: Acquired) throws(PoolError) {
         if let client = acquired.newClient {
             if let refusal = recentRefusal(of: client) { return refuse(client, refusal) }
-            do throws(ClientError) {
-                try client.connect()
-            } catch {
-                discard(client)
-                guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
-                let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
-                throw .overQuota(.sessionsPerServer(upstream: client.upstream ?? "", limit: limit))
-            }
+            try connect(client)
         }
         if acquired.isNew { subscribe(acquired.shared) }
     }
@@ -145,6 +138,18 @@ extension SessionPool {
             }
         }
         preconditionFailure("acquiring ends with a subscription to open")
+    }
+
+    /// Connects a new client. If it may not connect, it is removed with its subscriptions.
+    func connect(_ client: PooledClient) throws(PoolError) {
+        do throws(ClientError) {
+            try client.connect()
+        } catch {
+            discard(client)
+            guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
+            let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
+            throw .overQuota(.sessionsPerServer(upstream: client.upstream ?? "", limit: limit))
+        }
     }
 
     /// Removes a pooled client that could not connect, and the subscriptions opened on it.

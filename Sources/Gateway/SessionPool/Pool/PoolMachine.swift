@@ -85,6 +85,29 @@ package struct PoolMachine: ~Copyable {
         return (id, actions)
     }
 
+    /// The session that carries messages for this key: the oldest open one, else a new one with the id `freshClient`. A
+    /// session without subscriptions stays open until `until` at least.
+    package mutating func messenger(
+        _ key: SessionKey,
+        freshClient: ClientID,
+        until end: Moment
+    ) throws(PoolError) -> (ClientID, [PoolAction]) {
+        if let open = sessionOrder.first(where: { sessions[$0]?.key == key }) {
+            if let closesAt = sessions[open]?.closesAt { sessions[open]?.closesAt = max(closesAt, end) }
+            return (open, [])
+        }
+        guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
+        if figures(of: key.upstream).sessions >= limit.maxSessions {
+            throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
+        }
+        try checkCredits(UpstreamCredits(sessions: 1), of: key)
+        sessions[freshClient] = Session(key: key, closesAt: end)
+        sessionOrder.append(freshClient)
+        figures[key.upstream, default: PoolFigures()].sessions += 1
+        credits?.used(figures(of: key.upstream).used, of: key.upstream)
+        return (freshClient, [.openClient(freshClient, key)])
+    }
+
     /// Adds a session that another process has opened, with its subscriptions and one user for each of them. Quotas do
     /// not prevent it. Nil if a subscription with one of the keys is open.
     package mutating func adopted(_ client: ClientID, _ session: SessionKey, _ keys: [SharedKey]) -> [SharedID]? {
@@ -231,14 +254,18 @@ package struct PoolMachine: ~Copyable {
     }
 
     private func checkCredits(_ key: SharedKey, needsSession: Bool) throws(PoolError) {
-        let upstream = key.session.upstream
-        guard let credits, let limit = limits[upstream] else { return }
         var needed = key.properties.credits
         needed.sessions = needsSession ? 1 : 0
+        try checkCredits(needed, of: key.session)
+    }
+
+    private func checkCredits(_ needed: UpstreamCredits, of session: SessionKey) throws(PoolError) {
+        let upstream = session.upstream
+        guard let credits, let limit = limits[upstream] else { return }
         let held = credits.held(of: upstream)
         let missing = figures(of: upstream).used + needed - held
         guard !missing.isNone else { return }
-        let shared = firstSession(below: limit) { $0.hasSameAccount(as: key.session) }
+        let shared = firstSession(below: limit) { $0.hasSameAccount(as: session) }
         throw .creditsNeeded(
             CreditShortage(
                 upstream: upstream,

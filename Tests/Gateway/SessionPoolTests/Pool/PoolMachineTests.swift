@@ -47,6 +47,29 @@ internal import Testing
         #expect([figures.sessions, figures.subscriptions, figures.items, figures.users] == [1, 1, 1, 1])
     }
 
+    @Test func messageOpensASessionThatIsKeptForATime() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let session = Self.key().session
+        let (client, actions) = try machine.messenger(session, freshClient: first, until: Self.at(40))
+        #expect(client == first)
+        #expect(actions == [.openClient(first, session)])
+        let (again, none) = try machine.messenger(session, freshClient: second, until: Self.at(50))
+        #expect(again == first)
+        #expect(none == [])
+        #expect(passed(49, &machine) == [])
+        #expect(passed(50, &machine) == [.closeClient(first)])
+        #expect(machine.figures(of: "demo").sessions == 0)
+    }
+
+    @Test func messageUsesTheSessionOfSubscriptions() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        _ = try machine.acquired(Self.key(), freshClient: first)
+        let (client, actions) = try machine.messenger(Self.key().session, freshClient: second, until: Self.at(40))
+        #expect(client == first)
+        #expect(actions == [])
+        #expect(passed(50, &machine) == [])
+    }
+
     @Test func secondUserOfEqualPropertiesOpensNothing() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let (id, _) = try machine.acquired(Self.key(), freshClient: first)

@@ -1,0 +1,32 @@
+internal import LightstreamerClient
+internal import SessionCore
+
+extension SessionPool {
+    /// The pooled client that sends messages with these credentials: the oldest open one, else a new one. A client
+    /// without subscriptions is kept for the session linger, and for `time` at least.
+    package func messenger(_ session: SessionKey, for time: Duration) throws(PoolError) -> PooledClient {
+        let now = clock()
+        let end = now + max(time, configuration.sessionLinger)
+        let (client, isNew) = try state.withLock { state throws(PoolError) in
+            if state.isStopping { throw .stopping }
+            let fresh = ClientID(RandomID.make(prefix: "c"))
+            let (id, actions) = try state.machine.messenger(session, freshClient: fresh, until: end)
+            if let present = state.clients[id] { return (present, false) }
+            do throws(PoolError) {
+                guard !actions.isEmpty else { throw .unknownClient(id.rawValue) }
+                let client = try makePooledClient(id, session)
+                state.clients[id] = client
+                state.clientOrder.append(id)
+                return (client, true)
+            } catch {
+                state.machine.clientRemoved(id)
+                throw error
+            }
+        }
+        if isNew {
+            start(client)
+            try connect(client)
+        }
+        return client
+    }
+}
