@@ -38,6 +38,8 @@ package struct StreamRequest: Sendable {
     package var includesLegacy = false
     /// The id of the last event that the client has, as it sent it; nil or empty: none.
     package var lastEventID: String?
+    /// The time of the first event to receive, without `lastEventID`; nil: the stream begins with the present state.
+    package var since: Moment?
 
     /// A request for a conflating stream of Server-Sent Events.
     package init(sources: [StreamSource]) { self.sources = sources }

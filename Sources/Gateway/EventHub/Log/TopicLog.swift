@@ -67,6 +67,24 @@ struct TopicLog {
         }
     }
 
+    /// The sequence of the last event that was published before a time, or the one at which the log begins; nil if
+    /// later events than that are not kept.
+    func sequence(before time: Moment) -> UInt64? {
+        var last = max(forgottenThrough, createdAt)
+        // The time of the events that were dropped is not known: one of those that are kept has to be older.
+        var isCovered = forgottenThrough == 0
+        var segment: LogSegment? = head
+        while let present = segment {
+            for index in 0..<present.count {
+                guard present.published(at: index) < time else { return isCovered ? last : nil }
+                last = max(last, present.sequence(at: index))
+                isCovered = true
+            }
+            segment = present.next
+        }
+        return isCovered ? last : nil
+    }
+
     // MARK: - Readers
 
     /// Adds a reader of a variant: events are encoded in that variant from now on.

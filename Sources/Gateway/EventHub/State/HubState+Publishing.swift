@@ -23,6 +23,7 @@ extension HubState {
     }
 
     private mutating func apply(_ change: SubscriptionChange, of id: SubscriptionID, now: Moment) {
+        watches.changed(id)
         switch change {
         case .added(let properties): addSubscription(id, properties: properties)
         case .removed: removeSubscription(id)

@@ -27,6 +27,7 @@ extension HubState {
     /// Sets a topic to the state that it had in another hub at the present sequence. Nothing is appended to its log;
     /// streams that read it receive the state as a snapshot.
     mutating func adopt(_ topic: TopicID, _ changes: [Change], now: Moment) {
+        if case .subscription(let id) = topic { watches.changed(id) }
         if case .subscription(let id) = topic, let record = subscriptions[id] {
             subscriptions[id]?.table = ValueTable(properties: record.properties, recentRows: configuration.recentRows)
         }

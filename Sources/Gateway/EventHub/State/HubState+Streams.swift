@@ -101,7 +101,10 @@ extension HubState {
         of request: StreamRequest,
         _ wanted: [WantedChannel]
     ) -> (outcome: ResumeOutcome, sequence: UInt64?) {
-        guard let text = request.lastEventID, !text.isEmpty else { return (.fresh, nil) }
+        guard let text = request.lastEventID, !text.isEmpty else {
+            guard let since = request.since, !wanted.isEmpty else { return (.fresh, nil) }
+            return resumePoint(since: since, wanted)
+        }
         guard let id = EventID(text) else { return (.gap, nil) }
         let known = id.epoch == epoch && id.sequence <= sequence && !isInsideSnapshot(id.sequence)
         let reachable = wanted.allSatisfy { wanted in
@@ -111,6 +114,19 @@ extension HubState {
                 && wanted.channel.log.position(after: id.sequence) != nil
         }
         return known && reachable ? (.resumed, id.sequence) : (.gap, nil)
+    }
+
+    /// The sequence of the last event before a time; a gap if events after that time are no longer kept.
+    private func resumePoint(
+        since: Moment,
+        _ wanted: [WantedChannel]
+    ) -> (outcome: ResumeOutcome, sequence: UInt64?) {
+        var last: UInt64 = 0
+        for channel in wanted.map(\.channel) {
+            guard let sequence = channel.log.sequence(before: since) else { return (.gap, nil) }
+            last = max(last, sequence)
+        }
+        return (.resumed, last)
     }
 
     private func isInsideSnapshot(_ sequence: UInt64) -> Bool {

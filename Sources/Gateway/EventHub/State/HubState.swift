@@ -17,6 +17,8 @@ struct HubState: Sendable {
     var streams: [String: StreamRecord] = [:]
     var shards: [ShardRecord] = []
     var snapshotRanges = SnapshotRanges()
+    /// The callers that wait for changes of subscriptions.
+    var watches = SubscriptionWatches()
     /// Events published so far.
     var published: UInt64 = 0
     /// The beginnings of streams, by their outcomes.
@@ -171,6 +173,7 @@ struct HubState: Sendable {
 
     /// The loops to wake after the lock is released.
     mutating func takeWakeUps() -> WakeUps? {
+        if watches.hasDue { return .many(watches.takeDue() + takeLoops()) }
         guard wakeUps != 0 else { return nil }
         defer { wakeUps = 0 }
         if shards.count == 1 { return .one(shards[0].wake) }
@@ -178,7 +181,12 @@ struct HubState: Sendable {
         return .many(due.map { shards[$0].wake })
     }
 
-    /// Loops to wake; usually one, for which nothing is allocated.
+    private mutating func takeLoops() -> [@Sendable () -> Void] {
+        defer { wakeUps = 0 }
+        return shards.indices.filter { wakeUps & (1 << UInt64($0 & 63)) != 0 }.map { shards[$0].wake }
+    }
+
+    /// Loops and watches to wake; usually one loop, for which nothing is allocated.
     enum WakeUps: Sendable {
         case one(@Sendable () -> Void)
         case many([@Sendable () -> Void])

@@ -51,6 +51,35 @@ internal import Testing
         #expect(try stream.names == ["update", "end-of-snapshot"])
     }
 
+    @Test func eventsSinceATimeAreDelivered() throws {
+        let harness = makeHarness()
+        harness.advance(.seconds(10))
+        let since = harness.now
+        harness.publish(quotes.update(["7", "", ""]))
+        let stream = try harness.open(.subscription("s")) { $0.since = since }
+        #expect(try outcome(stream) == "resumed")
+        #expect(try stream.events.dropFirst().map(\.id) == ["e1-7"])
+        let earlier = try harness.open(.subscription("s")) { $0.since = since - .seconds(3_600) }
+        #expect(try earlier.events.dropFirst().map(\.id).first == "e1-1")
+    }
+
+    @Test func timeBeforeTheReplayWindowIsAGap() throws {
+        var configuration = HubConfiguration()
+        configuration.replayEvents = 8
+        let harness = makeHarness(configuration)
+        let since = harness.now
+        for number in 0..<40 {
+            harness.advance(.seconds(1))
+            harness.publish(quotes.update(["\(number)", "", ""]))
+        }
+        let stream = try harness.open(.subscription("s")) { $0.since = since }
+        #expect(try outcome(stream) == "gap")
+        #expect(try stream.names == ["update", "end-of-snapshot"])
+        let recent = try harness.open(.subscription("s")) { $0.since = harness.now - .milliseconds(1_500) }
+        #expect(try outcome(recent) == "resumed")
+        #expect(try recent.names == ["update", "update"])
+    }
+
     @Test func anEmptyIdIsAFreshStart() throws {
         let stream = try resume(makeHarness(), from: "")
         #expect(try outcome(stream) == "fresh")

@@ -1,0 +1,59 @@
+package import Changes
+package import SessionCore
+
+/// The present state of a subscription, for readers that are no streams.
+package struct SubscriptionSnapshot: Sendable {
+    /// Its values.
+    package let table: ValueTable
+    /// Whether it is active.
+    package let isActive: Bool
+    /// Why the server last refused or removed it; nil since it was activated or confirmed.
+    package let lastError: UpstreamRefusal?
+    /// The client that carries it; nil: none.
+    package let client: ClientID?
+    /// The status of that client; nil without one.
+    package let status: ClientStatus?
+}
+
+extension EventHub {
+    /// The present state of a subscription; nil for an unknown one.
+    package func snapshot(of subscription: SubscriptionID) -> SubscriptionSnapshot? {
+        locked { state in
+            state.subscriptions[subscription].map { record in
+                SubscriptionSnapshot(
+                    table: record.table,
+                    isActive: record.isActive,
+                    lastError: record.lastError,
+                    client: record.client,
+                    status: record.client.flatMap { state.clients[$0]?.status }
+                )
+            }
+        }
+    }
+
+    /// Reads the table of a subscription in place, without a copy that the next change would have to make; nil for an
+    /// unknown subscription. The body runs under the hub's lock.
+    package func read<Result: Sendable>(
+        _ subscription: SubscriptionID,
+        _ body: (_ table: ValueTable, _ isActive: Bool) -> Result
+    ) -> Result? {
+        locked { state in
+            guard let index = state.subscriptions.index(forKey: subscription) else { return nil }
+            return body(
+                state.subscriptions.values[index].table,
+                state.subscriptions.values[index].isActive
+            )
+        }
+    }
+
+    /// Calls back after each change of a subscription, on the thread that made the change and outside the hub's lock.
+    /// The callback must not wait. Its result ends the watch when it is given to `unwatch`.
+    package func watch(_ subscription: SubscriptionID, _ changed: @escaping @Sendable () -> Void) -> UInt64 {
+        locked { $0.watches.add(subscription, changed) }
+    }
+
+    /// Ends a watch.
+    package func unwatch(_ watch: UInt64, of subscription: SubscriptionID) {
+        locked { $0.watches.remove(watch, of: subscription) }
+    }
+}

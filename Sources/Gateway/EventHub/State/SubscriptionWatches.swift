@@ -1,0 +1,37 @@
+internal import Changes
+
+/// The callers that wait for changes of subscriptions, and the calls that are due.
+struct SubscriptionWatches: Sendable {
+    private var watches: [SubscriptionID: [UInt64: @Sendable () -> Void]] = [:]
+    private var due: [@Sendable () -> Void] = []
+    private var next: UInt64 = 1
+
+    /// Whether calls are due.
+    var hasDue: Bool { !due.isEmpty }
+
+    /// Adds a watch of a subscription; the result removes it.
+    mutating func add(_ subscription: SubscriptionID, _ changed: @escaping @Sendable () -> Void) -> UInt64 {
+        defer { next += 1 }
+        watches[subscription, default: [:]][next] = changed
+        return next
+    }
+
+    /// Removes a watch; no effect if it was removed.
+    mutating func remove(_ watch: UInt64, of subscription: SubscriptionID) {
+        watches[subscription]?[watch] = nil
+        if watches[subscription]?.isEmpty == true { watches[subscription] = nil }
+    }
+
+    /// A subscription has changed: the calls of its watches are due, once each.
+    mutating func changed(_ subscription: SubscriptionID) {
+        // Most changes have no watch, in a hub without any.
+        if watches.isEmpty { return }
+        if let present = watches[subscription] { due += present.values }
+    }
+
+    /// The due calls, which are no longer due afterwards.
+    mutating func takeDue() -> [@Sendable () -> Void] {
+        defer { due = [] }
+        return due
+    }
+}
