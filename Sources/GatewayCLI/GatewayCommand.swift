@@ -11,8 +11,8 @@ struct GatewayCommand: AsyncParsableCommand {
         discussion: "Try it: lightstreamer-gateway demo, then open http://127.0.0.1:8080/ in a browser.",
         version: GatewayVersion.text,
         subcommands: [
-            ServeCommand.self, DemoCommand.self, DemoServerCommand.self, WatchCommand.self, CheckCommand.self,
-            HealthCommand.self, KeyCommand.self,
+            ServeCommand.self, DemoCommand.self, DemoServerCommand.self, GetCommand.self, WatchCommand.self,
+            CheckCommand.self, HealthCommand.self, KeyCommand.self,
         ]
     )
 

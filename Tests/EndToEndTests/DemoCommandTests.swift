@@ -80,6 +80,44 @@ internal import Testing
         #expect(status == 1)
     }
 
+    @Test func getPrintsOneValueOrATableAndTheReasonWithoutValues() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        let address = String(addresses.gateway.dropFirst("http://".count))
+        let price = try await run(binary, ["get", address, "item1", "last_price"])
+        #expect(price.status == 0)
+        #expect(Double(price.output.dropLast()) != nil, "\(price.output)")
+        let table = try await run(
+            binary,
+            ["get", address, "item1", "item2", "stock_name,last_price", "--format", "csv"]
+        )
+        #expect(table.output.hasPrefix("item,stock_name,last_price\r\nitem1,"), "\(table.output)")
+        let refused = try await run(binary, ["get", address, "nothing", "last_price"])
+        #expect(refused.status == 1)
+        #expect(refused.output.contains("An item or item group does not exist."), "\(refused.output)")
+        await process.stop()
+        let gone = try await run(binary, ["get", address, "item1", "last_price"])
+        #expect(gone.status == 1)
+        #expect(gone.output.contains("the connection was refused"), "\(gone.output)")
+    }
+
+    @Test func watchFindsOutWhatServesAnAddress() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        let what = ["item1", "stock_name,last_price", "--count", "1"]
+        for (address, options) in [(addresses.gateway, []), (addresses.demoServer, ["--adapter-set", "DEMO"])] {
+            let words = [String(address.dropFirst("http://".count))] + what
+            let outcome = try await run(binary, ["watch"] + words + options)
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains("item1 (snapshot) stock_name="), "\(outcome.output)")
+        }
+        let lines = try await run(binary, ["watch", addresses.gateway, "--json"] + what)
+        #expect(lines.output.hasPrefix(#"{"event":"stream","data":{"stream":"#), "\(lines.output)")
+        await process.stop()
+    }
+
     @Test func watchPrintsUpdatesFromServerAndGateway() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let addresses = try await process.demoAddresses()

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AsyncHTTPClient
-internal import Foundation
 internal import JSONText
 internal import NIOCore
 internal import SessionCore
@@ -58,33 +57,15 @@ struct GatewayWatch {
     }
 
     private func request(after lastEventId: String?) throws -> HTTPClientRequest {
-        var query = [
-            URLQueryItem(name: "upstream", value: command.upstream),
-            URLQueryItem(name: "mode", value: command.mode.uppercased()),
-            URLQueryItem(name: "items", value: command.items),
-            URLQueryItem(name: "fields", value: command.fields),
-            URLQueryItem(name: "format", value: "ndjson"),
-        ]
-        if let adapter = command.dataAdapter {
-            query.append(URLQueryItem(name: "dataAdapter", value: adapter))
-        }
-        if let lastEventId { query.append(URLQueryItem(name: "lastEventId", value: lastEventId)) }
-        return try request("/v1/stream", query)
-    }
-
-    private func request(_ path: String, _ query: [URLQueryItem]) throws -> HTTPClientRequest {
-        guard var url = URLComponents(string: address), url.scheme != nil, url.host != nil else {
-            throw WatchFailure("--gateway \(address): must be a URL, such as http://127.0.0.1:8080.")
-        }
-        url.path += path
-        if !query.isEmpty { url.queryItems = query }
-        // A plus is literal in the items and fields, but in a query it means a space.
-        url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
-        var request = HTTPClientRequest(url: url.string ?? address)
-        if let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"] {
-            request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        }
-        return request
+        try GatewayRequest.make(
+            address,
+            "/v1/stream",
+            [
+                ("upstream", command.upstream), ("mode", command.mode), ("items", command.itemNames),
+                ("fields", command.fieldNames), ("dataAdapter", command.dataAdapter), ("format", "ndjson"),
+                ("lastEventId", lastEventId),
+            ]
+        )
     }
 
     /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
@@ -109,6 +90,7 @@ struct GatewayWatch {
                 let line = Array(pending[..<end])
                 pending.removeSubrange(...end)
                 guard let event = try? JSONValue(parsing: line) else { continue }
+                output.received(line)
                 if try show(event) { return true }
                 if event["event"]?.string == "unsubscribed" { try await checkRemoval(of: event["data"], client) }
                 lastEventId = event["id"]?.string ?? lastEventId
@@ -122,7 +104,7 @@ struct GatewayWatch {
     private func checkRemoval(of data: JSONValue?, _ client: HTTPClient) async throws {
         guard let id = data?["subscription"]?.string else { return }
         let response = try await client.execute(
-            request("/v1/subscriptions/\(id)", []),
+            GatewayRequest.make(address, "/v1/subscriptions/\(id)"),
             timeout: Self.responseTimeout
         )
         let body = String(buffer: try await response.body.collect(upTo: 1 << 20))

@@ -17,8 +17,8 @@ struct ServerWatch {
             client.connectionDetails.setPassword(ProcessInfo.processInfo.environment["LIGHTSTREAMER_PASSWORD"])
             let subscription = try Subscription(
                 mode: command.subscriptionMode,
-                items: WatchCommand.list(command.items),
-                fields: WatchCommand.list(command.fields)
+                items: WatchCommand.list(command.itemNames),
+                fields: WatchCommand.list(command.fieldNames)
             )
             try subscription.setDataAdapter(command.dataAdapter)
             client.addDelegate(listener)

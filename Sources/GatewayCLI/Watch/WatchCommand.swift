@@ -7,8 +7,11 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Subscribe and show updates, from a Lightstreamer server or from a gateway.",
         discussion: """
-            From a server:   watch --server http://127.0.0.1:8090 --adapter-set DEMO --items item1 --fields last_price
-            From a gateway:  watch --gateway http://127.0.0.1:8080 --upstream demo --items item1 --fields last_price
+            From a gateway:  watch item1 last_price,time
+            From anywhere:   watch 127.0.0.1:8090 item1 item2 last_price --adapter-set DEMO
+
+            The last word has the fields, separated by commas; the words before it are items. The address may be that of a \
+            gateway or of a Lightstreamer server; without one, a gateway at http://127.0.0.1:8080 is read.
 
             In a terminal the values are shown as a table, updated in place; q ends it. In a pipe each update is one line.
 
@@ -17,14 +20,17 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
+    @Argument(help: "[ADDRESS] ITEM… FIELD,…")
+    var words: [String] = []
+
     @Option(help: "A Lightstreamer server to connect to.")
     var server: String?
 
     @Option(help: "A gateway to read from.")
     var gateway: String?
 
-    @Option(help: "The upstream of the gateway.")
-    var upstream = "demo"
+    @Option(help: "The upstream of the gateway; the only one or the default one if missing.")
+    var upstream: String?
 
     @Option(help: "The adapter set of the server.")
     var adapterSet: String?
@@ -36,10 +42,10 @@ struct WatchCommand: AsyncParsableCommand {
     var mode = "MERGE"
 
     @Option(help: "Item names, separated by commas.")
-    var items: String
+    var items: String?
 
     @Option(help: "Field names, separated by commas.")
-    var fields: String
+    var fields: String?
 
     @Option(help: "The Data Adapter; the server's DEFAULT if missing.")
     var dataAdapter: String?
@@ -47,7 +53,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: "Stop after this many updates.")
     var count: Int?
 
-    @Flag(help: "Print each event as one line of JSON.")
+    @Flag(help: "Print each event as one line of JSON: from a gateway, the bytes of its NDJSON stream.")
     var json = false
 
     @Flag(help: "End with exit status 1 if the server or gateway cannot be reached, instead of trying again.")
@@ -56,34 +62,43 @@ struct WatchCommand: AsyncParsableCommand {
     /// The mode; valid after `validate`.
     var subscriptionMode: SubscriptionMode { SubscriptionMode(rawValue: mode.uppercased()) ?? .merge }
 
+    private var arguments: ReadingArguments { ReadingArguments(words, hasFields: fields != nil) }
+
+    /// The names of items, separated by commas; valid after `validate`.
+    var itemNames: String { items ?? arguments.items ?? "" }
+
+    /// The names of fields, separated by commas; valid after `validate`.
+    var fieldNames: String { fields ?? arguments.fields ?? "" }
+
     func validate() throws {
-        guard (server == nil) != (gateway == nil) else {
-            throw ValidationError("name either a --server or a --gateway")
+        if server != nil, gateway != nil { throw ValidationError("name either a --server or a --gateway") }
+        if arguments.address != nil, server != nil || gateway != nil {
+            throw ValidationError("name one address only")
+        }
+        guard !itemNames.isEmpty, !fieldNames.isEmpty, items == nil || arguments.items == nil else {
+            throw ValidationError("name items and fields, for instance: watch item1 last_price")
         }
         guard SubscriptionMode(rawValue: mode.uppercased()) != nil else {
             throw ValidationError("--mode \(mode): must be MERGE, DISTINCT, COMMAND or RAW")
         }
         if let count, count < 1 { throw ValidationError("--count: must be 1 or more") }
-        if json && subscriptionMode == .command && fields.isEmpty {
-            throw ValidationError("--fields: must not be empty")
-        }
     }
 
     func run() async throws {
-        let display: any WatchDisplay =
-            if json {
-                JSONDisplay()
-            } else if let terminal = TerminalDisplay(mode: subscriptionMode, fields: Self.list(fields)) {
-                terminal
-            } else {
-                LineDisplay()
-            }
+        let source: AddressFinder.Finding
+        do throws(WatchFailure) {
+            source = try await find()
+        } catch {
+            StandardError.write(error.sentence + "\n")
+            throw ExitCode.failure
+        }
+        let display = display(of: source)
         let output = WatchOutput(display: display, limit: count)
         let failure = await withTaskGroup(of: WatchFailure?.self) { group in
             group.addTask { await display.run() }
             group.addTask {
                 do {
-                    try await watch(output)
+                    try await watch(source, output)
                     return nil
                 } catch {
                     return error as? WatchFailure ?? WatchFailure("\(error)")
@@ -99,11 +114,30 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    private func watch(_ output: WatchOutput) async throws {
-        if let server {
-            try await ServerWatch(command: self, address: server, output: output).run()
-        } else if let gateway {
-            try await GatewayWatch(command: self, address: gateway, output: output).run()
+    /// What to read from. An address without an option is asked what serves it.
+    private func find() async throws(WatchFailure) -> AddressFinder.Finding {
+        if let server { return .server(server) }
+        if let gateway { return .gateway(gateway) }
+        guard let address = arguments.address else { return .gateway(AddressFinder.usual) }
+        do {
+            return try await AddressFinder.find(address)
+        } catch {
+            throw error as? WatchFailure ?? WatchFailure("\(error)")
+        }
+    }
+
+    private func display(of source: AddressFinder.Finding) -> any WatchDisplay {
+        if json {
+            if case .gateway = source { return StreamDisplay() }
+            return JSONDisplay()
+        }
+        return TerminalDisplay(mode: subscriptionMode, fields: Self.list(fieldNames)) ?? LineDisplay()
+    }
+
+    private func watch(_ source: AddressFinder.Finding, _ output: WatchOutput) async throws {
+        switch source {
+        case .server(let address): try await ServerWatch(command: self, address: address, output: output).run()
+        case .gateway(let address): try await GatewayWatch(command: self, address: address, output: output).run()
         }
     }
 

@@ -1,9 +1,13 @@
 internal import JSONText
+internal import SessionCore
+internal import Synchronization
 
 /// The output of `watch`.
 protocol WatchDisplay: Sendable {
     /// Shows an event. May be called on any thread, one event at a time. Returns false if the output was closed.
     func show(_ event: WatchEvent) -> Bool
+    /// Receives a line of a gateway's NDJSON stream, before its event is shown.
+    func received(_ line: [UInt8])
     /// Runs while events are shown. Returns when the user ends the display; otherwise waits for cancellation.
     func run() async -> WatchFailure?
     /// Restores the terminal.
@@ -11,6 +15,8 @@ protocol WatchDisplay: Sendable {
 }
 
 extension WatchDisplay {
+    func received(_ line: [UInt8]) {}
+
     func run() async -> WatchFailure? {
         try? await Task.sleep(for: .seconds(1_000_000_000))
         return nil
@@ -38,6 +44,24 @@ struct LineDisplay: WatchDisplay {
         if update.isSnapshot { line += " (snapshot)" }
         for field in update.fields { line += " \(field.name)=\(field.value ?? "null")" }
         return line.printable
+    }
+}
+
+/// The bytes of a gateway's NDJSON stream on standard output; what the gateway does not say, on standard error.
+final class StreamDisplay: WatchDisplay {
+    private let isOpen = Atomic(true)
+
+    func received(_ line: [UInt8]) {
+        if !StandardOutput.write(String(decoding: line, as: UTF8.self) + "\n") {
+            isOpen.store(false, ordering: .relaxed)
+        }
+    }
+
+    func show(_ event: WatchEvent) -> Bool {
+        if case .status(let status) = event, ClientStatus(rawValue: status) == nil {
+            StandardError.write("status \(status.printable)\n")
+        }
+        return isOpen.load(ordering: .relaxed)
     }
 }
 

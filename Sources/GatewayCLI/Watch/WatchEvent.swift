@@ -91,6 +91,9 @@ final class WatchOutput: Sendable {
         self.limit = limit
     }
 
+    /// Passes a line of a gateway's stream to a display that shows the bytes themselves.
+    func received(_ line: [UInt8]) { display.received(line) }
+
     /// Shows an event. Returns true if it was the last requested update, or if the output was closed. Updates after the
     /// last requested one are not shown.
     func show(_ event: WatchEvent) -> Bool {

@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import AsyncHTTPClient
+internal import Foundation
+internal import NIOCore
+
+/// `get`: reads values once, from a gateway.
+struct GetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Read present values from a gateway.",
+        discussion: """
+            One value:      get item1 last_price
+            A table:        get item1 item2 stock_name,last_price,time --format csv
+            Elsewhere:      get gateway.example:8080 item1 last_price
+
+            The last word has the fields, separated by commas; the words before it are items. The address is that of a \
+            gateway, http://127.0.0.1:8080 if it is missing. The exit status is 1 if there are no values, with a sentence \
+            that tells why.
+
+            GATEWAY_TOKEN (an API key or a JWT) is sent to the gateway.
+            """
+    )
+
+    /// The forms of the output.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case text, csv, json, ndjson
+    }
+
+    @Argument(help: "[ADDRESS] ITEM… FIELD,…")
+    var words: [String]
+
+    @Option(help: "The upstream; the only one or the default one if missing.")
+    var upstream: String?
+
+    @Option(help: "MERGE, DISTINCT, COMMAND or RAW.")
+    var mode = "MERGE"
+
+    @Option(help: "The Data Adapter; the server's DEFAULT if missing.")
+    var dataAdapter: String?
+
+    @Option(help: "The form of the output.")
+    var format = Format.text
+
+    @Option(help: "The longest time to wait for values, in seconds.")
+    var wait = 5
+
+    func validate() throws {
+        let arguments = ReadingArguments(words)
+        guard arguments.items != nil, arguments.fields != nil else {
+            throw ValidationError("name items and fields, for instance: get item1 last_price")
+        }
+        guard (0...300).contains(wait) else { throw ValidationError("--wait: must be 0 … 300") }
+    }
+
+    func run() async throws {
+        let arguments = ReadingArguments(words)
+        let address = arguments.address.map(AddressFinder.url) ?? AddressFinder.usual
+        do {
+            var body = try await read(address, arguments)
+            if format == .text, !body.isEmpty, body.last != UInt8(ascii: "\n") { body.append(UInt8(ascii: "\n")) }
+            StandardOutput.write(String(decoding: body, as: UTF8.self))
+        } catch let failure as WatchFailure {
+            StandardError.write(failure.sentence + "\n")
+            throw ExitCode.failure
+        }
+    }
+
+    private func read(_ address: String, _ arguments: ReadingArguments) async throws -> [UInt8] {
+        var query = [
+            ("items", arguments.items), ("fields", arguments.fields), ("format", format.rawValue),
+            ("upstream", upstream), ("dataAdapter", dataAdapter),
+        ]
+        if mode.uppercased() != "MERGE" { query.append(("mode", mode)) }
+        var request = try GatewayRequest.make(address, "/v1/values", query)
+        request.headers.add(name: "Prefer", value: "wait=\(wait)")
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(configuration: configuration)
+        do {
+            let response = try await client.execute(request, timeout: .seconds(Int64(wait) + 10))
+            let body = try await response.body.collect(upTo: 1 << 27)
+            try await client.shutdown()
+            if response.status == .ok || response.status == .noContent { return Array(body.readableBytesView) }
+            throw WatchFailure(ProblemText.sentence(status: response.status.code, String(buffer: body)))
+        } catch let error where !(error is WatchFailure) {
+            try? await client.shutdown()
+            throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
+        }
+    }
+}

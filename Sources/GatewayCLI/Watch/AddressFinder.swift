@@ -1,0 +1,46 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import JSONText
+internal import NIOCore
+
+/// Finds out what serves an address: a gateway or a Lightstreamer server.
+enum AddressFinder {
+    /// What serves an address, with its URL.
+    enum Finding: Equatable {
+        case gateway(String)
+        case server(String)
+    }
+
+    /// The address of a gateway that runs with its defaults.
+    static let usual = "http://127.0.0.1:8080"
+
+    /// The longest time to wait for a response.
+    private static let timeout = TimeAmount.seconds(5)
+
+    /// The URL of an address without a scheme: https for the ports 443 and 8443, otherwise http.
+    static func url(_ address: String) -> String {
+        let address = address.hasSuffix("/") ? String(address.dropLast()) : address
+        if address.contains("://") { return address }
+        let isSecure = address.hasSuffix(":443") || address.hasSuffix(":8443")
+        return (isSecure ? "https://" : "http://") + address
+    }
+
+    /// Asks an address whether it is a gateway: only a gateway responds to `/health/live` with its status. Throws if
+    /// nothing responds.
+    static func find(_ address: String) async throws -> Finding {
+        let url = url(address)
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(configuration: configuration)
+        do {
+            let response = try await client.execute(HTTPClientRequest(url: url + "/health/live"), timeout: timeout)
+            let body = try await response.body.collect(upTo: 1 << 16)
+            try await client.shutdown()
+            let status = try? JSONValue(parsing: Array(body.readableBytesView))["status"]?.string
+            return response.status == .ok && status == "live" ? .gateway(url) : .server(url)
+        } catch {
+            try? await client.shutdown()
+            throw WatchFailure("Cannot connect to \(url): \(NetworkError.sentence(error)).")
+        }
+    }
+}
