@@ -31,7 +31,8 @@ package final class StreamRegistry: Sendable {
     /// Called once at the end of a stream, on the thread of its loop; if the stream was never opened, on any thread.
     package typealias EndAction = @Sendable (StreamEnd) -> Void
 
-    private let hub: EventHub
+    /// The hub that the streams read.
+    package let hub: EventHub
     private let owners = Mutex<[String: StreamOwner]>([:])
 
     /// A registry without streams.

@@ -28,6 +28,11 @@ package struct PoolConfiguration: Sendable, Equatable {
     package init(upstreams: [UpstreamConfiguration] = []) {
         self.upstreams = upstreams
     }
+
+    /// The upstream of requests that name none: the one that is marked as default, else the only one; nil without either.
+    package var defaultUpstream: UpstreamConfiguration? {
+        upstreams.first(where: \.isDefault) ?? (upstreams.count == 1 ? upstreams[0] : nil)
+    }
 }
 
 /// A named Lightstreamer server, as the operator configured it.
@@ -54,6 +59,8 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     package var httpCredentials: HTTPCredentials?
     /// The connection options of every client of this upstream.
     package var options = ConnectionOptionValues()
+    /// Whether requests that name no upstream use this one. Default false; the only upstream is used in any case.
+    package var isDefault = false
     /// How many pooled sessions may be open at a time. Default 8.
     package var maxSessions = 8
     /// How many subscriptions one pooled session carries before a further session opens. Default 500.

@@ -24,6 +24,12 @@ package struct JSONBytes: Sendable {
     /// Starts a new text after the present bytes: its first value has no comma before it.
     package mutating func beginText() { needsComma = false }
 
+    /// Ends the text with a newline, and starts a new one.
+    package mutating func newline() {
+        bytes.append(UInt8(ascii: "\n"))
+        needsComma = false
+    }
+
     private mutating func comma() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true

@@ -200,6 +200,9 @@ package struct ConfigurationReader {
                 note("upstreams.\(upstream.name).\(mistake.member)", mistake.rule)
             }
         }
+        for upstream in configuration.pool.upstreams.filter(\.isDefault).dropFirst() {
+            note("upstreams.\(upstream.name).default", "is true, as for another upstream: only one can be the default")
+        }
         for mistake in AccessCheck.mistakes(in: configuration.access) { note(mistake.key, mistake.rule) }
         for mistake in configuration.cluster.mistakes { note(mistake.key, mistake.rule) }
         if let rule = CertificateCheck.violation(of: configuration.http.certificate) {

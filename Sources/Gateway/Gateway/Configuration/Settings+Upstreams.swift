@@ -96,6 +96,11 @@ extension Settings {
                 let edition: ClientConfiguration.Edition = try SettingValue.choice(text)
                 upstream.options = edition.defaultOptions
             },
+            upstream.flag(
+                "default",
+                \.isDefault,
+                "Whether requests that name no upstream use this one; the only upstream is used in any case."
+            ),
             addresses(
                 upstream,
                 "controlLinks",

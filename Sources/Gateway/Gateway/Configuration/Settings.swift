@@ -114,9 +114,24 @@ package enum Settings {
 
     private static let operation: [Setting] = {
         let gateway = SettingGroup("", \.self)
+        let values = SettingGroup("values.", \.values)
         let log = SettingGroup("log.", \.log, effect: .restart)
         return [
             gateway.choice("readiness", \.readiness, "Whether /health/ready also requires connected upstreams."),
+            values.integer(
+                "cacheMaxAge",
+                \.maxAge,
+                0...3_600,
+                unit: "seconds",
+                "How long shared caches may keep values that callers read without credentials; 0: not at all."
+            ),
+            values.integer(
+                "cacheStale",
+                \.staleWhileRevalidate,
+                0...3_600,
+                unit: "seconds",
+                "How much longer caches may serve such values while they fetch newer ones."
+            ),
             log.choice("level", \.level, "The least severe level that is logged, on standard error."),
             log.choice("format", \.format, "The format of a log line."),
             gateway.seconds("shutdown.grace", \.shutdownGrace, "The longest time that a stop may take."),

@@ -16,6 +16,8 @@ package final class Services: Sendable {
     package let pool: SessionPool
     /// The open streams.
     package let streams: StreamRegistry
+    /// The values and the state of every subscription.
+    var hub: EventHub { streams.hub }
     /// The resources of streams.
     package let streamResources: StreamResources
     /// The timers of waiting requests.

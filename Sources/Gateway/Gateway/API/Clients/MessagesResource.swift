@@ -2,14 +2,42 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// `/v1/clients/{id}/messages`.
+/// `/v1/clients/{id}/messages` and `/v1/messages`.
 struct MessagesResource: Sendable {
     let services: Services
 
     /// `POST /v1/clients/{id}/messages`.
     func send(_ call: Call) throws -> OperationResult {
         let client = try services.client(call)
-        let message = try message(RequestBody.reader(of: call))
+        return try send(try message(RequestBody.reader(of: call)), through: client, call)
+    }
+
+    /// How long a session that was opened for a message is kept at least.
+    private static let messageTime = Duration.seconds(30)
+
+    /// `POST /v1/messages`: through the pooled session of an upstream, which is opened if there is none.
+    func sendToUpstream(_ call: Call) throws -> OperationResult {
+        let message = try message(RequestBody.reader(of: call), enqueues: true)
+        var reader = QueryReader(call.query)
+        let defaults = services.sourceDefaults
+        let named = reader.name("upstream")
+        if named == nil, !call.query.has("upstream"), defaults.upstream == nil {
+            reader.refuse("upstream", defaults.upstreamRule)
+        }
+        try reader.finish()
+        guard let upstream = named ?? defaults.upstream else { throw Problem(.invalidValue) }
+        try services.permissions(call).check(upstream: upstream)
+        let session = try services.sessionKey(upstream: upstream)
+        return try services.coordination.admit(.activation, for: call) { _ in
+            try send(message, through: try services.pool.messenger(session, for: Self.messageTime), call)
+        }
+    }
+
+    private func send(
+        _ message: MessageSubmission,
+        through client: PooledClient,
+        _ call: Call
+    ) throws -> OperationResult {
         guard message.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
             return .response(accepted(try client.send(message)))
         }
@@ -35,7 +63,8 @@ struct MessagesResource: Sendable {
         }
     }
 
-    private func message(_ reader: ObjectReader) throws(Problem) -> MessageSubmission {
+    /// Reads a message; `enqueues` is the default of `enqueueWhileDisconnected`.
+    private func message(_ reader: ObjectReader, enqueues: Bool = false) throws(Problem) -> MessageSubmission {
         reader.allow(only: ["text", "sequence", "delayTimeout", "enqueueWhileDisconnected", "outcome"])
         if !reader.has("text") { reader.missing("text") }
         var message = MessageSubmission(text: reader.string("text") ?? "")
@@ -54,7 +83,7 @@ struct MessagesResource: Sendable {
         if message.delayTimeout != nil, message.sequence == nil {
             reader.refuse("delayTimeout", "Only messages of a sequence wait for earlier ones: sequence is required.")
         }
-        message.enqueueWhileDisconnected = reader.bool("enqueueWhileDisconnected") ?? false
+        message.enqueueWhileDisconnected = reader.bool("enqueueWhileDisconnected") ?? enqueues
         message.wantsOutcome = reader.bool("outcome") ?? true
         try reader.refusals.finish()
         return message

@@ -32,6 +32,7 @@ enum ContractJSON {
         let yaml = EmbeddedFiles.shared["openapi.yaml"].map { String(decoding: $0.bytes.bytes, as: UTF8.self) } ?? ""
         var json = JSONBytes()
         write((try? Yams.compose(yaml: yaml)).flatMap { $0 }, to: &json)
+        json.newline()
         ready.store(true, ordering: .releasing)
         return (SharedBytes(json.bytes), EntityTag(of: json.bytes))
     }()

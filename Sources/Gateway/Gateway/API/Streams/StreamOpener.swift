@@ -104,6 +104,7 @@ package struct StreamOpener: Sendable {
         var request = prepared
         request.format = settings.format
         request.lastEventID = settings.lastEventID
+        request.since = settings.since
         for source in prepared.sources { try check(source, of: id, call) }
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         if let refusal = try refusal(call) { return .response(refusal) }

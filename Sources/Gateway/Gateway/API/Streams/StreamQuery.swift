@@ -6,7 +6,7 @@ package import SessionCore
 /// Reads the query of a stream.
 package enum StreamQuery {
     /// The parameters of every stream.
-    static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId"]
+    static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId", "since"]
     /// The further parameters of `GET /v1/stream`.
     static let join = [
         "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter", "selector",
@@ -31,9 +31,21 @@ package enum StreamQuery {
         request.includesLegacy = reader.bool("legacy", default: false)
         let lastEventID = reader.text("lastEventId")
         request.lastEventID = call.header("Last-Event-ID") ?? lastEventID
+        request.since = since(&reader).map { call.record.since - $0 }
+        if request.since != nil, request.lastEventID != nil, call.header("Last-Event-ID") == nil {
+            reader.refuse("since", "Either since or lastEventId is expected, not both.")
+        }
         try reader.finish()
         request.format = try self.format(call, named: format)
         return request
+    }
+
+    /// How long ago the events are that a stream begins with; nil without `since`.
+    private static func since(_ reader: inout QueryReader) -> Duration? {
+        guard let text = reader.text("since") else { return nil }
+        if let age = TimeText.age(text) { return age }
+        reader.refuse("since", "A duration such as 90, 90s, 5m or 2h, or an RFC 3339 time is expected.")
+        return nil
     }
 
     /// The format that the query names, else the one that `Accept` prefers.
@@ -49,28 +61,44 @@ package enum StreamQuery {
     }
 
     /// The sources that the query of `GET /v1/stream` names.
-    static func sources(_ query: Query) throws(Problem) -> [SourceSelector] {
+    static func sources(_ query: Query, _ defaults: SourceDefaults) throws(Problem) -> [SourceSelector] {
         let refusals = Refusals(.query)
         let existing =
             query.values("subscription").map { SourceSelector.existing(.subscription(SubscriptionID($0))) }
             + query.values("client").map { .existing(.client(ClientID($0), withSubscriptions: false)) }
-        let isJoin = join.contains { query.has($0) }
         var selectors = existing
-        if isJoin {
-            if !existing.isEmpty {
-                refusals.refuse(["upstream"], "Either upstream or subscription and client are expected, not both.")
-            }
-            if let selector = SourceReader.join(ObjectReader(object(query, refusals), refusals)) {
-                selectors.append(selector)
-            }
-        } else if existing.isEmpty {
-            refusals.refuse(["upstream"], as: .missingMember, "upstream, subscription or client is required.")
+        if let name = join.first(where: query.has), !existing.isEmpty {
+            refusals.refuse([name], "Either a subscription to join or existing sources are expected, not both.")
+        } else if existing.isEmpty, let selector = joined(query, defaults, refusals) {
+            selectors.append(selector)
         }
+        try checkRepeated(query, refusals)
+        return selectors
+    }
+
+    /// The shared subscription that a query describes.
+    static func joined(_ query: Query, _ defaults: SourceDefaults) throws(Problem) -> SourceSelector {
+        let refusals = Refusals(.query)
+        let selector = joined(query, defaults, refusals)
+        try checkRepeated(query, refusals)
+        guard let selector else { throw Problem(.invalidValue) }
+        return selector
+    }
+
+    private static func joined(
+        _ query: Query,
+        _ defaults: SourceDefaults,
+        _ refusals: Refusals
+    ) -> SourceSelector? {
+        SourceReader.join(ObjectReader(object(query, refusals), refusals), defaults)
+    }
+
+    /// Throws the collected errors, and those of parameters that are repeated too often.
+    private static func checkRepeated(_ query: Query, _ refusals: Refusals) throws(Problem) {
         for name in ["subscription", "client", "item", "field"] where query.values(name).count > mostRepeated {
             refusals.refuse([name], "It may be given \(mostRepeated) times; use POST /v1/streams for longer lists.")
         }
         try refusals.finish()
-        return selectors
     }
 
     /// The query as a JSON object, as in a body.
@@ -110,8 +138,12 @@ enum SourceReader {
     private static let most = 10_000
     private static let joinMembers = SubscriptionReader.members.union(["upstream"])
 
-    /// Reads a list of sources; nil if it is missing.
-    static func list(_ name: String, of reader: ObjectReader, mayJoin: Bool) -> [SourceSelector]? {
+    /// Reads a list of sources; nil if it is missing. With defaults, sources may join shared subscriptions.
+    static func list(
+        _ name: String,
+        of reader: ObjectReader,
+        joining defaults: SourceDefaults? = nil
+    ) -> [SourceSelector]? {
         guard let value = reader.object[name] else { return nil }
         guard let elements = value.array else {
             reader.refuse(name, "A list of sources is expected.")
@@ -128,20 +160,30 @@ enum SourceReader {
                 reader.refusals.refuse(location, "A source is expected.")
                 return nil
             }
-            return source(ObjectReader(object, at: location, reader.refusals), mayJoin: mayJoin)
+            return source(ObjectReader(object, at: location, reader.refusals), defaults)
         }
     }
 
     /// Reads the members of a join; `others` are further members that the object may have.
-    static func join(_ reader: ObjectReader, others: Set<String> = []) -> SourceSelector? {
+    static func join(
+        _ reader: ObjectReader,
+        _ defaults: SourceDefaults,
+        others: Set<String> = []
+    ) -> SourceSelector? {
         reader.allow(only: joinMembers.union(others))
-        let upstream = reader.name("upstream")
-        if !reader.has("upstream") { reader.missing("upstream") }
+        let upstream = upstream(reader, defaults)
         guard let properties = SubscriptionReader(reader).properties(), let upstream else { return nil }
         return .join(upstream: upstream, properties)
     }
 
-    private static func source(_ reader: ObjectReader, mayJoin: Bool) -> SourceSelector? {
+    /// The upstream that an object names, or the default one.
+    static func upstream(_ reader: ObjectReader, _ defaults: SourceDefaults) -> String? {
+        if reader.has("upstream") { return reader.name("upstream") }
+        if defaults.upstream == nil { reader.missing("upstream", defaults.upstreamRule) }
+        return defaults.upstream
+    }
+
+    private static func source(_ reader: ObjectReader, _ defaults: SourceDefaults?) -> SourceSelector? {
         if reader.has("subscription") {
             reader.allow(only: ["subscription"])
             return reader.name("subscription").map { .existing(.subscription(SubscriptionID($0))) }
@@ -151,7 +193,7 @@ enum SourceReader {
             let withSubscriptions = reader.bool("subscriptions") ?? false
             return reader.name("client").map { .existing(.client(ClientID($0), withSubscriptions: withSubscriptions)) }
         }
-        if mayJoin, reader.has("upstream") { return join(reader) }
+        if let defaults, joinMembers.contains(where: reader.has) { return join(reader, defaults) }
         reader.allow(only: [])
         reader.missing("subscription", "A subscription or a client is required.")
         return nil

@@ -14,7 +14,7 @@ package struct StreamsResource: Sendable {
 
     /// `GET /v1/stream`.
     func oneLiner(_ call: Call) throws -> OperationResult {
-        let selectors = try StreamQuery.sources(call.query)
+        let selectors = try StreamQuery.sources(call.query, services.sourceDefaults)
         return try opener.open(try StreamQuery.request(call), selectors, call)
     }
 
@@ -110,8 +110,8 @@ package struct StreamsResource: Sendable {
         _ = try services.stream(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         reader.allow(only: ["add", "remove"])
-        let add = SourceReader.list("add", of: reader, mayJoin: true) ?? []
-        let remove = SourceReader.list("remove", of: reader, mayJoin: false) ?? []
+        let add = SourceReader.list("add", of: reader, joining: services.sourceDefaults) ?? []
+        let remove = SourceReader.list("remove", of: reader) ?? []
         try reader.refusals.finish()
         try view(id).tag.check(ifMatch: call.header("If-Match"))
         try opener.check(add, call)
@@ -206,11 +206,11 @@ package struct StreamsResource: Sendable {
         let settings: Set<String> = ["conflate", "maxFrequency", "fieldsSent", "legacy"]
         if reader.has("sources") {
             reader.allow(only: settings.union(["sources"]))
-            let selectors = SourceReader.list("sources", of: reader, mayJoin: true) ?? []
+            let selectors = SourceReader.list("sources", of: reader, joining: services.sourceDefaults) ?? []
             if selectors.isEmpty { reader.refuse("sources", "At least one source is expected.") }
             return selectors
         }
-        return SourceReader.join(reader, others: settings).map { [$0] } ?? []
+        return SourceReader.join(reader, services.sourceDefaults, others: settings).map { [$0] } ?? []
     }
 
     // MARK: - Output

@@ -15,7 +15,7 @@ struct SubscriptionReader {
     /// A reader of an object.
     init(_ reader: ObjectReader) { self.reader = reader }
 
-    /// The properties; nil after an error.
+    /// The properties; nil after an error. Without a mode it is MERGE; modes are read in any letter case.
     ///
     /// - Parameter isComplete: Whether items and fields are required. Without them the subscription cannot be activated.
     func properties(isComplete: Bool = true) -> SubscriptionProperties? {
@@ -77,11 +77,8 @@ struct SubscriptionReader {
     }
 
     private func mode() -> SubscriptionMode? {
-        guard reader.has("mode") else {
-            reader.missing("mode")
-            return nil
-        }
-        if let mode = reader.object["mode"]?.string.flatMap(SubscriptionMode.init(rawValue:)) { return mode }
+        guard let value = reader.object["mode"] else { return .merge }
+        if let mode = value.string.flatMap({ SubscriptionMode(rawValue: $0.uppercased()) }) { return mode }
         let words = SubscriptionMode.allCases.map(\.rawValue).joined(separator: ", ")
         reader.refuse("mode", "One of \(words) is expected.")
         return nil

@@ -192,11 +192,8 @@ struct SubscriptionsResource: Sendable {
         case (true, true):
             reader.refuse("client", "Either upstream or client is expected, not both.")
             return nil
-        case (true, false): return reader.name("upstream").map { .upstream($0) }
         case (false, true): return reader.name("client").map { .client($0) }
-        case (false, false):
-            reader.missing("upstream", "upstream or client is required.")
-            return nil
+        case (_, false): return SourceReader.upstream(reader, services.sourceDefaults).map { .upstream($0) }
         }
     }
 

@@ -221,8 +221,7 @@ struct ValuesResource: Sendable {
         }
         view.writeAge(item, to: &json)
         json.endObject()
-        return Response(status: 200, mediaType: "application/json", body: json.bytes)
-            .tagged(tag, ifNoneMatch: ifNoneMatch)
+        return Response(json: json).tagged(tag, ifNoneMatch: ifNoneMatch)
     }
 
     // MARK: - Selection by query

@@ -110,6 +110,7 @@ struct ValuesView {
         }
         json.endArray()
         json.endObject()
+        json.newline()
         return EncodedTable(bytes: json.bytes, gaps: gaps)
     }
 

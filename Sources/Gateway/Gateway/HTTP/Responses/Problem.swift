@@ -46,6 +46,8 @@ package struct Problem: Error, Sendable {
     var entries: [ProblemEntry] = []
     /// The error that the Lightstreamer server sent.
     var upstream: UpstreamRefusal?
+    /// Writes further members of the response; nil: none.
+    var members: (@Sendable (inout JSONBytes) -> Void)?
     /// Further headers of the response, such as `Allow`.
     var headers = HTTPFields()
 
@@ -103,6 +105,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case `internal`
     case upstreamRefused = "upstream-refused"
     case unavailable
+    case noValue = "no-value"
 
     /// The HTTP status.
     var status: Int {
@@ -125,6 +128,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .internal: 500
         case .upstreamRefused: 502
         case .unavailable: 503
+        case .noValue: 504
         }
     }
 
@@ -163,6 +167,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .internal: "Internal error"
         case .upstreamRefused: "The Lightstreamer server rejected the request"
         case .unavailable: "Temporarily unavailable"
+        case .noValue: "No value in time"
         }
     }
 }

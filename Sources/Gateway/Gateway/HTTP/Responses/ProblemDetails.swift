@@ -83,8 +83,9 @@ package enum ProblemDetails {
             json.key("upstream")
             json.write(upstream)
         }
+        problem.members?(&json)
         json.endObject()
-        var response = Response(status: status, mediaType: mediaType, body: json.bytes)
+        var response = Response(status: status, json: json, mediaType: mediaType)
         response.problem = problem.code
         response.headers.lines += problem.headers.lines
         if problem.headers["Retry-After"] == nil, let seconds = retryAfter(problem.code) {

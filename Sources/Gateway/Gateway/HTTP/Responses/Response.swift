@@ -26,11 +26,17 @@ package struct Response: Sendable {
         self.body = .bytes(body)
     }
 
+    /// A response with a JSON body, which gets a newline at its end.
+    init(status: Int = 200, json: consuming JSONBytes, mediaType: String = "application/json") {
+        json.newline()
+        self.init(status: status, mediaType: mediaType, body: json.bytes)
+    }
+
     /// A response with a JSON body.
     static func json(_ status: Int = 200, _ write: (inout JSONBytes) -> Void) -> Response {
         var json = JSONBytes(capacity: usualLength)
         write(&json)
-        return Response(status: status, mediaType: "application/json", body: json.bytes)
+        return Response(status: status, json: json)
     }
 
     /// The length that most JSON bodies do not exceed, in bytes.

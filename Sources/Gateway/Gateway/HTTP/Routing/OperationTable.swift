@@ -81,6 +81,15 @@ enum OperationTable {
                 messages.send
             ),
             Operation(
+                .post,
+                "/v1/messages",
+                "sendMessageToUpstream",
+                .right(.send),
+                [200, 202, 404],
+                query: ["upstream"],
+                messages.sendToUpstream
+            ),
+            Operation(
                 .get,
                 one + "/events",
                 "streamClient",
@@ -205,6 +214,16 @@ enum OperationTable {
             )
         }
         return [
+            Operation(
+                .get,
+                "/v1/values",
+                "readValues",
+                subscribe,
+                [200, 204, 304, 404, 502, 504],
+                query: ValuesQuery.parameters,
+                mediaTypes: .negotiated,
+                CurrentValuesResource(services: services).get
+            ),
             row("", "getValues", [204, 409], query: valueSelection, values.query),
             row("/{item}", "getItemValues", [], values.item),
             row("/{item}/keys", "getKeys", [204], values.keys),
@@ -252,7 +271,7 @@ enum OperationTable {
                 "openStream",
                 read,
                 [200, 404, 409],
-                query: ["format", "lastEventId"],
+                query: ["format", "lastEventId", "since"],
                 mediaTypes: .negotiated,
                 tickets: true,
                 on: .opener,

@@ -38,7 +38,7 @@ final class BackgroundQueue: Sendable {
 }
 
 /// Work that runs once more if it is requested, once or several times, while it runs.
-private final class RepeatedWork: Sendable {
+final class RepeatedWork: Sendable {
     private enum State {
         case idle
         case queued

@@ -1,12 +1,17 @@
 import EventHub
 import SessionCore
+import SessionPool
 import TestSupport
 import Testing
 
 @testable import Gateway
 
 @Suite struct StreamQueryTests {
-    private func sources(_ raw: String) throws -> [SourceSelector] { try StreamQuery.sources(Query(raw: raw)) }
+    private func sources(_ raw: String, upstreams: [String] = []) throws -> [SourceSelector] {
+        var configuration = GatewayConfiguration()
+        configuration.pool.upstreams = upstreams.map { UpstreamConfiguration(name: $0, serverAddress: "http://a") }
+        return try StreamQuery.sources(Query(raw: raw), SourceDefaults(configuration))
+    }
 
     @Test func listsAreSplitAfterDecodingAndSinglesAreNot() throws {
         let orders = try sources("upstream=demo&mode=MERGE&items=a%2Cb&item=c%2Cd&fields=x,y")
@@ -17,6 +22,12 @@ import Testing
         #expect(upstream == "demo")
         #expect(properties.items == .list(["a", "b", "c,d"]))
         #expect(properties.fields == .list(["x", "y"]))
+    }
+
+    @Test func upstreamAndModeHaveDefaults() throws {
+        let properties = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["b"]))
+        #expect(try sources("items=a&fields=b", upstreams: ["d"]) == [.join(upstream: "d", properties)])
+        #expect(try sources("upstream=e&mode=Merge&items=a&fields=b") == [.join(upstream: "e", properties)])
     }
 
     @Test func existingSourcesMayRepeat() throws {
@@ -30,9 +41,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "upstream"), ("upstream=demo", "mode"), ("mode=MERGE&items=a&fields=b", "upstream"),
+        ("", "items"), ("upstream=demo", "items"), ("mode=MERGE&items=a&fields=b", "upstream"),
         ("upstream=d&mode=X&items=a&fields=b", "mode"), ("upstream=d&mode=MERGE&items=a,&fields=b", "items"),
-        ("upstream=d&mode=MERGE&items=a&fields=b&subscription=s", "upstream"),
+        ("upstream=d&mode=MERGE&items=a&fields=b&subscription=s", "upstream"), ("items=a&client=c", "items"),
         ("upstream=d&upstream=e&mode=MERGE&items=a&fields=b", "upstream"),
     ])
     func refusalsNameTheParameter(raw: String, parameter: String) {

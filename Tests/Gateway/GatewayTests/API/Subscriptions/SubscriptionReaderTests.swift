@@ -21,6 +21,12 @@ import Testing
         #expect(properties.secondLevelDataAdapter == "B")
     }
 
+    @Test(arguments: [(#""#, SubscriptionMode.merge), (#""mode":"raw","#, .raw), (#""mode":"Distinct","#, .distinct)])
+    func modesAreReadInAnyLetterCaseAndDefaultToMerge(mode: String, read: SubscriptionMode) throws {
+        let reader = try reader(#"{\#(mode)"items":["a"],"fields":["b"]}"#)
+        #expect(SubscriptionReader(reader).properties()?.mode == read)
+    }
+
     @Test func theBufferSizeIsRead() throws {
         let reader = try reader(#"{"mode":"MERGE","items":["a"],"fields":["b"],"requestedBufferSize":"Unlimited"}"#)
         #expect(SubscriptionReader(reader).properties()?.requestedBufferSize == .unlimited)
@@ -59,8 +65,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"items":["a"],"fields":["b"]}"#, ["/mode"]),
-        (#"{"mode":"merge","items":["a"],"fields":["b"]}"#, ["/mode"]),
+        (#"{"mode":"MERG","items":["a"],"fields":["b"]}"#, ["/mode"]),
+        (#"{"mode":null,"items":["a"],"fields":["b"]}"#, ["/mode"]),
         (#"{"mode":"MERGE"}"#, ["/items", "/fields"]),
         (#"{"mode":"MERGE","items":["a"],"itemGroup":"g","fields":["b"]}"#, ["/itemGroup"]),
         (#"{"mode":"MERGE","items":["a","1","x y",""],"fields":["b"]}"#, ["/items/1", "/items/2", "/items/3"]),

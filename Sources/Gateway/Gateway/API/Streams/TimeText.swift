@@ -1,0 +1,36 @@
+internal import Foundation
+
+/// Times and durations in queries.
+enum TimeText {
+    /// How long ago a text is: a duration (`90`, `90s`, `1.5m`, `2h`), or an RFC 3339 time, which may lie in the future
+    /// by the difference of two clocks. Nil for any other text.
+    static func age(_ text: String, now: Date = Date()) -> Duration? {
+        if let seconds = seconds(text) { return .seconds(seconds) }
+        guard let time = time(text) else { return nil }
+        let age = now.timeIntervalSince(time)
+        return age.magnitude <= longest ? .seconds(max(age, 0)) : nil
+    }
+
+    /// The longest duration, in seconds: 100 years.
+    private static let longest = 3_155_760_000.0
+
+    private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+
+    private static func seconds(_ text: String) -> Double? {
+        let unit = text.last.flatMap { units[$0] }
+        let digits = unit == nil ? text[...] : text.dropLast()
+        guard let first = digits.utf8.first, (0x30...0x39).contains(first),
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
+            let number = Double(digits)
+        else { return nil }
+        let seconds = number * (unit ?? 1)
+        return seconds <= longest ? seconds : nil
+    }
+
+    private static func time(_ text: String) -> Date? {
+        // A plus sign in a query is a space.
+        let text = text.replacing(" ", with: "+")
+        return (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+            ?? (try? Date.ISO8601FormatStyle().parse(text))
+    }
+}

@@ -1,0 +1,163 @@
+internal import JSONText
+internal import SessionCore
+
+/// The values of a subscription at one moment, and their forms.
+struct CurrentValues: Sendable {
+    /// The upstream that they come from.
+    let upstream: String
+    /// The values.
+    let table: ValueTable
+    /// Whether they may be out of date, since the connection that brings them is interrupted.
+    let isStale: Bool
+
+    private var isCommand: Bool { table.properties.mode == .command }
+    private var itemCount: Int { max(table.itemBound ?? 0, 0) }
+    private var fieldCount: Int { max(table.fieldBound ?? 0, 0) }
+
+    /// The values in a form, with gaps for their ages; nil if the form has no content, because the only value is null.
+    func encoded(as form: ValuesForm) -> EncodedTable? {
+        switch form {
+        case .json: return json
+        case .ndjson: return lines
+        case .csv: return EncodedTable(bytes: ValueRows(csv: header, rows).bytes, gaps: [])
+        case .text:
+            guard !isCommand, itemCount == 1, fieldCount == 1 else {
+                return EncodedTable(bytes: ValueRows(tabs: rows).bytes, gaps: [])
+            }
+            return table.value(item: 1, field: 1).map { EncodedTable(bytes: Array($0.utf8), gaps: []) }
+        }
+    }
+
+    // MARK: - JSON
+
+    private var json: EncodedTable {
+        var json = JSONBytes()
+        json.beginObject()
+        json.member("upstream", upstream)
+        json.key("items")
+        let gaps = writeItems(to: &json)
+        json.endObject()
+        json.newline()
+        return EncodedTable(bytes: json.bytes, gaps: gaps)
+    }
+
+    /// The list of items as JSON.
+    func itemList(at now: Moment) -> [UInt8] {
+        var json = JSONBytes()
+        let gaps = writeItems(to: &json)
+        return EncodedTable(bytes: json.bytes, gaps: gaps).json(at: now)
+    }
+
+    /// The number of items without values.
+    var missingItems: Int { items.count { table.changedAt(item: $0) == nil } }
+
+    /// Writes the list of items without their ages; returns the places of the ages.
+    private func writeItems(to json: inout JSONBytes) -> [EncodedTable.Gap] {
+        var gaps: [EncodedTable.Gap] = []
+        let members = RowMembers(table)
+        json.beginArray()
+        for item in items where json.bytes.count <= ValuesView.mostTableBytes {
+            json.beginObject()
+            members.writeName(item, to: &json)
+            members.write(table.row(item: item), to: &json)
+            if isCommand {
+                json.key("keys")
+                json.beginObject()
+                for key in table.keys(item: item) {
+                    json.key(key)
+                    members.writeFields(table.row(item: item, key: key), to: &json)
+                }
+                json.endObject()
+            }
+            writeAge(of: item, to: &json, &gaps)
+            json.endObject()
+        }
+        json.endArray()
+        return gaps
+    }
+
+    private var lines: EncodedTable {
+        var json = JSONBytes()
+        var gaps: [EncodedTable.Gap] = []
+        let members = RowMembers(table)
+        for item in items {
+            let keys = isCommand ? table.keys(item: item).map(Optional.some) : [nil]
+            for key in keys where json.bytes.count <= ValuesView.mostTableBytes {
+                json.beginObject()
+                members.writeName(item, to: &json)
+                if let key { json.member("key", key) }
+                members.write(row(item, key), to: &json)
+                writeAge(of: item, to: &json, &gaps)
+                json.endObject()
+                json.newline()
+            }
+        }
+        return EncodedTable(bytes: json.bytes, gaps: gaps)
+    }
+
+    private func writeAge(of item: Int, to json: inout JSONBytes, _ gaps: inout [EncodedTable.Gap]) {
+        json.key("age")
+        gaps.append(EncodedTable.Gap(place: json.bytes.count, changedAt: table.changedAt(item: item)))
+        json.gap()
+        json.member("stale", isStale)
+    }
+
+    // MARK: - Rows
+
+    private var items: [Int] { itemCount > 0 ? Array(1...itemCount) : [] }
+
+    private func row(_ item: Int, _ key: String?) -> [String?]? {
+        if let key { table.row(item: item, key: key) } else { table.row(item: item) }
+    }
+
+    /// The names of the columns of a spreadsheet.
+    private var header: [String] {
+        let labels = FieldLabels(table.properties)
+        return ["item"] + (0..<fieldCount).map { labels.label($0 + 1) }
+    }
+
+    /// One row for each item, or for each key of a COMMAND item, with the item first.
+    private var rows: [[String?]] {
+        let names = table.properties.items.names ?? []
+        return items.flatMap { item -> [[String?]] in
+            let name = names.indices.contains(item - 1) ? names[item - 1] : "\(item)"
+            let keys = isCommand ? table.keys(item: item).map(Optional.some) : [nil]
+            return keys.map { key in
+                let row = row(item, key) ?? []
+                return [name] + (0..<fieldCount).map { $0 < row.count ? row[$0] : nil }
+            }
+        }
+    }
+}
+
+/// Writes the members of rows; determines once what all rows have in common.
+private struct RowMembers {
+    private let names: [String]
+    private let fieldKeys: JSONKeys
+
+    init(_ table: ValueTable) {
+        names = table.properties.items.names ?? []
+        let labels = FieldLabels(table.properties)
+        fieldKeys = JSONKeys((0..<max(0, table.fieldBound ?? 0)).map { labels.label($0 + 1) })
+    }
+
+    func writeName(_ item: Int, to json: inout JSONBytes) {
+        json.member("item", names.indices.contains(item - 1) ? names[item - 1] : nil)
+        json.member("itemPos", item)
+    }
+
+    func write(_ row: [String?]?, to json: inout JSONBytes) {
+        json.key("fields")
+        writeFields(row, to: &json)
+    }
+
+    /// Writes all fields of a row; null for those that it does not have.
+    func writeFields(_ row: [String?]?, to json: inout JSONBytes) {
+        json.beginObject()
+        for index in 0..<max(fieldKeys.count, row?.count ?? 0) {
+            if index < fieldKeys.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
+            json.string(row.flatMap { index < $0.count ? $0[index] : nil })
+        }
+        json.endObject()
+    }
+}

@@ -1,0 +1,192 @@
+internal import EventHub
+internal import Primitives
+internal import SessionCore
+internal import SessionPool
+internal import Synchronization
+
+/// One request that reads the values of a shared subscription: it has joined the subscription, waits for the values and
+/// leaves the subscription with the response, or when its client leaves.
+final class OneTimeReading: Sendable {
+    private let services: Services
+    private let call: Call
+    private let query: ValuesQuery
+    private let topic: String
+    private let joined: JoinedSubscription
+    private let caching: CachePolicy
+    /// The earliest response to a request with a cursor.
+    private let earliest: Moment?
+    private let progress = Mutex(SnapshotProgress())
+    private let hasLeft = Atomic(false)
+    /// Whether the subscription has changed since it was joined.
+    private let hasChanged: Atomic<Bool>
+
+    /// A request for the values of the subscription `topic`.
+    init(services: Services, call: Call, query: ValuesQuery, topic: String, joined: JoinedSubscription) {
+        (self.services, self.call, self.query, self.topic, self.joined) = (services, call, query, topic, joined)
+        caching = CachePolicy(services.configuration.values, for: call.caller)
+        earliest = query.cursor == nil ? nil : caching.interval.map { call.record.since + $0 }
+        // The pool of this process activates a subscription before the join returns. The error of an earlier reader stays
+        // until the pool of another gateway has activated it again.
+        hasChanged = Atomic(joined.resource != nil)
+    }
+
+    /// Responds at once or when the values are there, at the latest after the requested wait.
+    func begin() throws -> OperationResult {
+        do {
+            if let response = decide() {
+                leave()
+                return .response(response)
+            }
+            if query.wait <= 0 {
+                defer { leave() }
+                return .response(late())
+            }
+            let pending = try services.pendingResponse(call)
+            pending.onCompletion { self.leave() }
+            wait(with: pending)
+            return .deferred
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    private func wait(with pending: PendingResponse) {
+        let (background, hub, topic, timers) = (services.background, services.hub, topic, services.timers)
+        // The thread that reports a change holds locks of the pool: the response is made elsewhere.
+        let attempt = RepeatedWork {
+            if !pending.isComplete, let response = self.decide() { pending.complete { response } }
+        }
+        let timer = timers.schedule(after: .seconds(query.wait)) {
+            if !background.add({ pending.complete(self.late) }) { pending.complete(self.late) }
+        }
+        if let timer { pending.onCompletion { timers.cancel(timer) } }
+        if let earliest {
+            let timer = timers.schedule(after: earliest - services.clock(), runsAtStop: false) {
+                attempt.request(on: background)
+            }
+            if let timer { pending.onCompletion { timers.cancel(timer) } }
+        }
+        let watch = hub.watch(topic) {
+            self.hasChanged.store(true, ordering: .relaxed)
+            attempt.request(on: background)
+        }
+        pending.onCompletion { hub.unwatch(watch, of: topic) }
+        // The subscription may have changed before it was watched.
+        attempt.request(on: background)
+    }
+
+    // MARK: - Responses
+
+    /// The response; nil while the request has to wait.
+    private func decide() -> Response? {
+        let state = services.hub.read(topic) { [self] table, isActive in
+            (isComplete: progress.withLock { $0.isComplete(table) }, isActive: isActive)
+        }
+        guard let state else { return hasChanged.load(ordering: .relaxed) ? late() : nil }
+        if !state.isActive, let refusal = refusal() { return refusal }
+        guard state.isComplete, let values = values(), values.table.hasSecondLevels else { return nil }
+        return response(with: values, isLate: false)
+    }
+
+    /// The response at the end of the wait: the values if all of them are there, else a 504 problem with those that are.
+    private func late() -> Response {
+        if let refusal = refusal() { return refusal }
+        guard let values = values() else {
+            return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic))
+        }
+        if progress.withLock({ $0.isComplete(values.table) }), let response = response(with: values, isLate: true) {
+            return response
+        }
+        let status = services.hub.snapshot(of: topic)?.status
+        let problem = Problem.noValues(values, status, within: query.wait, at: services.clock())
+        return ProblemDetails.response(to: call, for: problem)
+    }
+
+    /// The response if the server has refused the subscription.
+    private func refusal() -> Response? {
+        guard hasChanged.load(ordering: .relaxed), let state = services.hub.snapshot(of: topic), !state.isActive,
+            let refusal = state.lastError
+        else { return nil }
+        return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription)
+    }
+
+    private func values() -> CurrentValues? {
+        services.hub.snapshot(of: topic).map {
+            CurrentValues(upstream: query.upstream, table: $0.table, isStale: !($0.status?.delivers ?? false))
+        }
+    }
+
+    /// The response with values; nil if the request waits for others.
+    private func response(with values: CurrentValues, isLate: Bool) -> Response? {
+        let encoded = values.encoded(as: query.form)
+        let content = EntityTag(of: encoded?.bytes ?? []).opaque + (values.isStale ? "-s" : "-f")
+        let tag = EntityTag("\(content)-\(query.form.rawValue)", isWeak: true)
+        let isKnown = tag.matches(ifNoneMatch: call.header("If-None-Match"))
+        if !isLate {
+            if isKnown, query.isWaitRequested { return nil }
+            if query.cursor == tag.opaque { return nil }
+            if let earliest, services.clock() < earliest { return nil }
+        }
+        let now = services.clock()
+        let length = encoded?.length(at: now) ?? 0
+        guard length <= ValuesView.mostTableBytes else {
+            let problem = Problem(.invalidValue, detail: "The values are too large: select fewer items or fields.")
+            return ProblemDetails.response(to: call, for: problem)
+        }
+        var response = Response(status: isKnown ? 304 : encoded == nil ? 204 : 200)
+        if let encoded {
+            response.headers.append("Content-Type", query.form.mediaType)
+            response.body = isKnown ? (length > 0 ? .omitted(length) : .empty) : .bytes(encoded.json(at: now))
+        }
+        response.headers.append("ETag", tag.description)
+        response.headers.append("Cache-Control", caching.header)
+        response.headers.append("Vary", "Accept")
+        let next = call.query.canonical(adding: "cursor", tag.opaque)
+        response.headers.append("Link", "<\(call.request.rawPath)?\(next)>; rel=\"next\"")
+        return query.isWaitRequested ? response.waited(query.wait) : response
+    }
+
+    private func leave() {
+        guard !hasLeft.exchange(true, ordering: .relaxed) else { return }
+        StreamOpener(services: services).leave(topic, joined, of: call.caller.identity)
+    }
+}
+
+extension ClientStatus {
+    /// Whether updates can arrive in this status.
+    var delivers: Bool {
+        switch self {
+        case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: true
+        case .connecting, .connectedStreamSensing, .stalled, .disconnectedWillRetry, .disconnectedTryingRecovery,
+            .disconnected:
+            false
+        }
+    }
+}
+
+extension Problem {
+    /// Values did not arrive in time. The response has those that did.
+    fileprivate static func noValues(
+        _ values: CurrentValues,
+        _ status: ClientStatus?,
+        within seconds: Int,
+        at now: Moment
+    ) -> Problem {
+        let count = values.missingItems
+        let state =
+            if values.table.isSubscribed {
+                "The server has accepted the subscription, but has sent no values for \(count) of its items"
+            } else {
+                "The server has not answered the subscription; the session is \(status?.rawValue ?? "DISCONNECTED")"
+            }
+        var problem = Problem(.noValue, detail: "\(state), within \(seconds) s.")
+        problem.members = { json in
+            json.member("session", (status ?? .disconnected).rawValue)
+            json.member("subscribed", values.table.isSubscribed)
+            json.key("items")
+            json.raw(values.itemList(at: now))
+        }
+        return problem
+    }
+}

@@ -1,0 +1,42 @@
+internal import SessionCore
+
+/// How much of the snapshot of a subscription has arrived. It remembers the items that are complete, so that a large
+/// snapshot is examined once and not at each of its events.
+struct SnapshotProgress: Sendable {
+    private var next = 1
+
+    /// Whether every item has its snapshot.
+    ///
+    /// In COMMAND and DISTINCT mode an item is complete at the end of its snapshot, if the subscription requests one;
+    /// otherwise, and in the other modes, with its first update.
+    mutating func isComplete(_ table: ValueTable) -> Bool {
+        guard table.isSubscribed, let count = table.itemBound else {
+            next = 1
+            return false
+        }
+        while next <= count, table.isComplete(item: next) { next += 1 }
+        return next > count
+    }
+}
+
+extension ValueTable {
+    /// Whether the snapshot of an item has arrived.
+    fileprivate func isComplete(item: Int) -> Bool {
+        switch properties.mode {
+        case .merge, .raw: changedAt(item: item) != nil || snapshotEnded(item: item)
+        case .distinct, .command:
+            snapshotEnded(item: item) || (!expectsSnapshot && changedAt(item: item) != nil)
+        }
+    }
+
+    private var expectsSnapshot: Bool { properties.requestedSnapshot != nil && properties.requestedSnapshot != .no }
+
+    /// Whether every key of every item has its second-level values. True without a second level.
+    var hasSecondLevels: Bool {
+        guard properties.secondLevelFields != nil, let bound = itemBound, bound > 0 else { return true }
+        let first = properties.fields.names?.count ?? fieldCount ?? 0
+        return (1...bound).allSatisfy { item in
+            keys(item: item).allSatisfy { (row(item: item, key: $0)?.count ?? 0) > first }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// The forms of values that are read once.
+enum ValuesForm: String, Sendable, CaseIterable {
+    /// One JSON object.
+    case json
+    /// The bare value, or lines of values separated by tabs.
+    case text
+    /// Comma-separated values with a header line (RFC 4180).
+    case csv
+    /// One JSON object for each item, or for each row of a COMMAND item.
+    case ndjson
+
+    /// The media type of a response.
+    var mediaType: String {
+        switch self {
+        case .json: "application/json"
+        case .text: "text/plain; charset=utf-8"
+        case .csv: "text/csv; charset=utf-8; header=present"
+        case .ndjson: "application/x-ndjson"
+        }
+    }
+
+    private var offer: String { String(mediaType.prefix { $0 != ";" }) }
+
+    /// The form that a request names by `format`, else the one that its `Accept` prefers. Throws a 422 problem for an
+    /// unknown name, and a 406 problem if no form is acceptable.
+    static func chosen(by call: Call) throws(Problem) -> ValuesForm {
+        var reader = QueryReader(call.query)
+        let name = reader.word("format", of: allCases.map(\.rawValue))
+        try reader.finish()
+        if let named = name.flatMap(ValuesForm.init(rawValue:)) { return named }
+        let type = try AcceptHeader(call.header("Accept")).choose(allCases.map(\.offer))
+        return allCases.first { $0.offer == type } ?? .json
+    }
+}

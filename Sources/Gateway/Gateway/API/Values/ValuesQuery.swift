@@ -1,0 +1,58 @@
+internal import SessionCore
+
+/// A request that reads values once.
+struct ValuesQuery: Sendable {
+    /// The query parameters.
+    static let parameters = StreamQuery.join + ["format", "cursor"]
+    /// How long a request waits for values without `Prefer: wait`, in seconds.
+    static let usualWait = 5
+
+    /// The upstream.
+    let upstream: String
+    /// The subscription.
+    let properties: SubscriptionProperties
+    /// The form of the response.
+    let form: ValuesForm
+    /// The tag of the values that the caller has; the response waits for others. Nil: any values.
+    let cursor: String?
+    /// How long the request waits, in seconds.
+    let wait: Int
+    /// Whether the caller has asked for that wait.
+    let isWaitRequested: Bool
+
+    /// Reads a request.
+    init(_ call: Call, _ defaults: SourceDefaults) throws(Problem) {
+        form = try ValuesForm.chosen(by: call)
+        var reader = QueryReader(call.query)
+        cursor = reader.name("cursor")
+        try reader.finish()
+        guard
+            case .join(let upstream, let properties) = try StreamQuery.joined(
+                call.query.only(StreamQuery.join),
+                defaults
+            )
+        else { throw Problem(.invalidValue) }
+        (self.upstream, self.properties) = (upstream, properties)
+        let wait = PreferHeader(call.header("Prefer")).wait
+        self.wait = wait ?? Self.usualWait
+        isWaitRequested = wait != nil
+    }
+
+    /// The shared subscription as a source.
+    var selector: SourceSelector { .join(upstream: upstream, properties) }
+}
+
+extension Query {
+    /// The pairs with these names.
+    func only(_ names: [String]) -> Query { filtered { names.contains($0.name) } }
+
+    /// The query as text with its pairs in the order of their names, so that queries which mean the same are equal, and
+    /// with a last pair.
+    func canonical(adding name: String, _ value: String) -> String {
+        let sorted = pairs.enumerated().filter { $0.element.name != name }
+            .sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
+        return (sorted + [Pair(name: name, value: value)])
+            .map { "\(PercentDecoding.encode($0.name))=\(PercentDecoding.encode($0.value))" }
+            .joined(separator: "&")
+    }
+}

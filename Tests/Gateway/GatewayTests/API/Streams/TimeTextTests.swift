@@ -1,0 +1,23 @@
+import Foundation
+import Testing
+
+@testable import Gateway
+
+@Suite struct TimeTextTests {
+    private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    @Test(arguments: [
+        ("90", 90.0), ("90s", 90), ("1.5m", 90), ("2h", 7_200), ("1d", 86_400), ("0", 0),
+        ("2023-11-14T22:13:10Z", 10), ("2023-11-14T23:13:10+01:00", 10), ("2023-11-14T23:13:10 01:00", 10),
+        ("2023-11-14T22:13:19.500Z", 0.5), ("2023-11-14T22:13:30Z", 0),
+    ])
+    func durationsAndTimesAreRead(text: String, seconds: Double) throws {
+        let age = try #require(TimeText.age(text, now: now))
+        #expect(abs(age / .seconds(1) - seconds) < 0.001)
+    }
+
+    @Test(arguments: ["", "s", "-5", "5 m", "5w", "1e3", "yesterday", "2023-11-14", "1..5", "999999999999d"])
+    func otherTextsAreRefused(text: String) {
+        #expect(TimeText.age(text, now: now) == nil)
+    }
+}

@@ -1,0 +1,179 @@
+import JSONText
+import MicroHTTPD
+import SessionCore
+import SessionPool
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+/// `GET /v1/values`: the hub gets the events that a server would cause.
+@Suite struct CurrentValuesTests {
+    private let fixture = Fixture()
+    private static let quote = "/v1/values?items=a&fields=x,y"
+
+    /// The shared subscription that the last request has joined.
+    private var shared: String { fixture.services.pool.resources().last?.id.rawValue ?? "" }
+
+    private func publish(_ events: SubscriptionEvent...) {
+        for event in events { fixture.hub.take(.event(.subscription(event), .subscription(shared))) }
+    }
+
+    private static let layout = SubscriptionLayout(
+        itemNames: ["a"],
+        fieldNames: ["x", "y"],
+        fieldCount: 2,
+        keyPosition: nil,
+        commandPosition: nil
+    )
+
+    private func update(_ values: [String?]) -> SubscriptionEvent {
+        .update(
+            ItemUpdate(
+                layout: Self.layout,
+                itemPos: 1,
+                isSnapshot: true,
+                values: values,
+                changed: FieldSet(all: values.count)
+            )
+        )
+    }
+
+    private static let subscribed = SubscriptionEvent.subscribed(
+        itemCount: 1,
+        fieldCount: 2,
+        keyPosition: nil,
+        commandPosition: nil
+    )
+
+    /// Performs a request that has to wait; its response follows `meanwhile`.
+    private func awaited(
+        _ target: String,
+        _ headers: [String: String] = [:],
+        _ meanwhile: () -> Void
+    ) async -> Fixture.Outcome {
+        let (responses, source) = AsyncStream.makeStream(of: HTTPResponse.self)
+        let outcome = fixture.perform("GET", target, "", headers) { source.yield($0) }
+        guard outcome.isWaiting else { return outcome }
+        meanwhile()
+        for await response in responses { return Fixture.outcome(response) }
+        return outcome
+    }
+
+    @Test func valuesAreSentOnceTheSnapshotIsThere() async {
+        let response = await awaited(Self.quote) { publish(Self.subscribed, update(["1.5", nil])) }
+        #expect(response.status == 200)
+        let item = response.json["items"]?.array?.first
+        #expect(response.json["upstream"]?.string == "demo")
+        #expect(item?["item"]?.string == "a")
+        #expect(item?["fields"]?["x"]?.string == "1.5")
+        #expect(item?["fields"]?["y"]?.isNull == true)
+        #expect(item?["age"]?.number != nil)
+        #expect(response.text.hasSuffix("}\n"))
+    }
+
+    @Test func secondRequestIsAnsweredAtOnceFromTheSharedSubscription() async {
+        _ = await awaited(Self.quote) { publish(Self.subscribed, update(["1.5", "2"])) }
+        #expect(fixture.perform("GET", Self.quote).status == 200)
+        #expect(fixture.services.pool.resources().count == 1)
+    }
+
+    @Test(arguments: [
+        ("text/csv", nil, "item,x,y\r\na,1.5,\"b,c\"\r\n"), ("*/*", "csv", "item,x,y\r\na,1.5,\"b,c\"\r\n"),
+        ("text/plain", nil, "1.5\tb,c\n"), ("application/json", "text", "1.5\tb,c\n"),
+    ])
+    func formsFollowAcceptOrFormat(accept: String, format: String?, text: String) async {
+        _ = await awaited(Self.quote) { publish(Self.subscribed, update(["1.5", "b,c"])) }
+        let target = Self.quote + (format.map { "&format=\($0)" } ?? "")
+        #expect(fixture.perform("GET", target, "", ["Accept": accept]).text == text)
+    }
+
+    @Test func linesAreOneObjectForEachItem() async {
+        _ = await awaited(Self.quote) { publish(Self.subscribed, update(["1.5", "2"])) }
+        let response = fixture.perform("GET", Self.quote + "&format=ndjson")
+        #expect(response.headers["Content-Type"] == "application/x-ndjson")
+        #expect(response.text.hasPrefix(#"{"item":"a","itemPos":1,"fields":{"x":"1.5","y":"2"},"age":"#))
+        #expect(response.text.hasSuffix("}\n"))
+    }
+
+    @Test func onlyValueIsBareTextAndNullIsNoContent() async {
+        let target = "/v1/values?items=a&fields=x&format=text"
+        let none = await awaited(target) { publish(Self.subscribed, update([nil])) }
+        #expect(none.status == 204)
+        publish(update(["23.91"]))
+        #expect(fixture.perform("GET", target).text == "23.91")
+    }
+
+    @Test func refusalOfTheServerIs502() async {
+        let response = await awaited(Self.quote) { publish(.failed(code: 21, message: "Bad Item Group name")) }
+        #expect(response.status == 502)
+        #expect(response.json["upstream"]?["code"]?.number?.intValue == 21)
+    }
+
+    @Test func missingValuesAre504WithWhatIsKnown() {
+        let response = fixture.perform("GET", Self.quote, "", ["Prefer": "wait=0"])
+        #expect(response.status == 504)
+        #expect(response.code == "no-value")
+        #expect(response.json["subscribed"]?.bool == false)
+        #expect(response.json["items"]?.array?.count == 1)
+    }
+
+    @Test func subscriptionIsLeftAlsoAfterAFailure() {
+        _ = fixture.perform("GET", Self.quote, "", ["Prefer": "wait=0"])
+        // A second holder would prevent the end of the linger.
+        #expect(fixture.services.pool.figures(of: "demo").users == 0)
+    }
+
+    @Test func equalTagIsNotModifiedAndChangesEndALongPoll() async throws {
+        let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
+        let tag = try #require(first.headers["ETag"])
+        #expect(fixture.perform("GET", Self.quote, "", ["If-None-Match": tag]).status == 304)
+        let changed = await awaited(Self.quote, ["If-None-Match": tag, "Prefer": "wait=20"]) {
+            publish(update(["1", "3"]))
+        }
+        #expect(changed.status == 200)
+        #expect(changed.headers["ETag"] != tag)
+        #expect(changed.headers["Preference-Applied"] == "wait=20")
+    }
+
+    @Test func cursorWaitsForOtherValues() async throws {
+        let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
+        let link = try #require(first.headers["Link"])
+        let next = String(link.drop { $0 != "/" }.prefix { $0 != ">" })
+        #expect(next.hasPrefix("/v1/values?fields=x%2Cy&items=a&cursor="))
+        let changed = await awaited(next) { publish(update(["1", "3"])) }
+        #expect(changed.json["items"]?.array?.first?["fields"]?["y"]?.string == "3")
+    }
+
+    @Test func queriesThatMeanTheSameHaveOneNextURL() async {
+        let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
+        let other = fixture.perform("GET", "/v1/values?fields=x,y&items=a")
+        #expect(first.headers["Link"] == other.headers["Link"])
+    }
+
+    @Test func modesAreReadInAnyLetterCase() {
+        let response = fixture.perform("GET", "/v1/values?mode=distinct&items=a&fields=x", "", ["Prefer": "wait=0"])
+        #expect(response.status == 504)
+        #expect(fixture.services.pool.resources().last?.properties.mode == .distinct)
+    }
+
+    @Test func defaultUpstreamIsTheOnlyOneOrTheMarkedOne() {
+        let several = Fixture(upstreams: ["one", "two"])
+        #expect(several.perform("GET", Self.quote).pointers == ["upstream"])
+        let marked = Fixture(upstreams: ["one", "two"]) { $0.pool.upstreams[1].isDefault = true }
+        #expect(marked.perform("GET", Self.quote, "", ["Prefer": "wait=0"]).status == 504)
+        #expect(marked.services.pool.figures(of: "two").subscriptions == 1)
+    }
+
+    @Test func valuesArePublicOnlyWhereTheConfigurationPermits() async {
+        let cached = Fixture { $0.values.maxAge = 1 }
+        let response = cached.perform("GET", Self.quote, "", ["Prefer": "wait=0"])
+        #expect(response.headers["Cache-Control"] == "no-store")
+        let policy = CachePolicy(cached.services.configuration.values, for: Caller())
+        #expect(policy.header == "public, max-age=1, stale-while-revalidate=5")
+        var known = Caller()
+        known.identity = "key"
+        #expect(CachePolicy(cached.services.configuration.values, for: known).header == "no-cache")
+        #expect(CachePolicy(ValuesConfiguration(), for: Caller()).header == "no-cache")
+    }
+}
