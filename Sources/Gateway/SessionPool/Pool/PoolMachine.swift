@@ -104,7 +104,8 @@ package struct PoolMachine: ~Copyable {
         sessions[freshClient] = Session(key: key, closesAt: end)
         sessionOrder.append(freshClient)
         figures[key.upstream, default: PoolFigures()].sessions += 1
-        credits?.used(figures(of: key.upstream).used, of: key.upstream)
+        let used = figures(of: key.upstream).used
+        credits?.used(used, of: key.upstream)
         return (freshClient, [.openClient(freshClient, key)])
     }
 
