@@ -82,7 +82,7 @@ let gateway: [Target] = [
         in: "Gateway",
         ["Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
     ),
-    module("Changes", in: "Gateway", ["SessionCore", "JSONText"]),
+    module("Changes", in: "Gateway", ["SessionCore", "Primitives", "JSONText"]),
     module("EventHub", in: "Gateway", ["Changes", "SessionCore", "StreamIO", "Primitives", "JSONText", heapModule]),
     module("StreamIO", in: "Gateway", ["Primitives"]),
     module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),

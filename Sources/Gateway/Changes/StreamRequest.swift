@@ -1,3 +1,5 @@
+package import Primitives
+
 /// The format of the events of a stream.
 package enum EventFormat: Sendable, Hashable, CaseIterable {
     /// `text/event-stream`, by the rules of the WHATWG.

@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionPool
 
 /// `GET /v1/values`: reads the values of a subscription in one request, which joins the shared subscription, waits for
@@ -23,7 +24,7 @@ struct CurrentValuesResource: Sendable {
                 services: services,
                 call: call,
                 query: query,
-                topic: topic,
+                topic: SubscriptionID(topic),
                 joined: joined
             )
             return try reading.begin()

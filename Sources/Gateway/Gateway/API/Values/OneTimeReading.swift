@@ -1,3 +1,4 @@
+internal import Changes
 internal import EventHub
 internal import Primitives
 internal import SessionCore
@@ -10,7 +11,7 @@ final class OneTimeReading: Sendable {
     private let services: Services
     private let call: Call
     private let query: ValuesQuery
-    private let topic: String
+    private let topic: SubscriptionID
     private let joined: JoinedSubscription
     private let caching: CachePolicy
     /// The earliest response to a request with a cursor.
@@ -21,7 +22,7 @@ final class OneTimeReading: Sendable {
     private let hasChanged: Atomic<Bool>
 
     /// A request for the values of the subscription `topic`.
-    init(services: Services, call: Call, query: ValuesQuery, topic: String, joined: JoinedSubscription) {
+    init(services: Services, call: Call, query: ValuesQuery, topic: SubscriptionID, joined: JoinedSubscription) {
         (self.services, self.call, self.query, self.topic, self.joined) = (services, call, query, topic, joined)
         caching = CachePolicy(services.configuration.values, for: call.caller)
         earliest = query.cursor == nil ? nil : caching.interval.map { call.record.since + $0 }
@@ -93,7 +94,7 @@ final class OneTimeReading: Sendable {
     private func late() -> Response {
         if let refusal = refusal() { return refusal }
         guard let values = values() else {
-            return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic))
+            return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue))
         }
         if progress.withLock({ $0.isComplete(values.table) }), let response = response(with: values, isLate: true) {
             return response
@@ -149,7 +150,7 @@ final class OneTimeReading: Sendable {
 
     private func leave() {
         guard !hasLeft.exchange(true, ordering: .relaxed) else { return }
-        StreamOpener(services: services).leave(topic, joined, of: call.caller.identity)
+        StreamOpener(services: services).leave(topic.rawValue, joined, of: call.caller.identity)
     }
 }
 

@@ -1,3 +1,4 @@
+import Changes
 import JSONText
 import MicroHTTPD
 import SessionCore
@@ -16,7 +17,7 @@ import Testing
     private var shared: String { fixture.services.pool.resources().last?.id.rawValue ?? "" }
 
     private func publish(_ events: SubscriptionEvent...) {
-        for event in events { fixture.hub.take(.event(.subscription(event), .subscription(shared))) }
+        for event in events { fixture.hub.take(.subscription(SubscriptionID(shared), .event(event))) }
     }
 
     private static let layout = SubscriptionLayout(
