@@ -47,7 +47,7 @@ struct DemoCommand: AsyncParsableCommand {
         [
             ("upstreams.demo.serverAddress", "http://127.0.0.1:\(port == 0 ? 1 : port)"),
             ("upstreams.demo.adapterSet", "DEMO"),
-        ]
+        ] + DemoFeeds.settings
     }
 
     private static func service(

@@ -12,6 +12,8 @@ package struct AccessConfiguration: Sendable, Equatable {
 
     /// The modes that `auth` lists; nil: `auth` is not configured.
     package var configuredModes: Set<Mode>?
+    /// Whether some feeds are public: callers without credentials may then read them, and nothing else.
+    package var hasPublicFeeds = false
     /// The API keys.
     package var keys: [KeyConfiguration] = []
     /// Which tokens are accepted.

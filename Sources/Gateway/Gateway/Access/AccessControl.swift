@@ -183,7 +183,13 @@ extension AccessControl: Middleware {
             cookie: policy.configuration.cookie,
             takesTickets: operation.acceptsTickets
         )
-        guard let credential else { throw Challenge.missing() }
+        guard let credential else {
+            guard operation.authorization == .publicFeeds, policy.configuration.hasPublicFeeds else {
+                throw Challenge.missing()
+            }
+            call.caller = .anonymous
+            return nil
+        }
         let caller = try caller(showing: credential, policy, &call)
         if case .cookie = credential {
             try forgery.check(call.request, withCookie: true, opensStream: operation.acceptsTickets)
@@ -195,7 +201,7 @@ extension AccessControl: Middleware {
 
     private static func check(_ authorization: Operation.Authorization, of rights: Rights) throws(Problem) {
         switch authorization {
-        case .open, .authenticated: break
+        case .open, .authenticated, .publicFeeds: break
         case .right(let right), .rightOnAllUpstreams(let right):
             guard rights.operations.contains(right) else {
                 throw Challenge.insufficient(right, "The credentials do not have the right \(right.rawValue).")
@@ -278,4 +284,10 @@ package struct Caller: Sendable, Equatable {
         self.rights = rights
         self.expiry = expiry
     }
+
+    /// A caller without credentials where they are required, for data that needs none.
+    static let anonymous = Caller(rights: Rights(operations: [], upstreams: [], items: []))
+
+    /// Whether the caller has shown no credentials although they are required.
+    var isAnonymous: Bool { identity == nil && rights.operations.isEmpty }
 }

@@ -37,14 +37,20 @@ package struct ConfigurationReader {
         ]).scoped(to: "gateway")
         var configuration = GatewayConfiguration()
         let upstreamNames = admitted(names(under: ["upstreams"], variable: Self.upstreamNames), under: "upstreams")
+        let feedNames = admitted(names(under: ["feeds"], variable: Self.feedNames), under: "feeds")
         let keyNames = admitted(names(under: ["auth", "keys"], variable: Self.keyNames), under: "auth.keys")
         refuseUnknownKeys()
         for setting in Settings.all {
             let isNamed = setting.key.contains("*")
-            let chosen = setting.key.hasPrefix("auth.keys.") ? keyNames : upstreamNames
+            let chosen =
+                switch setting.key.split(separator: ".").first {
+                case "auth": keyNames
+                case "feeds": names(of: setting, in: feedNames)
+                default: upstreamNames
+                }
             let instances = isNamed ? chosen : [""]
             for name in instances {
-                let key = setting.key.replacingOccurrences(of: "*", with: name)
+                let key = Self.key(of: setting, named: name)
                 guard let value = value(of: setting, key: key, from: reader) else { continue }
                 do throws(SettingError) {
                     try setting.apply(&configuration, name, value)
@@ -56,12 +62,31 @@ package struct ConfigurationReader {
         for name in upstreamNames where !configuration.pool.upstreams.contains(where: { $0.name == name }) {
             note("upstreams.\(name).serverAddress", "is required")
         }
+        for name in feedNames where !configuration.feeds.contains(where: { $0.name == name }) {
+            note("feeds.\(name).fields", "must have at least one field")
+        }
         for name in keyNames where !configuration.access.keys.contains(where: { $0.name == name }) {
             note("auth.keys.\(name).hash", "is required")
         }
+        configuration.access.hasPublicFeeds = configuration.feeds.contains(where: \.isPublic)
         check(&configuration)
         guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
         return configuration
+    }
+
+    /// The names for a setting of feeds: those of the feeds, or of their fields with the feed before them.
+    private func names(of setting: Setting, in feeds: [String]) -> [String] {
+        guard setting.key.hasSuffix(".fields.*") else { return feeds }
+        return feeds.flatMap { feed in
+            names(under: ["feeds", feed[...], "fields"], variable: "", depth: 1).map { "\(feed).\($0)" }
+        }
+    }
+
+    /// The key of a setting with a name, or with several names separated by dots, in the places of its asterisks.
+    private static func key(of setting: Setting, named name: String) -> String {
+        guard setting.key.hasSuffix(".fields.*") else { return setting.key.replacingOccurrences(of: "*", with: name) }
+        let names = name.split(separator: ".", maxSplits: 1)
+        return "feeds.\(names[0]).fields.\(names.last ?? "")"
     }
 
     /// An environment variable that has the prefix of the settings and is not one of them.
@@ -74,10 +99,10 @@ package struct ConfigurationReader {
 
     /// The variables with the prefix `GATEWAY_` that have no effect.
     package var unknownVariables: [UnknownVariable] {
-        var known: Set<String> = [Self.upstreamNames, Self.keyNames, Self.tokenVariable]
+        var known: Set<String> = [Self.upstreamNames, Self.feedNames, Self.keyNames, Self.tokenVariable]
         for setting in Settings.all {
             for name in setting.key.contains("*") ? chosenNames(for: setting) : [""] {
-                let variable = Self.variable(for: setting.key.replacingOccurrences(of: "*", with: name))
+                let variable = Self.variable(for: Self.key(of: setting, named: name))
                 known.insert(variable)
                 if setting.isSecret { known.insert(variable + "_FILE") }
             }
@@ -103,14 +128,17 @@ package struct ConfigurationReader {
     /// The beginning of the names of variables.
     private static let prefix = "GATEWAY_"
     private static let upstreamNames = "GATEWAY_UPSTREAM_NAMES"
+    private static let feedNames = "GATEWAY_FEED_NAMES"
     private static let keyNames = "GATEWAY_AUTH_KEY_NAMES"
     /// The variable from which `watch` takes its credential.
     private static let tokenVariable = "GATEWAY_TOKEN"
 
     private func chosenNames(for setting: Setting) -> [String] {
-        setting.key.hasPrefix("auth.keys.")
-            ? names(under: ["auth", "keys"], variable: Self.keyNames)
-            : names(under: ["upstreams"], variable: Self.upstreamNames)
+        switch setting.key.split(separator: ".").first {
+        case "auth": names(under: ["auth", "keys"], variable: Self.keyNames)
+        case "feeds": names(of: setting, in: names(under: ["feeds"], variable: Self.feedNames))
+        default: names(under: ["upstreams"], variable: Self.upstreamNames)
+        }
     }
 
     private func values(_ pairs: [(key: String, value: String)]) -> [AbsoluteConfigKey: ConfigValue] {
@@ -138,12 +166,14 @@ package struct ConfigurationReader {
     }
 
     /// The names that the operator chose: from the keys with this beginning, and from a variable that lists them.
-    private func names(under start: [Substring], variable: String) -> [String] {
+    ///
+    /// - Parameter depth: The least number of parts of a key after `start`: 2 for groups, 1 for values.
+    private func names(under start: [Substring], variable: String, depth: Int = 2) -> [String] {
         var names: [String] = []
         let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key)
         for key in keys {
             let parts = key.split(separator: ".")
-            if parts.count > start.count + 1, parts.starts(with: start) { names.append(String(parts[start.count])) }
+            if parts.count >= start.count + depth, parts.starts(with: start) { names.append(String(parts[start.count])) }
         }
         for key in (file?.vacant ?? []).map(\.key) {
             let parts = key.split(separator: ".")
@@ -203,6 +233,7 @@ package struct ConfigurationReader {
         for upstream in configuration.pool.upstreams.filter(\.isDefault).dropFirst() {
             note("upstreams.\(upstream.name).default", "is true, as for another upstream: only one can be the default")
         }
+        for mistake in configuration.feedMistakes { note(mistake.key, mistake.rule) }
         for mistake in AccessCheck.mistakes(in: configuration.access) { note(mistake.key, mistake.rule) }
         for mistake in configuration.cluster.mistakes { note(mistake.key, mistake.rule) }
         if let rule = CertificateCheck.violation(of: configuration.http.certificate) {

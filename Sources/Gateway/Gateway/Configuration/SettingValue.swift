@@ -52,7 +52,7 @@ enum SettingValue {
         }
     }
 
-    /// The rule for the names of a cluster, of upstreams and of API keys.
+    /// The rule for the names of a cluster, of upstreams, feeds and API keys.
     static let nameRule = "1 to 64 letters, digits, dashes and underscores"
 
     /// Whether a text meets `nameRule`.

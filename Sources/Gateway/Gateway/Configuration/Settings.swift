@@ -3,7 +3,7 @@ internal import MicroHTTPD
 /// The table of all settings.
 package enum Settings {
     /// All settings, in the order of the documentation. The reader applies them in this order.
-    package static let all: [Setting] = http + tls + streams + pool + upstreams + access + cluster + operation
+    package static let all: [Setting] = http + tls + streams + pool + upstreams + feeds + access + cluster + operation
 
     private static let http: [Setting] = {
         let http = SettingGroup("http.", \.http, effect: .restart)

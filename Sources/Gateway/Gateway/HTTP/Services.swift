@@ -78,7 +78,13 @@ extension Services {
 extension Services {
     /// The permissions of the caller of a request.
     package func permissions(_ call: Call) -> Permissions {
-        Permissions(caller: call.caller, owners: access.owners, pool: pool, coordination: coordination)
+        Permissions(
+            caller: call.caller,
+            owners: access.owners,
+            pool: pool,
+            coordination: coordination,
+            feeds: VisibleFeeds(configuration)
+        )
     }
 
     /// The upstream of the path. Throws `unknownUpstream`.

@@ -49,7 +49,7 @@ import Testing
             let right: Right
             switch operation.authorization {
             case .right(let needed), .rightOnAllUpstreams(let needed): right = needed
-            case .open, .authenticated: continue
+            case .open, .authenticated, .publicFeeds: continue
             }
             let outcome = fixture.perform(operation.method.rawValue, target, as: "lsg_idle")
             #expect(outcome.status == 403, "\(operation.name)")

@@ -9,7 +9,7 @@ package enum StreamQuery {
     static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId", "since"]
     /// The further parameters of `GET /v1/stream`.
     static let join = [
-        "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter", "selector",
+        "feed", "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter", "selector",
         "requestedSnapshot", "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields",
         "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
     ]
@@ -136,7 +136,7 @@ package enum SourceSelector: Sendable, Equatable {
 enum SourceReader {
     /// The most sources of one list.
     private static let most = 10_000
-    private static let joinMembers = SubscriptionReader.members.union(["upstream"])
+    private static let joinMembers = SubscriptionReader.members.union(["feed", "upstream"])
 
     /// Reads a list of sources; nil if it is missing. With defaults, sources may join shared subscriptions.
     static func list(
@@ -171,9 +171,16 @@ enum SourceReader {
         others: Set<String> = []
     ) -> SourceSelector? {
         reader.allow(only: joinMembers.union(others))
+        guard let reader = expanded(reader, defaults) else { return nil }
         let upstream = upstream(reader, defaults)
         guard let properties = SubscriptionReader(reader).properties(), let upstream else { return nil }
         return .join(upstream: upstream, properties)
+    }
+
+    /// A reader of an object with the members that follow from the feed that it names; nil after an error.
+    static func expanded(_ reader: ObjectReader, _ defaults: SourceDefaults) -> ObjectReader? {
+        guard reader.has("feed") else { return reader }
+        return defaults.expanded(reader).map { ObjectReader($0, at: reader.path, reader.refusals) }
     }
 
     /// The upstream that an object names, or the default one.

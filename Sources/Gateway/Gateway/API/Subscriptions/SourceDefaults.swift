@@ -6,11 +6,14 @@ struct SourceDefaults: Sendable {
     let upstreams: [String]
     /// The upstream of sources that name none; nil: each source has to name one.
     let upstream: String?
+    /// The feeds that sources may name.
+    let feeds: [FeedConfiguration]
 
     /// The defaults of a configuration.
     init(_ configuration: GatewayConfiguration) {
         upstreams = configuration.pool.upstreams.map(\.name)
         upstream = configuration.pool.defaultUpstream?.name
+        feeds = configuration.feeds
     }
 
     /// The rule that a source without an upstream breaks where none is the default.

@@ -16,8 +16,12 @@ struct SubscriptionsResource: Sendable {
 
     /// `POST /v1/subscriptions`.
     func create(_ call: Call) throws -> OperationResult {
-        let reader = try RequestBody.reader(of: call)
-        reader.allow(only: SubscriptionReader.members.union(["upstream", "client", "active", "ttl"]))
+        let body = try RequestBody.reader(of: call)
+        body.allow(only: SubscriptionReader.members.union(["feed", "upstream", "client", "active", "ttl"]))
+        guard let reader = SourceReader.expanded(body, services.sourceDefaults) else {
+            try body.refusals.finish()
+            throw Problem(.invalidValue)
+        }
         let isActive = reader.bool("active") ?? true
         let properties = SubscriptionReader(reader).properties(isComplete: isActive)
         let lifetime = SubscriptionReader(reader).lifetime(upTo: services.pool.configuration.subscriptionIdle)

@@ -9,6 +9,8 @@ struct CurrentValues: Sendable {
     let table: ValueTable
     /// Whether they may be out of date, since the connection that brings them is interrupted.
     let isStale: Bool
+    /// The feed by which they are read, with the types of its fields; nil: none, and all values are text.
+    var feed: FeedForm?
 
     private var isCommand: Bool { table.properties.mode == .command }
     private var itemCount: Int { max(table.itemBound ?? 0, 0) }
@@ -17,6 +19,7 @@ struct CurrentValues: Sendable {
     /// The values in a form, with gaps for their ages; nil if the form has no content, because the only value is null.
     func encoded(as form: ValuesForm) -> EncodedTable? {
         switch form {
+        case .json where feed?.shape != nil: return part
         case .json: return json
         case .ndjson: return lines
         case .csv: return EncodedTable(bytes: ValueRows(csv: header, rows).bytes, gaps: [])
@@ -33,7 +36,7 @@ struct CurrentValues: Sendable {
     private var json: EncodedTable {
         var json = JSONBytes()
         json.beginObject()
-        json.member("upstream", upstream)
+        if let feed { json.member("feed", feed.feed.name) } else { json.member("upstream", upstream) }
         json.key("items")
         let gaps = writeItems(to: &json)
         json.endObject()
@@ -54,12 +57,13 @@ struct CurrentValues: Sendable {
     /// Writes the list of items without their ages; returns the places of the ages.
     private func writeItems(to json: inout JSONBytes) -> [EncodedTable.Gap] {
         var gaps: [EncodedTable.Gap] = []
-        let members = RowMembers(table)
+        let members = RowMembers(table, feed?.feed)
         json.beginArray()
         for item in items where json.bytes.count <= ValuesView.mostTableBytes {
             json.beginObject()
             members.writeName(item, to: &json)
             members.write(table.row(item: item), to: &json)
+            members.writeInvalid(table.row(item: item), to: &json)
             if isCommand {
                 json.key("keys")
                 json.beginObject()
@@ -79,7 +83,7 @@ struct CurrentValues: Sendable {
     private var lines: EncodedTable {
         var json = JSONBytes()
         var gaps: [EncodedTable.Gap] = []
-        let members = RowMembers(table)
+        let members = RowMembers(table, feed?.feed)
         for item in items {
             let keys = isCommand ? table.keys(item: item).map(Optional.some) : [nil]
             for key in keys where json.bytes.count <= ValuesView.mostTableBytes {
@@ -87,12 +91,45 @@ struct CurrentValues: Sendable {
                 members.writeName(item, to: &json)
                 if let key { json.member("key", key) }
                 members.write(row(item, key), to: &json)
+                members.writeInvalid(row(item, key), to: &json)
                 writeAge(of: item, to: &json, &gaps)
                 json.endObject()
                 json.newline()
             }
         }
         return EncodedTable(bytes: json.bytes, gaps: gaps)
+    }
+
+    /// The part of a feed that a short URL names: rows without further members.
+    private var part: EncodedTable {
+        var json = JSONBytes()
+        let members = RowMembers(table, feed?.feed)
+        switch feed?.shape {
+        case .value: members.writeValue(table.value(item: 1, field: 1), at: 0, to: &json)
+        case .key(let key):
+            if let row = table.row(item: 1, key: key) { members.writeFields(row, to: &json) } else { json.null() }
+        case .row: writeRows(of: 1, members, to: &json)
+        case .table, nil:
+            json.beginObject()
+            for item in items where json.bytes.count <= ValuesView.mostTableBytes {
+                json.key(members.name(item))
+                writeRows(of: item, members, to: &json)
+            }
+            json.endObject()
+        }
+        json.newline()
+        return EncodedTable(bytes: json.bytes, gaps: [])
+    }
+
+    /// Writes the row of an item, or its rows by key.
+    private func writeRows(of item: Int, _ members: RowMembers, to json: inout JSONBytes) {
+        guard isCommand else { return members.writeFields(table.row(item: item), to: &json) }
+        json.beginObject()
+        for key in table.keys(item: item) {
+            json.key(key)
+            members.writeFields(table.row(item: item, key: key), to: &json)
+        }
+        json.endObject()
     }
 
     private func writeAge(of item: Int, to json: inout JSONBytes, _ gaps: inout [EncodedTable.Gap]) {
@@ -133,13 +170,21 @@ struct CurrentValues: Sendable {
 /// Writes the members of rows; determines once what all rows have in common.
 private struct RowMembers {
     private let names: [String]
+    private let labels: [String]
     private let fieldKeys: JSONKeys
+    /// The types of the fields; empty: all values are text.
+    private let types: [FieldType]
 
-    init(_ table: ValueTable) {
+    init(_ table: ValueTable, _ feed: FeedConfiguration?) {
         names = table.properties.items.names ?? []
         let labels = FieldLabels(table.properties)
-        fieldKeys = JSONKeys((0..<max(0, table.fieldBound ?? 0)).map { labels.label($0 + 1) })
+        self.labels = (0..<max(0, table.fieldBound ?? 0)).map { labels.label($0 + 1) }
+        fieldKeys = JSONKeys(self.labels)
+        types = feed.map { feed in (table.properties.fields.names ?? []).map(feed.type) } ?? []
     }
+
+    /// The name of an item, or its position.
+    func name(_ item: Int) -> String { names.indices.contains(item - 1) ? names[item - 1] : "\(item)" }
 
     func writeName(_ item: Int, to json: inout JSONBytes) {
         json.member("item", names.indices.contains(item - 1) ? names[item - 1] : nil)
@@ -156,8 +201,25 @@ private struct RowMembers {
         json.beginObject()
         for index in 0..<max(fieldKeys.count, row?.count ?? 0) {
             if index < fieldKeys.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
-            json.string(row.flatMap { index < $0.count ? $0[index] : nil })
+            writeValue(row.flatMap { index < $0.count ? $0[index] : nil }, at: index, to: &json)
         }
         json.endObject()
+    }
+
+    /// Writes a value by its type; as text if it is not of its type.
+    func writeValue(_ value: String?, at index: Int, to json: inout JSONBytes) {
+        guard types.indices.contains(index), let value, let typed = TypedValue.json(value, as: types[index]) else {
+            return json.string(value)
+        }
+        json.raw(typed)
+    }
+
+    /// Writes the names of the fields whose values are not of their types; nothing if all of them are.
+    func writeInvalid(_ row: [String?]?, to json: inout JSONBytes) {
+        guard let row, !types.isEmpty else { return }
+        let invalid = row.indices.filter { index in
+            types.indices.contains(index) && row[index].map { TypedValue.json($0, as: types[index]) == nil } ?? false
+        }
+        if !invalid.isEmpty { json.member("invalid", Optional(invalid.map { labels[$0] })) }
     }
 }

@@ -114,7 +114,12 @@ final class OneTimeReading: Sendable {
 
     private func values() -> CurrentValues? {
         services.hub.snapshot(of: topic).map {
-            CurrentValues(upstream: query.upstream, table: $0.table, isStale: !($0.status?.delivers ?? false))
+            CurrentValues(
+                upstream: query.upstream,
+                table: $0.table,
+                isStale: !($0.status?.delivers ?? false),
+                feed: query.feed
+            )
         }
     }
 

@@ -20,19 +20,34 @@ struct ValuesQuery: Sendable {
     /// Whether the caller has asked for that wait.
     let isWaitRequested: Bool
 
+    /// How values are written that are read by a feed; nil: as text.
+    let feed: FeedForm?
+
     /// Reads a request.
     init(_ call: Call, _ defaults: SourceDefaults) throws(Problem) {
-        form = try ValuesForm.chosen(by: call)
-        var reader = QueryReader(call.query)
-        cursor = reader.name("cursor")
-        try reader.finish()
         guard
             case .join(let upstream, let properties) = try StreamQuery.joined(
                 call.query.only(StreamQuery.join),
                 defaults
             )
         else { throw Problem(.invalidValue) }
-        (self.upstream, self.properties) = (upstream, properties)
+        let name = call.query.values("feed").first
+        let feed = name.flatMap { name in defaults.feeds.first { $0.name == name } }
+        try self.init(call, upstream: upstream, properties, feed.map { FeedForm(feed: $0) })
+    }
+
+    /// A request for the values of a subscription. Its query has the form and the cursor.
+    init(
+        _ call: Call,
+        upstream: String,
+        _ properties: SubscriptionProperties,
+        _ feed: FeedForm?
+    ) throws(Problem) {
+        (self.upstream, self.properties, self.feed) = (upstream, properties, feed)
+        form = try ValuesForm.chosen(by: call)
+        var reader = QueryReader(call.query)
+        cursor = reader.name("cursor")
+        try reader.finish()
         let wait = PreferHeader(call.header("Prefer")).wait
         self.wait = wait ?? Self.usualWait
         isWaitRequested = wait != nil

@@ -21,6 +21,8 @@ package struct Permissions: Sendable {
     let pool: SessionPool
     /// Other gateways may have further resources.
     let coordination: any Coordination
+    /// The configured feeds.
+    var feeds = VisibleFeeds(GatewayConfiguration())
 
     private var rights: Rights { caller.rights }
 
@@ -94,6 +96,7 @@ package struct Permissions: Sendable {
     package func check(_ selector: SourceSelector) throws {
         switch selector {
         case .join(let upstream, let properties):
+            if feeds.makePublic(properties, of: upstream) { return }
             try check(.subscribe)
             try check(upstream: upstream)
             try check(properties)
@@ -116,6 +119,7 @@ package struct Permissions: Sendable {
 
     /// Refuses a caller without a right.
     func check(_ right: Right) throws(Problem) {
+        if caller.isAnonymous { throw Challenge.missing() }
         guard rights.operations.contains(right) else {
             throw Challenge.insufficient(right, "The credentials do not have the right \(right.rawValue).")
         }

@@ -79,6 +79,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case upstreamNotAllowed = "upstream-not-allowed"
     case notFound = "not-found"
     case unknownUpstream = "unknown-upstream"
+    case unknownFeed = "unknown-feed"
     case unknownClient = "unknown-client"
     case unknownSubscription = "unknown-subscription"
     case unknownStream = "unknown-stream"
@@ -113,8 +114,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .malformed: 400
         case .unauthorized: 401
         case .forbidden, .upstreamNotAllowed: 403
-        case .notFound, .unknownUpstream, .unknownClient, .unknownSubscription, .unknownStream, .unknownItem,
-            .unknownField:
+        case .notFound, .unknownUpstream, .unknownFeed, .unknownClient, .unknownSubscription, .unknownStream,
+            .unknownItem, .unknownField:
             404
         case .methodNotAllowed: 405
         case .notAcceptable: 406
@@ -141,6 +142,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .upstreamNotAllowed: "This server address is not allowed"
         case .notFound: "There is no such resource"
         case .unknownUpstream: "There is no such upstream"
+        case .unknownFeed: "There is no such feed"
         case .unknownClient: "There is no such client"
         case .unknownSubscription: "There is no such subscription"
         case .unknownStream: "There is no such stream"

@@ -15,6 +15,8 @@ package final class Operation: Sendable {
         case open
         /// Valid credentials. The handler checks the rights, which depend on the request.
         case authenticated
+        /// Valid credentials, or none for data of public feeds. The handler checks the rights.
+        case publicFeeds
         /// A right.
         case right(Right)
         /// A right on all upstreams: the response has data of each upstream.

@@ -13,7 +13,7 @@ enum OperationTable {
     /// The table over the services.
     static func operations(_ services: Services) -> [Operation] {
         upstreams(services) + clients(services) + clientParts(services) + subscriptions(services) + values(services)
-            + streams(services) + pages(services)
+            + feeds(services) + streams(services) + pages(services)
     }
 
     private static func upstreams(_ services: Services) -> [Operation] {
@@ -218,7 +218,7 @@ enum OperationTable {
                 .get,
                 "/v1/values",
                 "readValues",
-                subscribe,
+                .publicFeeds,
                 [200, 204, 304, 404, 502, 504],
                 query: ValuesQuery.parameters,
                 mediaTypes: .negotiated,
@@ -233,6 +233,30 @@ enum OperationTable {
         ]
     }
 
+    private static func feeds(_ services: Services) -> [Operation] {
+        let feeds = FeedsResource(services: services)
+        func values(_ path: String, _ name: String, _ handler: @escaping Operation.Handler) -> Operation {
+            Operation(
+                .get,
+                "/feeds/{feed}" + path,
+                name,
+                .publicFeeds,
+                [200, 204, 304, 404, 502, 504],
+                query: FeedsResource.parameters,
+                mediaTypes: .negotiated,
+                tickets: true,
+                handler
+            )
+        }
+        return [
+            Operation(.get, "/v1/feeds", "listFeeds", .publicFeeds, [200], query: paging, feeds.list),
+            Operation(.get, "/v1/feeds/{feed}", "getFeed", .publicFeeds, [200, 304, 404], feeds.get),
+            values("", "readFeed", feeds.all),
+            values("/{item}", "readFeedItem", feeds.item),
+            values("/{item}/{field}", "readFeedValue", feeds.field),
+        ]
+    }
+
     private static func streams(_ services: Services) -> [Operation] {
         let (root, one) = ("/v1/streams", "/v1/streams/{id}")
         let streams = StreamsResource(services: services)
@@ -244,7 +268,7 @@ enum OperationTable {
                 .get,
                 "/v1/stream",
                 "stream",
-                .authenticated,
+                .publicFeeds,
                 [200, 404],
                 query: opening,
                 mediaTypes: .negotiated,

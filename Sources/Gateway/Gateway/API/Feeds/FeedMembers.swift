@@ -1,0 +1,69 @@
+internal import JSONText
+internal import SessionCore
+
+extension SourceDefaults {
+    /// The members of a source that names a feed, with those that follow from the feed; nil after an error.
+    func expanded(_ reader: ObjectReader) -> JSONObject? {
+        guard let name = reader.name("feed") else { return nil }
+        guard let feed = feeds.first(where: { $0.name == name }) else {
+            reader.refusals.refuse(reader.path + ["feed"], as: .unknownFeed, "There is no feed \"\(name)\".")
+            return nil
+        }
+        for member in Self.determined where reader.has(member) {
+            reader.refuse(member, "The feed determines it.")
+        }
+        var object = reader.object
+        object["feed"] = nil
+        object["mode"] = .string(feed.mode.rawValue)
+        if let upstream = feed.upstream { object["upstream"] = .string(upstream) }
+        if let adapter = feed.dataAdapter { object["dataAdapter"] = .string(adapter) }
+        if let selector = feed.selector { object["selector"] = .string(selector) }
+        if object["requestedSnapshot"] == nil, let snapshot = feed.snapshot {
+            object["requestedSnapshot"] = .string(snapshot.text)
+        }
+        if object["requestedMaxFrequency"] == nil, let frequency = feed.maxFrequency {
+            object["requestedMaxFrequency"] = .string(frequency.text)
+        }
+        if object["fields"] == nil { object["fields"] = .array(feed.fieldNames.map { .string($0) }) }
+        if object["items"] == nil, let items = feed.itemNames { object["items"] = .array(items.map { .string($0) }) }
+        checkNames(object, of: feed, reader)
+        return object
+    }
+
+    /// The members that a feed determines.
+    private static let determined = [
+        "upstream", "dataAdapter", "mode", "selector", "itemGroup", "fieldSchema", "commandSecondLevelFields",
+        "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
+    ]
+
+    private func checkNames(_ object: JSONObject, of feed: FeedConfiguration, _ reader: ObjectReader) {
+        let items = object["items"]?.array?.compactMap(\.string) ?? []
+        if let item = items.first(where: { !feed.has(item: $0) }) {
+            reader.refusals.refuse(reader.path + ["items"], as: .unknownItem, "The feed has no item \"\(item)\".")
+        }
+        let fields = object["fields"]?.array?.compactMap(\.string) ?? []
+        if let field = fields.first(where: { feed.field($0) == nil }) {
+            reader.refusals.refuse(reader.path + ["fields"], as: .unknownField, "The feed has no field \"\(field)\".")
+        }
+    }
+}
+
+extension RequestedSnapshot {
+    fileprivate var text: String {
+        switch self {
+        case .yes: "yes"
+        case .no: "no"
+        case .length(let length): "\(length)"
+        }
+    }
+}
+
+extension RequestedMaxFrequency {
+    fileprivate var text: String {
+        switch self {
+        case .limited(let limit): "\(limit)"
+        case .unlimited: "unlimited"
+        case .unfiltered: "unfiltered"
+        }
+    }
+}

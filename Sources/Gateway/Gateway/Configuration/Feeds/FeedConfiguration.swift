@@ -1,0 +1,125 @@
+package import SessionCore
+
+/// A feed: a name for data of an upstream, with the properties that its subscriptions have, its items and its fields.
+package struct FeedConfiguration: Sendable, Equatable {
+    /// The name that requests use.
+    package let name: String
+    /// A short name for people; nil: none.
+    package var title: String?
+    /// What the data is; nil: none.
+    package var description: String?
+    /// The upstream; nil: the default one.
+    package var upstream: String?
+    /// The data adapter; nil: the server's default.
+    package var dataAdapter: String?
+    /// The mode. Default MERGE.
+    package var mode = SubscriptionMode.merge
+    /// The selector; nil: none.
+    package var selector: String?
+    /// The items; empty: any.
+    package var items: [FeedItem] = []
+    /// The fields in their order.
+    package var fields: [FeedField] = []
+    /// The requested snapshot; nil: the default of the mode.
+    package var snapshot: RequestedSnapshot?
+    /// The requested frequency; nil: none.
+    package var maxFrequency: RequestedMaxFrequency?
+    /// Whether callers need no credentials for it.
+    package var isPublic = false
+
+    /// A feed of any items without fields.
+    package init(name: String) { self.name = name }
+
+    /// The names of all items; nil for a feed of any items.
+    package var itemNames: [String]? { items.isEmpty ? nil : items.flatMap(\.names) }
+
+    /// The names of all fields.
+    package var fieldNames: [String] { fields.map(\.name) }
+
+    /// Whether the feed has an item.
+    package func has(item: String) -> Bool { items.isEmpty || items.contains { $0.names.contains(item) } }
+
+    /// The field of a name; nil if there is none.
+    package func field(_ name: String) -> FeedField? { fields.first { $0.name == name } }
+
+    /// The type of the field of a name; fields that the feed does not describe are strings.
+    package func type(of field: String) -> FieldType { self.field(field)?.type ?? .string }
+}
+
+/// Items of a feed.
+package struct FeedItem: Sendable, Equatable {
+    /// The most items that one pattern stands for.
+    package static let most = 10_000
+
+    /// The item, or a pattern with a range of numbers, such as `item{1…30}`.
+    package let pattern: String
+    /// What the items are; nil: not described.
+    package let description: String?
+    /// The names that the pattern stands for.
+    package let names: [String]
+
+    /// Reads `PATTERN` or `PATTERN=DESCRIPTION`; nil for a range that is empty or has more than `most` numbers, and for
+    /// a name that is no item.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "=", maxSplits: 1).map { String($0.trimmed) }
+        guard let pattern = parts.first, let names = Self.expanded(pattern) else { return nil }
+        self.pattern = pattern
+        self.names = names
+        description = parts.count > 1 ? parts[1] : nil
+    }
+
+    private static func expanded(_ pattern: String) -> [String]? {
+        guard let open = pattern.firstIndex(of: "{"), let close = pattern[open...].firstIndex(of: "}") else {
+            return NameRule.item.admits(pattern) ? [pattern] : nil
+        }
+        let inner = pattern[pattern.index(after: open)..<close].replacing("...", with: "…").replacing("..", with: "…")
+        let bounds = inner.split(separator: "…", omittingEmptySubsequences: false).map { Int($0) }
+        guard bounds.count == 2, let first = bounds[0], let last = bounds[1], first >= 0, last >= first,
+            last - first < most
+        else { return nil }
+        let (start, end) = (pattern[..<open], pattern[close...].dropFirst())
+        let names = (first...last).map { "\(start)\($0)\(end)" }
+        return names.allSatisfy(NameRule.item.admits) ? names : nil
+    }
+}
+
+/// A field of a feed.
+package struct FeedField: Sendable, Equatable {
+    /// The name.
+    package let name: String
+    /// The type of its values.
+    package let type: FieldType
+    /// The unit of its values; nil: none.
+    package let unit: String?
+    /// What the values are; nil: not described.
+    package let description: String?
+
+    /// Reads `TYPE`, `TYPE UNIT`, and either with `, DESCRIPTION`; nil for an unknown type.
+    package init?(_ name: String, _ text: String) {
+        let parts = text.split(separator: ",", maxSplits: 1).map { String($0.trimmed) }
+        let words = (parts.first ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+        guard let type = words.first.flatMap(FieldType.init(rawValue:)) else { return nil }
+        self.name = name
+        self.type = type
+        unit = words.count > 1 ? words[1] : nil
+        description = parts.count > 1 && !parts[1].isEmpty ? parts[1] : nil
+    }
+}
+
+/// The type of the values of a field.
+package enum FieldType: String, Sendable, CaseIterable {
+    /// Text.
+    case string
+    /// A decimal number.
+    case number
+    /// A whole number.
+    case integer
+    /// `true` or `false`; the server may also send 1 or 0.
+    case boolean
+    /// Milliseconds since 1970.
+    case timestampMilliseconds = "timestamp-ms"
+    /// Seconds since 1970.
+    case timestampSeconds = "timestamp-s"
+    /// A JSON value.
+    case json
+}

@@ -1,0 +1,150 @@
+internal import SessionCore
+
+extension Settings {
+    /// The settings of each feed; `*` is its name. In `feeds.*.fields.*` the second `*` is the name of a field.
+    static let feeds: [Setting] = {
+        let feed = SettingGroup<FeedConfiguration>(prefix: "feeds.*.") { _ in
+            FeedConfiguration(name: "")
+        } change: { all, name, change throws(SettingError) in
+            try change(&all.feeds[all.indexOfFeed(name)])
+        }
+        return descriptions(feed) + subscriptions(feed) + contents(feed)
+    }()
+
+    private typealias FeedGroup = SettingGroup<FeedConfiguration>
+
+    private static func descriptions(_ feed: FeedGroup) -> [Setting] {
+        [
+            feed.text("title", "text", \.title, "The name of the feed for people."),
+            feed.text("description", "text", \.description, "What the data of the feed is."),
+        ]
+    }
+
+    private static func subscriptions(_ feed: FeedGroup) -> [Setting] {
+        [
+            feed.text("upstream", "a name", \.upstream, default: "the default upstream", "The upstream of the feed."),
+            feed.text("dataAdapter", "a name", \.dataAdapter, default: "the server's DEFAULT", "The data adapter."),
+            feed.setting("mode", .choice(SubscriptionMode.allCases.map(\.rawValue)), "The mode of subscriptions.") {
+                $0.mode.rawValue
+            } apply: { feed, text throws(SettingError) in
+                feed.mode = try SettingValue.choice(text)
+            },
+            feed.text("selector", "a name", \.selector, "The selector of subscriptions."),
+            feed.setting("snapshot", .text("yes, no, or a length in DISTINCT mode"), "The requested snapshot.") { _ in
+                "yes, except in RAW mode"
+            } apply: { feed, text throws(SettingError) in
+                guard let snapshot = LimitText.snapshot.read(.string(text)) else {
+                    throw SettingError(rule: "must be yes, no or a number of updates")
+                }
+                feed.snapshot = snapshot
+            },
+            feed.setting("maxFrequency", .number("updates a second, unlimited"), "The requested frequency.") { _ in
+                "none"
+            } apply: { feed, text throws(SettingError) in
+                guard let frequency = LimitText.frequency.read(.string(text)) else {
+                    throw SettingError(rule: "must be a number of updates a second, unlimited or unfiltered")
+                }
+                feed.maxFrequency = frequency
+            },
+        ]
+    }
+
+    private static func contents(_ feed: FeedGroup) -> [Setting] {
+        [
+            feed.setting(
+                "items",
+                .list(of: "NAME, NAME=DESCRIPTION or a pattern such as item{1…30}"),
+                "The items of the feed; none: any item."
+            ) {
+                SettingValue.text($0.items.map(\.pattern))
+            } apply: { feed, text throws(SettingError) in
+                feed.items = []
+                for element in SettingValue.list(text) {
+                    guard let item = FeedItem(element) else {
+                        throw SettingError(
+                            rule: "\"\(element)\" must be an item, or a pattern of at most \(FeedItem.most) items"
+                        )
+                    }
+                    feed.items.append(item)
+                }
+            },
+            Setting(
+                "feeds.*.fields.*",
+                .text("TYPE, TYPE UNIT, each with a description after a comma"),
+                effect: .reload,
+                "A field of the feed; the types are \(FieldType.allCases.map(\.rawValue).joined(separator: ", ")).",
+                text: { _ in "none" },
+                apply: { all, name, text throws(SettingError) in
+                    let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+                    guard let field = FeedField(parts.last ?? "", text) else {
+                        let types = FieldType.allCases.map(\.rawValue).joined(separator: ", ")
+                        throw SettingError(rule: "must begin with one of \(types)")
+                    }
+                    all.feeds[all.indexOfFeed(parts[0])].fields.append(field)
+                }
+            ),
+            feed.flag("public", \.isPublic, "Whether callers need no credentials for the feed."),
+        ]
+    }
+}
+
+extension GatewayConfiguration {
+    /// The index of the feed of a name, which is added if it is new.
+    fileprivate mutating func indexOfFeed(_ name: String) -> Int {
+        if let index = feeds.firstIndex(where: { $0.name == name }) { return index }
+        feeds.append(FeedConfiguration(name: name))
+        return feeds.count - 1
+    }
+
+    /// The mistakes in the feeds, each with its key.
+    var feedMistakes: [(key: String, rule: String)] {
+        feeds.flatMap { feed -> [(key: String, rule: String)] in
+            let key = "feeds.\(feed.name)"
+            var mistakes: [(key: String, rule: String)] = []
+            if let upstream = feed.upstream {
+                if !pool.upstreams.contains(where: { $0.name == upstream }) {
+                    mistakes.append((key + ".upstream", "names no configured upstream"))
+                }
+            } else if pool.defaultUpstream == nil {
+                mistakes.append((key + ".upstream", "is required, because no upstream is the default"))
+            }
+            if feed.fields.isEmpty { mistakes.append((key + ".fields", "must have at least one field")) }
+            for conflict in ModeConflict.all(in: feed.properties(items: feed.itemNames ?? [], fields: feed.fieldNames)) {
+                mistakes.append((key + ".\(conflict.settingName)", conflict.rule))
+            }
+            return mistakes
+        }
+    }
+}
+
+extension ModeConflict {
+    /// The member of a feed that has the property.
+    fileprivate var settingName: String {
+        switch property {
+        case "requestedSnapshot": "snapshot"
+        case "requestedMaxFrequency": "maxFrequency"
+        default: property
+        }
+    }
+}
+
+extension FeedConfiguration {
+    /// The properties of a subscription to some items and fields of the feed.
+    func properties(items: [String], fields: [String]) -> SubscriptionProperties {
+        var properties = SubscriptionProperties(mode: mode, items: .list(items), fields: .list(fields))
+        properties.dataAdapter = dataAdapter
+        properties.selector = selector
+        if let snapshot { properties.requestedSnapshot = snapshot }
+        properties.requestedMaxFrequency = maxFrequency
+        return properties
+    }
+
+    /// Whether a subscription has no data beyond that of the feed.
+    func covers(_ properties: SubscriptionProperties) -> Bool {
+        guard properties.mode == mode, properties.dataAdapter == dataAdapter, properties.selector == selector,
+            properties.secondLevelFields == nil, case .list(let items) = properties.items,
+            case .list(let fields) = properties.fields
+        else { return false }
+        return items.allSatisfy(has) && fields.allSatisfy { field($0) != nil }
+    }
+}

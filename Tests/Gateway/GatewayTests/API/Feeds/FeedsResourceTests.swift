@@ -1,0 +1,150 @@
+import Changes
+import JSONText
+import MicroHTTPD
+import SessionCore
+import SessionPool
+import Testing
+
+@testable import Gateway
+
+@Suite struct FeedsResourceTests {
+    private static func feeds(_ configuration: inout GatewayConfiguration) {
+        var quotes = FeedConfiguration(name: "quotes")
+        quotes.title = "Quotes"
+        quotes.items = [FeedItem("item{1…2}")].compactMap { $0 }
+        quotes.fields = [FeedField("name", "string"), FeedField("price", "number EUR, Last price")].compactMap { $0 }
+        var any = FeedConfiguration(name: "any")
+        any.mode = .command
+        any.fields = [FeedField("key", "string"), FeedField("command", "string"), FeedField("qty", "integer")]
+            .compactMap { $0 }
+        configuration.feeds = [quotes, any]
+    }
+
+    private let fixture = Fixture(configure: Self.feeds)
+
+    private func publish(_ events: [SubscriptionEvent]) {
+        let shared = fixture.services.pool.resources().last?.id.rawValue ?? ""
+        for event in events { fixture.hub.take(.subscription(SubscriptionID(shared), .event(event))) }
+    }
+
+    /// The response to a request after events of its subscription.
+    private func response(_ target: String, _ events: [SubscriptionEvent]) async -> Fixture.Outcome {
+        let (responses, source) = AsyncStream.makeStream(of: HTTPResponse.self)
+        let outcome = fixture.perform("GET", target) { source.yield($0) }
+        guard outcome.isWaiting else { return outcome }
+        publish(events)
+        for await response in responses { return Fixture.outcome(response) }
+        return outcome
+    }
+
+    private func quote(_ item: Int, of count: Int, _ values: [String?], fields: [String] = ["name", "price"])
+        -> SubscriptionEvent
+    {
+        let items = (1...count).map { "item\($0)" }
+        let layout = SubscriptionLayout(itemNames: items, fieldNames: fields, fieldCount: fields.count)
+        return .update(
+            ItemUpdate(
+                layout: layout,
+                itemPos: item,
+                isSnapshot: true,
+                values: values,
+                changed: FieldSet(all: values.count)
+            )
+        )
+    }
+
+    private func subscribed(items: Int, fields: Int) -> SubscriptionEvent {
+        .subscribed(itemCount: items, fieldCount: fields, keyPosition: nil, commandPosition: nil)
+    }
+
+    @Test func rowsHaveTheTypesOfTheFeed() async {
+        let events = [subscribed(items: 1, fields: 2), quote(1, of: 1, ["Alder & Pike", "23.910"])]
+        let row = await response("/feeds/quotes/item1", events)
+        #expect(row.text == #"{"name":"Alder & Pike","price":23.910}"# + "\n")
+    }
+
+    @Test func oneValueIsBare() async {
+        let events = [subscribed(items: 1, fields: 1), quote(1, of: 1, ["23.91"], fields: ["price"])]
+        #expect(await response("/feeds/quotes/item1/price", events).text == "23.91\n")
+        #expect(fixture.perform("GET", "/feeds/quotes/item1/price", "", ["Accept": "text/plain"]).text == "23.91")
+    }
+
+    @Test func allItemsAreAnObjectOfRows() async {
+        let events = [
+            subscribed(items: 2, fields: 2), quote(1, of: 2, ["a", "1"]), quote(2, of: 2, [nil, "x"]),
+        ]
+        let table = await response("/feeds/quotes", events)
+        #expect(table.text == #"{"item1":{"name":"a","price":1},"item2":{"name":null,"price":"x"}}"# + "\n")
+    }
+
+    @Test func valuesOfAnotherTypeAreToldAndGivenAsText() async {
+        let events = [subscribed(items: 1, fields: 2), quote(1, of: 1, ["a", "n/a"])]
+        let values = await response("/v1/values?feed=quotes&items=item1", events)
+        let item = values.json["items"]?.array?.first
+        #expect(values.json["feed"]?.string == "quotes")
+        #expect(item?["fields"]?["price"]?.string == "n/a")
+        #expect(item?["invalid"]?.array?.compactMap(\.string) == ["price"])
+    }
+
+    @Test func feedSharesTheSubscriptionThatOthersSpellOut() async {
+        let events = [subscribed(items: 1, fields: 2), quote(1, of: 1, ["a", "1"])]
+        _ = await response("/feeds/quotes/item1", events)
+        #expect(fixture.perform("GET", "/v1/values?items=item1&fields=name,price").status == 200)
+        #expect(fixture.services.pool.resources().count == 1)
+    }
+
+    @Test func rowsOfACommandItemAreFoundByTheirKeys() async {
+        let names = ["key", "command", "qty"]
+        let layout = SubscriptionLayout(
+            itemNames: ["p"],
+            fieldNames: names,
+            fieldCount: 3,
+            keyPosition: 1,
+            commandPosition: 2
+        )
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: 1,
+            isSnapshot: true,
+            values: ["k", "ADD", "7"],
+            changed: FieldSet(all: 3)
+        )
+        let events = [
+            SubscriptionEvent.subscribed(itemCount: 1, fieldCount: 3, keyPosition: 1, commandPosition: 2),
+            .update(update), .endOfSnapshot(itemPos: 1),
+        ]
+        let rows = await response("/feeds/any/p", events)
+        #expect(rows.json["k"]?["qty"]?.number?.intValue == 7)
+        #expect(fixture.perform("GET", "/feeds/any/p/k").json["qty"]?.number?.intValue == 7)
+        #expect(fixture.perform("GET", "/feeds/any/p/none").text == "null\n")
+    }
+
+    @Test(arguments: [
+        ("/feeds/none", "unknown-feed"), ("/v1/feeds/none", "unknown-feed"), ("/feeds/quotes/item3", "unknown-item"),
+        ("/feeds/quotes/item1/none", "unknown-field"), ("/feeds/any", "unknown-item"),
+        ("/v1/values?feed=none", "unknown-feed"), ("/v1/values?feed=quotes&items=item9", "unknown-item"),
+        ("/v1/values?feed=quotes&fields=none", "unknown-field"), ("/v1/values?feed=quotes&mode=RAW", "invalid-value"),
+    ])
+    func unknownPartsAreRefused(target: String, code: String) {
+        #expect(fixture.perform("GET", target).code == code)
+    }
+
+    @Test func shortURLsAreStreamsForEventSources() {
+        let stream = fixture.perform("GET", "/feeds/quotes/item1", "", ["Accept": "text/event-stream"])
+        #expect(stream.isStream)
+        #expect(fixture.perform("GET", "/v1/stream?feed=quotes").isStream)
+        #expect(fixture.perform("POST", "/v1/streams", #"{"feed":"quotes","fields":["price"]}"#).status == 201)
+        let posted = fixture.perform("POST", "/v1/subscriptions", #"{"feed":"quotes","active":false}"#)
+        #expect(posted.json["items"]?.array?.compactMap(\.string) == ["item1", "item2"])
+    }
+
+    @Test func feedDescribesItself() {
+        let list = fixture.perform("GET", "/v1/feeds").json["feeds"]?.array ?? []
+        #expect(list.compactMap { $0["name"]?.string } == ["quotes", "any"])
+        let feed = fixture.perform("GET", "/v1/feeds/quotes").json
+        #expect(feed["upstream"]?.string == "demo")
+        #expect(feed["items"]?.array?.first?["pattern"]?.string == "item{1…2}")
+        #expect(feed["fields"]?.array?.last?["unit"]?.string == "EUR")
+        #expect(feed["schema"]?["properties"]?["price"]?["type"]?.array?.first?.string == "number")
+    }
+}

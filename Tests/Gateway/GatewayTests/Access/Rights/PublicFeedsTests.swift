@@ -1,0 +1,53 @@
+import JSONText
+import MicroHTTPD
+import SessionCore
+import SessionPool
+import Testing
+
+@testable import Gateway
+
+@Suite struct PublicFeedsTests {
+    private func fixture() async throws -> AccessFixture {
+        var access = AccessFixture.keys()
+        access.hasPublicFeeds = true
+        let fixture = try await AccessFixture(access)
+        var configuration = fixture.services.configuration
+        for isPublic in [true, false] {
+            var feed = FeedConfiguration(name: isPublic ? "open" : "closed")
+            feed.isPublic = isPublic
+            feed.upstream = configuration.pool.upstreams.first?.name
+            feed.items = [FeedItem(isPublic ? "a" : "b")].compactMap { $0 }
+            feed.fields = [FeedField("x", "string")].compactMap { $0 }
+            configuration.feeds.append(feed)
+        }
+        fixture.services.current.replace(by: configuration)
+        return fixture
+    }
+
+    @Test func publicFeedNeedsNoCredentials() async throws {
+        let fixture = try await fixture()
+        let feeds = fixture.perform("GET", "/v1/feeds").json["feeds"]?.array ?? []
+        #expect(feeds.compactMap { $0["name"]?.string } == ["open"])
+        let upstream = fixture.services.configuration.feeds[0].upstream ?? ""
+        let target = "/v1/values?upstream=\(upstream)&fields=x&items="
+        // Values do not arrive without a server, but the request is admitted.
+        #expect(fixture.wait0("/v1/values?feed=open").status == 504)
+        #expect(fixture.wait0(target + "a").status == 504)
+        for closed in ["/v1/values?feed=closed", target + "b", target + "a,b", "/v1/stream?feed=closed"] {
+            #expect(fixture.wait0(closed).status == 401, "\(closed)")
+        }
+        #expect(fixture.perform("GET", "/feeds/closed").status == 404)
+        #expect(fixture.perform("GET", "/v1/subscriptions").status == 401)
+    }
+
+    @Test func wrongCredentialsAreRefusedForPublicFeedsToo() async throws {
+        #expect(try await fixture().perform("GET", "/v1/feeds", as: "lsg_wrong").status == 401)
+    }
+}
+
+extension AccessFixture {
+    /// The response to a GET that does not wait.
+    fileprivate func wait0(_ target: String) -> Fixture.Outcome {
+        perform("GET", target, "", [HTTPField("Prefer", "wait=0")])
+    }
+}

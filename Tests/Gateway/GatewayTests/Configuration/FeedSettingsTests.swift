@@ -1,0 +1,63 @@
+import SessionCore
+import Testing
+
+@testable import Gateway
+
+@Suite struct FeedSettingsTests {
+    private func read(_ text: String) throws -> GatewayConfiguration {
+        let file = try ConfigurationFile(path: "gateway.yaml", text: text)
+        var reader = ConfigurationReader(file: file, readFile: { _ in nil })
+        return try reader.read()
+    }
+
+    private static let upstream = "upstreams:\n  demo: { serverAddress: 'http://127.0.0.1:1' }\n"
+
+    @Test func feedIsReadWithItsFieldsInOrder() throws {
+        let configuration = try read(
+            Self.upstream + """
+                feeds:
+                  quotes:
+                    title: Quotes
+                    items: ['item{1…3}', 'index=The index']
+                    fields:
+                      stock_name: string
+                      last_price: number EUR, The price of the last trade
+                    snapshot: 'no'
+                    maxFrequency: 2.5
+                    public: true
+                """
+        )
+        let feed = try #require(configuration.feeds.first)
+        #expect(feed.itemNames == ["item1", "item2", "item3", "index"])
+        #expect(feed.items.last?.description == "The index")
+        #expect(feed.fieldNames == ["stock_name", "last_price"])
+        #expect(feed.field("last_price")?.unit == "EUR")
+        #expect(feed.field("last_price")?.description == "The price of the last trade")
+        #expect(feed.snapshot == .no)
+        #expect(feed.maxFrequency == .limited(2.5))
+        #expect(configuration.access.hasPublicFeeds)
+    }
+
+    @Test(arguments: [
+        ("fields: { a: text }", "feeds.f.fields.a: must begin with one of"),
+        ("fields: { a: string }\n    items: 'i{3…1}'", "feeds.f.items: \"i{3…1}\" must be an item"),
+        ("fields: { a: string }\n    upstream: nothing", "feeds.f.upstream: names no configured upstream"),
+        ("title: Empty", "feeds.f.fields: must have at least one field"),
+        ("fields: { a: string }\n    mode: COMMAND", "feeds.f.fields: COMMAND mode needs the fields key and command."),
+        ("fields: { a: string }\n    colour: red", "feeds.f.colour: is not a key of the configuration"),
+    ])
+    func mistakesAreNamedWithTheirKeys(member: String, mistake: String) {
+        #expect {
+            try read(Self.upstream + "feeds:\n  f:\n    \(member)\n")
+        } throws: { "\($0)".contains(mistake) }
+    }
+
+    @Test func onlyOneUpstreamCanBeTheDefault() {
+        let text = """
+            upstreams:
+              a: { serverAddress: 'http://127.0.0.1:1', default: true }
+              b: { serverAddress: 'http://127.0.0.1:1', default: true }
+            """
+        #expect { try read(text) } throws: { "\($0)".contains("upstreams.b.default: is true, as for another upstream") }
+    }
+}
