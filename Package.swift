@@ -65,9 +65,9 @@ let client: [Target] = [
     module(
         "TLCPTransports",
         in: "Client",
-        ["TLCP", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL, crypto]
+        ["TLCP", "Primitives", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL, crypto]
     ),
-    module("TLCP", in: "Client", ["JSONText"]),
+    module("TLCP", in: "Client", ["JSONText", "Primitives"]),
     module("SessionCore", in: "Client", ["TLCP", "JSONText", "Primitives", dequeModule]),
     module(
         "LightstreamerClient",
@@ -135,8 +135,8 @@ let programs: [Target] = [
     .executableTarget(
         name: "GatewayCLI",
         dependencies: [
-            "Gateway", "GatewayCluster", "DemoServer", "LightstreamerClient", "SessionCore", "JSONText", logging,
-            nioCore, nioSSL, asyncHTTPClient,
+            "Gateway", "GatewayCluster", "DemoServer", "LightstreamerClient", "SessionCore", "SessionPool", "JSONText",
+            logging, nioCore, nioSSL, asyncHTTPClient,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
@@ -158,7 +158,7 @@ let allTests: [Target] = [
     tests(
         "TLCPTransportsTests",
         in: "Client",
-        ["TLCPTransports", "TLCP", nioCore, nioPosix, nioEmbedded, nioSSL, crypto]
+        ["TLCPTransports", "TLCP", "Primitives", nioCore, nioPosix, nioEmbedded, nioSSL, crypto]
     ),
     tests(
         "LightstreamerClientTests",

@@ -24,6 +24,9 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: "The form of the table: markdown, or json-schema for editors.")
     var format = Format.markdown
 
+    @Flag(help: "Also connect to each upstream, and subscribe to each feed once; the exit status is 1 if one does not respond.")
+    var connect = false
+
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
@@ -35,5 +38,6 @@ struct CheckCommand: AsyncParsableCommand {
         for warning in options.warnings(about: configuration) { StandardError.write("warning: \(warning)\n") }
         let count = configuration.pool.upstreams.count
         StandardOutput.write("ok: \(count) upstream\(count == 1 ? "" : "s")\n")
+        if connect, await !ConnectionCheck(configuration: configuration).run() { throw ExitCode.failure }
     }
 }

@@ -72,6 +72,31 @@ internal import Testing
         #expect(output.contains("flags: colour: is not a key of the configuration"))
     }
 
+    @Test func checkConnectsToUpstreamsAndSubscribesToFeeds() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let server = try await process.demoAddresses().demoServer
+        let folder = try ProcessFolder()
+        let file = try folder.write(
+            "gateway.yaml",
+            """
+            upstreams:
+              demo: { serverAddress: "\(server)", adapterSet: DEMO, default: true }
+              gone: { serverAddress: "http://127.0.0.1:1" }
+            feeds:
+              quotes: { items: "item{1…3}", fields: { last_price: number } }
+              wrong: { items: nothing, fields: { last_price: number } }
+            """
+        )
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        let (status, output) = try await run(binary, ["check", "--connect", "--config", file])
+        #expect(status == 1)
+        #expect(output.contains("upstream demo: CONNECTED:"), "\(output)")
+        #expect(output.contains("feed quotes: subscribed"), "\(output)")
+        #expect(output.contains("feed wrong: The server refused the subscription with code 21"), "\(output)")
+        #expect(output.contains("upstream gone: Nothing accepts connections at http://127.0.0.1:1."), "\(output)")
+        await process.stop()
+    }
+
     @Test func healthWithoutAGatewayFails() async throws {
         let (status, _) = try await run(
             GatewayProcess.binary("lightstreamer-gateway"),

@@ -67,6 +67,9 @@ public final class LightstreamerClient: Sendable {
     /// last event.
     public var status: ClientStatus { core.state.withLock { $0.status } }
 
+    /// Why the last connection failed, or would fail if it ended now; nil before the first one.
+    package var lastFailure: FailureKind? { core.state.withLock { $0.lastFailure } }
+
     /// The edition of the class reference that the client was configured with.
     public var edition: ClientConfiguration.Edition { core.configuration.edition }
 

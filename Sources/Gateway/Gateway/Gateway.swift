@@ -62,7 +62,13 @@ package final class Gateway: Sendable {
         let sink = HubSink(publisher: coordination.publisher, owners: access.owners)
         var client = ClientConfiguration()
         client.logger = logger
-        pool = SessionPool(configuration: configuration.pool, sink: sink, clientConfiguration: client, logger: logger)
+        pool = SessionPool(
+            configuration: configuration.pool,
+            sink: sink,
+            clientConfiguration: client,
+            logger: logger,
+            observeConnection: ConnectionLog(logger: logger).observe
+        )
         let (events, isAlone) = (hub, configuration.cluster.engine == .none)
         // The readers of a subscription may be on other members of a cluster, which are not asked.
         pool.readers { !isAlone || events.isRead(subscription: $0) }

@@ -179,7 +179,8 @@ extension SessionPool {
                 sink: sink,
                 metrics: upstreamMetrics,
                 clock: clock,
-                refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) }
+                refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) },
+                observeConnection: observeConnection
             )
         } catch {
             throw .invalidValue(property: error.property ?? "upstream", rule: error.rule)

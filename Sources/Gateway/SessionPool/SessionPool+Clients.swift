@@ -137,7 +137,8 @@ extension SessionPool {
             core: core,
             sink: sink,
             metrics: upstreamMetrics,
-            clock: clock
+            clock: clock,
+            observeConnection: observeConnection
         )
         let limit = configuration.maxDedicatedClients
         try state.withLock { state throws(PoolError) in

@@ -40,16 +40,19 @@ package final class SessionPool: Sendable {
     private let nextExpiry = Mutex(Moment.zero)
     /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
+    let observeConnection: ConnectionObserver?
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
-    /// A pool that passes its events to a sink.
+    /// A pool that passes its events to a sink, and reports failures and successes of connections to an observer.
     package init(
         configuration: PoolConfiguration,
         sink: any PoolSink,
         clientConfiguration: ClientConfiguration = ClientConfiguration(),
         logger: Logger,
-        clock: @escaping @Sendable () -> Moment = Moment.monotonic
+        clock: @escaping @Sendable () -> Moment = Moment.monotonic,
+        observeConnection: ConnectionObserver? = nil
     ) {
+        self.observeConnection = observeConnection
         present = Mutex(configuration)
         self.sink = sink
         self.clientConfiguration = clientConfiguration

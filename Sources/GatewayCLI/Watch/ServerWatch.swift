@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Gateway
 internal import JSONText
 internal import LightstreamerClient
 
@@ -56,7 +57,8 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
     func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
         _ = output.show(.status(status.rawValue))
         if once, status == .disconnectedWillRetry {
-            ends.continuation.yield(WatchFailure("Cannot connect to \(address)."))
+            let sentence = client.lastFailure.map { TroubleText.sentence($0, address: address, settings: nil) }
+            ends.continuation.yield(WatchFailure(sentence ?? "Cannot connect to \(address)."))
         }
     }
 

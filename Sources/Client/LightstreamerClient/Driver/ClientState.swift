@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import TLCP
 
 /// The state that the getters of a client read. Setters and the driver write it, always before the event.
 struct ClientState {
@@ -35,10 +36,24 @@ struct ClientState {
     var nextToken: UInt64 = 1
     var isShutDown = false
     var counters = ClientCounters()
+    /// The failure of the last connection; a timeout while no other end of it is known.
+    var lastFailure: FailureKind?
 
     init(options: ConnectionOptionValues) {
         self.options = options
         requestedOptions = options
+    }
+
+    /// A connection is being opened: unless it ends with a failure of its own, its failure is that it gets no response.
+    mutating func noteOpening() { lastFailure = .timeout }
+
+    /// A connection has ended.
+    mutating func noteEnd(_ end: TransportEnd) {
+        switch end {
+        case .completed: lastFailure = .closed
+        case .failed(_, let kind): lastFailure = kind
+        case .identityRejected: lastFailure = .certificatePin
+        }
     }
 
     /// A number that was not used before.

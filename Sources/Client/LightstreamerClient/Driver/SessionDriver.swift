@@ -145,6 +145,7 @@ final class SessionDriver {
             transport.handled(batch.byteCount)
         case .closed(let end):
             transports[connection] = nil
+            core.state.withLock { $0.noteEnd(end) }
             logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])
             perform(machine.transportClosed(connection, end, at: context))
         }
@@ -194,6 +195,7 @@ final class SessionDriver {
                 "port": "\(network.port)",
             ]
         )
+        core.state.withLock { $0.noteOpening() }
         transports[connection] = connector.open(network) { mailbox.put(.transport(connection, $0)) }
     }
 

@@ -13,7 +13,7 @@ extension SessionMachine {
             } else {
                 controlEnded(isComplete: true, at: context)
             }
-        case .failed(let reason):
+        case .failed(let reason, _):
             if isStream {
                 connectionFailed(.broken, reason: reason, at: context)
             } else {

@@ -1,3 +1,5 @@
+package import Primitives
+
 /// What a connection of a session is for.
 package enum TransportKind: Sendable, Hashable {
     /// A WebSocket, kept open until the client closes it.
@@ -15,7 +17,7 @@ package enum TransportEnd: Sendable, Equatable {
     /// HTTP: the response is complete. WebSocket: the peer closed the connection.
     case completed
     /// It could not be opened, failed, or was answered by an HTTP status outside 200…299.
-    case failed(reason: String)
+    case failed(reason: String, kind: FailureKind = .other)
     /// The server's public key matches none of the pins; no retry can help.
     case identityRejected(reason: String)
 }

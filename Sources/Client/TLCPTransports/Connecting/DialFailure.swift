@@ -1,6 +1,8 @@
+internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import Primitives
 internal import TLCP
 
 /// The reason for which a connection failed.
@@ -27,10 +29,57 @@ enum DialFailure: Error {
         switch error {
         case DialFailure.pinMismatch:
             .identityRejected(reason: "the server's public key matches none of the certificate pins")
-        case let failure as DialFailure: .failed(reason: failure.reason)
-        case let error as NIOConnectionError: .failed(reason: "cannot connect to \(error.host), port \(error.port)")
-        case let error as NIOSSLError: .failed(reason: "TLS: \(error)")
-        default: .failed(reason: "\(error)")
+        case let failure as DialFailure: .failed(reason: failure.reason, kind: failure.kind)
+        case let error as NIOConnectionError:
+            .failed(reason: "cannot connect to \(error.host), port \(error.port)", kind: kind(of: error))
+        case is NameLookup.Failure: .failed(reason: "the host name is unknown", kind: .nameNotFound)
+        case let error as IOError: .failed(reason: "the connection failed", kind: kind(of: error))
+        case ChannelError.connectTimeout: .failed(reason: "timeout: connect", kind: .timeout)
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            .failed(reason: "the TLS handshake failed", kind: tlsKind(of: "\(error)"))
+        default: .failed(reason: "the connection failed")
+        }
+    }
+
+    /// The end of a connection by the status of an HTTP response.
+    static func end(httpStatus status: Int) -> TransportEnd {
+        .failed(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status))
+    }
+
+    private static func kind(of error: NIOConnectionError) -> FailureKind {
+        guard let failure = error.connectionErrors.last?.error else { return .nameNotFound }
+        if let system = failure as? IOError { return kind(of: system) }
+        if case ChannelError.connectTimeout = failure { return .timeout }
+        return .unreachable
+    }
+
+    private static func kind(of error: IOError) -> FailureKind {
+        switch error.errnoCode {
+        case ECONNREFUSED: .refused
+        case ETIMEDOUT: .timeout
+        case ECONNRESET, EPIPE: .closed
+        case EHOSTUNREACH, ENETUNREACH: .unreachable
+        default: .other
+        }
+    }
+
+    /// The kind of an error of the TLS library, whose text alone has the reason.
+    private static func tlsKind(of text: String) -> FailureKind {
+        if text.contains("failedToValidateHostname") { return .certificateName }
+        if text.contains("CERTIFICATE_VERIFY_FAILED") { return .certificate }
+        if text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST") { return .plainText }
+        return .tls
+    }
+
+    private var kind: FailureKind {
+        switch self {
+        case .pinMismatch: .certificatePin
+        case .proxyRefused, .proxyChallenge: .proxy
+        case .timeout: .timeout
+        case .closedEarly: .closed
+        case .badAnswer: .notLightstreamer
+        case .cancelled: .unauthorized
+        case .shutDown: .other
         }
     }
 

@@ -118,7 +118,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
         if let challenge = HTTPChallenge(head, request, shared), failures < Dialer.maxFailures {
             return answer(challenge, handler)
         }
-        fail(handler, .failed(reason: "HTTP status \(head.status.code)"))
+        fail(handler, DialFailure.end(httpStatus: Int(head.status.code)))
     }
 
     func received(_ buffer: ByteBuffer) {
@@ -179,7 +179,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
             if isAnswered {
                 dial()
             } else {
-                finish(.failed(reason: "HTTP status \(challenge.status)"))
+                finish(DialFailure.end(httpStatus: Int(challenge.status)))
             }
         }
     }

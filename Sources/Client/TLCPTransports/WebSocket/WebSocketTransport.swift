@@ -129,7 +129,8 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
     private func refused(_ head: HTTPResponseHead, _ channel: any Channel) {
         channel.close(promise: nil)
         guard let challenge = HTTPChallenge(head, request, shared), failures < Dialer.maxFailures else {
-            return fail(DialFailure.badAnswer("HTTP status \(head.status.code)"))
+            if case .dialing(let channel?) = state { channel.close(promise: nil) }
+            return ended(DialFailure.end(httpStatus: Int(head.status.code)))
         }
         state = .waiting
         let attempt = failures
@@ -139,7 +140,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
             if isAnswered {
                 start()
             } else {
-                ended(.failed(reason: "HTTP status \(challenge.status)"))
+                ended(DialFailure.end(httpStatus: Int(challenge.status)))
             }
         }
     }

@@ -15,6 +15,8 @@ package final class PooledClient: Sendable {
         var reconnectDelay = PooledClient.shortestReconnectDelay
         var reconnectAt: Moment?
         var legacy = LegacyDerivation(status: .disconnected)
+        var trouble: ConnectionTrouble?
+        var wasConnected = false
     }
 
     /// The pause before a pooled client reconnects after its server refused or closed the session; doubled up to the
@@ -44,6 +46,7 @@ package final class PooledClient: Sendable {
     private let clock: @Sendable () -> Moment
     /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
     private let refused: @Sendable (PooledClient, UpstreamRefusal) -> Void
+    private let observeConnection: ConnectionObserver?
     private let state: Mutex<State>
 
     init(
@@ -56,9 +59,11 @@ package final class PooledClient: Sendable {
         sink: any PoolSink,
         metrics: UpstreamMetrics,
         clock: @escaping @Sendable () -> Moment,
-        refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void = { _, _ in }
+        refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void = { _, _ in },
+        observeConnection: ConnectionObserver? = nil
     ) {
         self.refused = refused
+        self.observeConnection = observeConnection
         self.id = id
         self.upstream = upstream
         self.isDedicated = isDedicated
@@ -81,6 +86,12 @@ package final class PooledClient: Sendable {
     package var situation: ClientSituation {
         ClientSituation(status: core.status, lastServerError: state.withLock { $0.lastServerError })
     }
+
+    /// Why the client is not connected; nil while it is, and before its first failure.
+    package var trouble: ConnectionTrouble? { state.withLock { $0.trouble } }
+
+    /// The time of the clock that the moments of `trouble` belong to.
+    package var now: Moment { clock() }
 
     /// The totals of the client.
     package var counters: ClientCounters { core.counters }
@@ -180,13 +191,49 @@ extension PooledClient: ClientObserver {
         }
     }
 
+    /// Notes a failure or a success, and reports it if it is another one than the last.
+    private func note(_ status: ClientStatus) {
+        switch status {
+        case .disconnectedWillRetry, .disconnectedTryingRecovery:
+            note(core.lastFailure ?? .other, nil, next: clock() + .seconds(core.connectionOptions.retryDelay))
+        case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: noteSuccess()
+        case .connecting, .connectedStreamSensing, .stalled, .disconnected: break
+        }
+    }
+
+    private func note(_ kind: FailureKind, _ refusal: UpstreamRefusal?, next: Moment?) {
+        var trouble = ConnectionTrouble(kind: kind, refusal: refusal, since: clock())
+        trouble.nextAttempt = next
+        let (present, isNew) = state.withLock { [trouble] state in
+            let present = trouble.following(state.trouble)
+            let isNew = !present.hasSameReason(as: state.trouble)
+            state.trouble = present
+            state.wasConnected = false
+            return (present, isNew)
+        }
+        if isNew { observeConnection?(self, .failed(present)) }
+    }
+
+    private func noteSuccess() {
+        let (trouble, isNew) = state.withLock { state in
+            defer {
+                state.trouble = nil
+                state.wasConnected = true
+            }
+            return (state.trouble, !state.wasConnected)
+        }
+        if isNew { observeConnection?(self, .connected(after: trouble)) }
+    }
+
     private func changed(_ status: ClientStatus) {
+        note(status)
         planReconnect(after: status)
         report([.status(status)] + state.withLock { $0.legacy.events(forStatus: status) })
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
     private func received(_ refusal: UpstreamRefusal) {
+        note(.serverError, refusal, next: nil)
         state.withLock { $0.lastServerError = refusal }
         metrics.serverError(refusal.code, on: self)
         report([.serverError(code: refusal.code, message: refusal.message)])

@@ -82,7 +82,7 @@ internal import Testing
         try await ScriptedServer.run(script: script) { server in
             let credentials = HTTPCredentials(user: "mia", password: "wrong", host: host)
             let connector = try SocketConnector(.forTests { $0.credentials = credentials })
-            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401"))
+            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401", kind: .unauthorized))
             await connector.shutDown()
         }
         record.finish()
@@ -116,7 +116,7 @@ internal import Testing
         }
         try await ScriptedServer.run(script: script) { server in
             let connector = try SocketConnector(.forTests())
-            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401"))
+            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401", kind: .unauthorized))
             await connector.shutDown()
         }
     }
@@ -137,7 +137,7 @@ internal import Testing
                     }
                 }
             )
-            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401"))
+            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401", kind: .unauthorized))
             await connector.shutDown()
         }
         asked.finish()
@@ -194,7 +194,7 @@ internal import Testing
             let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
             let connector = try SocketConnector(.forTests { $0.proxy = proxy })
             let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()
-            #expect(end == .failed(reason: "the proxy answered with HTTP status 403"))
+            #expect(end == .failed(reason: "the proxy answered with HTTP status 403", kind: .proxy))
             await connector.shutDown()
         }
     }

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import TLCP
 internal import Testing
 
@@ -47,8 +48,11 @@ internal import Testing
         }
     }
 
-    @Test(arguments: ["404 Not Found", "503 Service Unavailable", "302 Found"])
-    func statusOutsideTheTwoHundredsIsAFailure(status: String) async throws {
+    @Test(arguments: [
+        ("404 Not Found", FailureKind.notFound), ("503 Service Unavailable", .httpStatus), ("302 Found", .httpStatus),
+        ("403 Forbidden", .unauthorized),
+    ])
+    func statusOutsideTheTwoHundredsIsAFailure(status: String, kind: FailureKind) async throws {
         let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
             _ = try await peer.request()
             try await peer.respond(status, headers: "Location: http://127.0.0.1:1/\r\n", body: "no\r\n")
@@ -57,7 +61,7 @@ internal import Testing
             let connector = try SocketConnector(.forTests())
             let (lines, end) = await Opened(connector, .to(server.port)).rest()
             #expect(lines.isEmpty)
-            #expect(end == .failed(reason: "HTTP status \(status.prefix(3))"))
+            #expect(end == .failed(reason: "HTTP status \(status.prefix(3))", kind: kind))
             await connector.shutDown()
         }
     }
@@ -80,7 +84,7 @@ internal import Testing
         let port = try await ScriptedServer.run(script: { _, _ in }) { $0.port }
         let connector = try SocketConnector(.forTests())
         let (_, end) = await Opened(connector, .to(port)).rest()
-        #expect(end == .failed(reason: "cannot connect to 127.0.0.1, port \(port)"))
+        #expect(end == .failed(reason: "cannot connect to 127.0.0.1, port \(port)", kind: .refused))
         await connector.shutDown()
     }
 
@@ -117,7 +121,7 @@ internal import Testing
             let third = await Opened(connector, .to(server.port, kind, body: "c")).rest()
             #expect(first.lines == ["REQOK,1"])
             #expect(second.lines.isEmpty)
-            #expect(second.end == .failed(reason: "closed early: connection"))
+            #expect(second.end == .failed(reason: "closed early: connection", kind: .closed))
             #expect(third.lines == ["REQOK,2"])
             await connector.shutDown()
             record.finish()

@@ -27,6 +27,7 @@ enum ClientView {
         json.member("subscriptions", Optional(subscriptions))
         json.key("lastServerError")
         json.write(situation.lastServerError)
+        json.lastFailure(of: client)
         json.key("counters")
         json.beginObject()
         json.member("sessions", counters.sessions)

@@ -69,6 +69,7 @@ struct HealthResource: Sendable {
         json.member("sessions", clients.count)
         json.member("connected", statuses.count { $0.isConnected })
         json.member("statuses", Optional(statuses.map(\.rawValue)))
+        json.lastFailure(of: clients.last { $0.trouble != nil })
         json.endObject()
     }
 }

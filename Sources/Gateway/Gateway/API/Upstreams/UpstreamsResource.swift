@@ -90,6 +90,7 @@ struct UpstreamsResource: Sendable {
         json.member("subscriptions", upstream.maxSubscriptions)
         json.member("items", upstream.maxItems)
         json.endObject()
+        json.lastFailure(of: services.pool.clients().last { $0.upstream == upstream.name && $0.trouble != nil })
         let limit = services.pool.configuration.sessionLimit
         json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
         json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)

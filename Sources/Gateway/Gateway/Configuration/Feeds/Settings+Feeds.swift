@@ -139,6 +139,11 @@ extension FeedConfiguration {
         return properties
     }
 
+    /// The properties of a subscription to the first item; nil for a feed of any items.
+    package var probe: SubscriptionProperties? {
+        itemNames?.first.map { properties(items: [$0], fields: fieldNames) }
+    }
+
     /// Whether a subscription has no data beyond that of the feed.
     func covers(_ properties: SubscriptionProperties) -> Bool {
         guard properties.mode == mode, properties.dataAdapter == dataAdapter, properties.selector == selector,

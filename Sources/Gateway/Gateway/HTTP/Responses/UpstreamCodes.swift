@@ -11,23 +11,31 @@ package enum UpstreamCodes {
     }
 
     /// The meaning of a code, as a sentence; nil for an unknown code. Codes of Metadata Adapters are 0 or negative.
-    package static func meaning(of code: Int, kind: Kind) -> String? {
-        if let meaning = meanings[kind.rawValue]?[code <= 0 ? "0" : "\(code)"] { return meaning }
+    package static func meaning(of code: Int, kind: Kind) -> String? { text(of: code, kind, in: meanings) }
+
+    /// What to do about a code, as a sentence; nil for an unknown code.
+    package static func cure(of code: Int, kind: Kind) -> String? { text(of: code, kind, in: cures) }
+
+    private static func text(of code: Int, _ kind: Kind, in texts: [String: [String: String]]) -> String? {
+        if let text = texts[kind.rawValue]?[code <= 0 ? "0" : "\(code)"] { return text }
         // The codes from 30 to 39 that have no meaning of their own share that of 30.
-        return kind == .session && (30...39).contains(code) ? meanings[kind.rawValue]?["30"] : nil
+        return kind == .session && (30...39).contains(code) ? texts[kind.rawValue]?["30"] : nil
     }
 
-    private static let meanings: [String: [String: String]] = {
+    private static let meanings = texts("meaning")
+    private static let cures = texts("cure")
+
+    private static func texts(_ member: String) -> [String: [String: String]] {
         guard let file = EmbeddedFiles.shared["codes.json"],
             let root = try? JSONValue(parsing: Array(file.bytes.bytes)).object
         else { return [:] }
-        var meanings: [String: [String: String]] = [:]
+        var texts: [String: [String: String]] = [:]
         for kind in root {
             for entry in kind.value.array ?? [] {
-                guard let code = entry["code"]?.string, let meaning = entry["meaning"]?.string else { continue }
-                meanings[kind.name, default: [:]][code] = meaning
+                guard let code = entry["code"]?.string, let text = entry[member]?.string else { continue }
+                texts[kind.name, default: [:]][code] = text
             }
         }
-        return meanings
-    }()
+        return texts
+    }
 }

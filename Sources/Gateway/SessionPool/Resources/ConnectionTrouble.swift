@@ -1,0 +1,40 @@
+package import SessionCore
+
+/// Why a client has no connection, or lost it.
+package struct ConnectionTrouble: Sendable, Equatable {
+    /// The kind of the failure.
+    package let kind: FailureKind
+    /// The error of the server, with `serverError`; nil with other kinds.
+    package let refusal: UpstreamRefusal?
+    /// When the first attempt failed for this reason.
+    package let since: Moment
+    /// The number of attempts that have failed for this reason, one after the other.
+    package var attempts = 1
+    /// When the next attempt begins; nil: unknown, or none.
+    package var nextAttempt: Moment?
+
+    /// Whether the reason is the same.
+    func hasSameReason(as other: ConnectionTrouble?) -> Bool {
+        kind == other?.kind && refusal?.code == other?.refusal?.code
+    }
+
+    /// This failure after an earlier one: the attempts with the same reason count together.
+    func following(_ earlier: ConnectionTrouble?) -> ConnectionTrouble {
+        guard let earlier, hasSameReason(as: earlier) else { return self }
+        var result = ConnectionTrouble(kind: kind, refusal: refusal, since: earlier.since)
+        result.attempts = earlier.attempts + 1
+        result.nextAttempt = nextAttempt
+        return result
+    }
+}
+
+/// A change of the connection of a client that an operator wants to know.
+package enum ConnectionReport: Sendable, Equatable {
+    /// The client cannot connect, or has lost its connection, for a reason other than before.
+    case failed(ConnectionTrouble)
+    /// The client has connected, after failures or for the first time.
+    case connected(after: ConnectionTrouble?)
+}
+
+/// Receives the reports of clients, on the task of the client; it must not wait.
+package typealias ConnectionObserver = @Sendable (PooledClient, ConnectionReport) -> Void

@@ -1,0 +1,46 @@
+/// The kinds of failures of connections, as far as each has a remedy of its own.
+package enum FailureKind: String, Sendable, CaseIterable {
+    /// Nothing accepts connections at the address.
+    case refused
+    /// There is no route to the host.
+    case unreachable
+    /// The host name has no address.
+    case nameNotFound = "name-not-found"
+    /// The server, or a proxy on the way, did not respond in time.
+    case timeout
+    /// The certificate of the server is expired, or issued by an authority that is not trusted.
+    case certificate
+    /// The certificate of the server is for another name.
+    case certificateName = "certificate-name"
+    /// The certificate of the server is not a pinned one.
+    case certificatePin = "certificate-pin"
+    /// The server does not speak TLS on this port.
+    case plainText = "plain-text"
+    /// The TLS handshake failed for another reason.
+    case tls
+    /// The proxy refused to connect.
+    case proxy
+    /// The server, or a proxy in front of it, requires credentials: HTTP status 401, 403 or 407.
+    case unauthorized
+    /// No Lightstreamer server is at the path: HTTP status 404.
+    case notFound = "not-found"
+    /// Another HTTP status than 200.
+    case httpStatus = "http-status"
+    /// The response is not that of a Lightstreamer server.
+    case notLightstreamer = "not-lightstreamer"
+    /// The peer closed the connection.
+    case closed
+    /// The server refused or closed the session with a code of its own.
+    case serverError = "server-error"
+    /// Any other failure.
+    case other
+
+    /// The kind of an HTTP status.
+    package init(httpStatus status: Int) {
+        switch status {
+        case 401, 403, 407: self = .unauthorized
+        case 404: self = .notFound
+        default: self = .httpStatus
+        }
+    }
+}

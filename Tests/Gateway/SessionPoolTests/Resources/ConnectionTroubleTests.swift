@@ -1,0 +1,47 @@
+internal import Logging
+internal import Primitives
+internal import SessionCore
+internal import Testing
+
+@testable import SessionPool
+
+@Suite struct ConnectionTroubleTests {
+    private func trouble(_ kind: FailureKind, code: Int? = nil, at seconds: Int) -> ConnectionTrouble {
+        let refusal = code.map { UpstreamRefusal(code: $0, message: "m") }
+        return ConnectionTrouble(kind: kind, refusal: refusal, since: .zero + .seconds(seconds))
+    }
+
+    @Test func attemptsWithOneReasonCountTogether() {
+        let first = trouble(.refused, at: 1).following(nil)
+        let second = trouble(.refused, at: 5).following(first)
+        #expect(second.attempts == 2)
+        #expect(second.since == .zero + .seconds(1))
+        let other = trouble(.timeout, at: 9).following(second)
+        #expect(other.attempts == 1)
+        #expect(other.since == .zero + .seconds(9))
+        let refusal = trouble(.serverError, code: 2, at: 10)
+        #expect(!trouble(.serverError, code: 1, at: 11).hasSameReason(as: refusal))
+    }
+
+    @Test func refusedConnectionIsReportedWithItsReason() async throws {
+        let (reports, source) = AsyncStream.makeStream(of: ConnectionReport.self)
+        let pool = SessionPool(
+            configuration: PoolConfiguration(
+                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
+            ),
+            sink: RecordingSink(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            observeConnection: { _, report in source.yield(report) }
+        )
+        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        try client.connect()
+        for await report in reports {
+            guard case .failed(let trouble) = report else { continue }
+            #expect(trouble.kind == .refused)
+            #expect(trouble.attempts == 1)
+            #expect(client.trouble?.kind == .refused)
+            break
+        }
+        try pool.deleteClient(client.id)
+    }
+}
