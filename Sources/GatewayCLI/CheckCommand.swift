@@ -24,7 +24,10 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: "The form of the table: markdown, or json-schema for editors.")
     var format = Format.markdown
 
-    @Flag(help: "Also connect to each upstream, and subscribe to each feed once; the exit status is 1 if one does not respond.")
+    @Flag(
+        help:
+            "Also connect to each upstream, and subscribe to each feed once; the exit status is 1 if one does not respond."
+    )
     var connect = false
 
     @OptionGroup var options: GatewayOptions

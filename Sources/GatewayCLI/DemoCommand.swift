@@ -47,6 +47,8 @@ struct DemoCommand: AsyncParsableCommand {
         [
             ("upstreams.demo.serverAddress", "http://127.0.0.1:\(port == 0 ? 1 : port)"),
             ("upstreams.demo.adapterSet", "DEMO"),
+            // The data of the demo server are public.
+            ("cors.origins", "*"),
         ] + DemoFeeds.settings
     }
 

@@ -13,8 +13,10 @@ enum DemoFeeds {
                 ("pct_change", "number %, The change since the reference price."),
                 ("bid_quantity", "integer, The quantity at the best bid."), ("bid", "number EUR, The best bid."),
                 ("ask", "number EUR, The best ask."), ("ask_quantity", "integer, The quantity at the best ask."),
-                ("min", "number EUR, The lowest price of the day."), ("max", "number EUR, The highest price of the day."),
-                ("ref_price", "number EUR, The reference price."), ("open_price", "number EUR, The first price of the day."),
+                ("min", "number EUR, The lowest price of the day."),
+                ("max", "number EUR, The highest price of the day."),
+                ("ref_price", "number EUR, The reference price."),
+                ("open_price", "number EUR, The first price of the day."),
                 ("item_status", "string"),
             ]
         )
@@ -24,7 +26,10 @@ enum DemoFeeds {
         + [("feeds.portfolio.mode", "COMMAND"), ("feeds.portfolio.dataAdapter", "PORTFOLIO_ADAPTER")]
         + fields(
             of: "portfolio",
-            [("key", "string, The item of the stock."), ("command", "string"), ("qty", "integer, The number of shares.")]
+            [
+                ("key", "string, The item of the stock."), ("command", "string"),
+                ("qty", "integer, The number of shares."),
+            ]
         )
 
     private static let chat =

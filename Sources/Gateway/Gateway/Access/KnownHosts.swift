@@ -9,8 +9,8 @@ struct KnownHosts: Middleware {
     let policy: @Sendable () -> AccessPolicy
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
-        // The responses of open operations are the same for every caller.
-        guard let operation, operation.authorization != .open else { return nil }
+        // The responses of open operations are the same for every caller. Probes name the gateway as they reach it.
+        guard let operation, operation.authorization != .open, !operation.isHealthCheck else { return nil }
         let policy = policy()
         // Browsers always send a host; clients of HTTP/1.0 may not.
         guard policy.isOpen, let host = call.request.headers["Host"] else { return nil }

@@ -173,7 +173,9 @@ package struct ConfigurationReader {
         let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key)
         for key in keys {
             let parts = key.split(separator: ".")
-            if parts.count >= start.count + depth, parts.starts(with: start) { names.append(String(parts[start.count])) }
+            if parts.count >= start.count + depth, parts.starts(with: start) {
+                names.append(String(parts[start.count]))
+            }
         }
         for key in (file?.vacant ?? []).map(\.key) {
             let parts = key.split(separator: ".")

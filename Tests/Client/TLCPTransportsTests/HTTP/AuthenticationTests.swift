@@ -82,7 +82,10 @@ internal import Testing
         try await ScriptedServer.run(script: script) { server in
             let credentials = HTTPCredentials(user: "mia", password: "wrong", host: host)
             let connector = try SocketConnector(.forTests { $0.credentials = credentials })
-            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401", kind: .unauthorized))
+            #expect(
+                await Opened(connector, .to(server.port)).rest().end
+                    == .failed(reason: "HTTP status 401", kind: .unauthorized)
+            )
             await connector.shutDown()
         }
         record.finish()
@@ -116,7 +119,10 @@ internal import Testing
         }
         try await ScriptedServer.run(script: script) { server in
             let connector = try SocketConnector(.forTests())
-            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401", kind: .unauthorized))
+            #expect(
+                await Opened(connector, .to(server.port)).rest().end
+                    == .failed(reason: "HTTP status 401", kind: .unauthorized)
+            )
             await connector.shutDown()
         }
     }
@@ -137,7 +143,10 @@ internal import Testing
                     }
                 }
             )
-            #expect(await Opened(connector, .to(server.port)).rest().end == .failed(reason: "HTTP status 401", kind: .unauthorized))
+            #expect(
+                await Opened(connector, .to(server.port)).rest().end
+                    == .failed(reason: "HTTP status 401", kind: .unauthorized)
+            )
             await connector.shutDown()
         }
         asked.finish()

@@ -30,6 +30,11 @@ import Testing
         #expect(try await status(host) == 403)
     }
 
+    @Test(arguments: ["/health", "/health/live", "/health/ready"])
+    func healthChecksAcceptAnyName(path: String) async throws {
+        #expect(try await status("gateway.cluster.example", path: path) == 200)
+    }
+
     @Test func theConfigurationAddsNames() async throws {
         var access = AccessConfiguration()
         access.hosts = ["gateway.example", "192.0.2.1"]

@@ -9,7 +9,8 @@ package enum StreamQuery {
     static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId", "since"]
     /// The further parameters of `GET /v1/stream`.
     static let join = [
-        "feed", "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter", "selector",
+        "feed", "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter",
+        "selector",
         "requestedSnapshot", "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields",
         "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
     ]

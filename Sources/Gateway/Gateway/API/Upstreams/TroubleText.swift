@@ -1,6 +1,7 @@
 internal import Foundation
 internal import JSONText
-internal import SessionCore
+package import Primitives
+package import SessionCore
 internal import SessionPool
 
 /// Sentences with the cause and the cure of a failed connection.
@@ -49,7 +50,8 @@ package enum TroubleText {
             return "The TLS handshake with \(address) failed. Check the versions that the server admits, and "
                 + "\(key("tls.certificate", "the client certificate"))."
         case .proxy:
-            return "The HTTP proxy does not connect to \(address). Check \(key("proxy.address", "its address and user"))."
+            return
+                "The HTTP proxy does not connect to \(address). Check \(key("proxy.address", "its address and user"))."
         case .unauthorized:
             return "\(address) requires HTTP credentials, or refuses them. Set "
                 + "\(key("http.user", "user")) and \(key("http.password", "password"))."

@@ -109,7 +109,8 @@ extension GatewayConfiguration {
                 mistakes.append((key + ".upstream", "is required, because no upstream is the default"))
             }
             if feed.fields.isEmpty { mistakes.append((key + ".fields", "must have at least one field")) }
-            for conflict in ModeConflict.all(in: feed.properties(items: feed.itemNames ?? [], fields: feed.fieldNames)) {
+            for conflict in ModeConflict.all(in: feed.properties(items: feed.itemNames ?? [], fields: feed.fieldNames))
+            {
                 mistakes.append((key + ".\(conflict.settingName)", conflict.rule))
             }
             return mistakes

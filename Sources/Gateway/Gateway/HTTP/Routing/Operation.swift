@@ -123,6 +123,9 @@ package final class Operation: Sendable {
         }
     }
 
+    /// Whether the operation reports the health of the gateway.
+    var isHealthCheck: Bool { pattern.segments.first == .literal("health") }
+
     /// Every status that openapi.yaml documents for the operation.
     var statuses: Set<Int> {
         var statuses = ownStatuses.union([400, 503])
