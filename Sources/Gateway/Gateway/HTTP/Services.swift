@@ -24,6 +24,8 @@ package final class Services: Sendable {
     let timers: TimerQueue
     /// The number of waiting requests of each caller.
     let waiting = WaitingCounts()
+    /// The contract with the operations of feeds.
+    let feedContract = FeedContract()
     /// The tables that were encoded last.
     let encodedTables = EncodedTables()
     /// Runs large work outside the threads of the HTTP server.

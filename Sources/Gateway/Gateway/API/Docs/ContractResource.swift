@@ -11,7 +11,7 @@ struct ContractResource: Sendable {
     /// `GET /openapi.json`. The first request converts the document, which takes up to a second.
     func json(_ call: Call) throws -> OperationResult {
         try services.perform(call, isLarge: !ContractJSON.isReady) {
-            let document = ContractJSON.document
+            let document = services.feedContract.document(services.openFeeds)
             var response = Response(status: 200)
             response.headers.append("Content-Type", "application/json")
             response.body = .shared(document.bytes)

@@ -23,7 +23,13 @@ struct PagesResource: Sendable {
     func dashboard(_ call: Call) throws -> OperationResult { try file("index.html", call) }
 
     /// `GET /assets/{file}`.
-    func asset(_ call: Call) throws -> OperationResult { try file(call.parameter("file"), call) }
+    func asset(_ call: Call) throws -> OperationResult {
+        let name = call.parameter("file")
+        guard name == "feeds.d.ts" else { return try file(name, call) }
+        let text = FeedTypes.declarations(services.openFeeds)
+        let response = Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array(text.utf8))
+        return .response(response.tagged(ifNoneMatch: call.header("If-None-Match")))
+    }
 
     /// `GET /metrics`.
     func metrics(_ call: Call) throws -> OperationResult {

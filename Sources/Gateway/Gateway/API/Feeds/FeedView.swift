@@ -34,7 +34,7 @@ struct FeedView: Sendable {
         json.member("url", "/feeds/\(PercentDecoding.encode(feed.name))")
         if isWhole {
             json.key("schema")
-            writeSchema(to: &json)
+            writeSchema(to: &json, isDocument: true)
         }
         json.endObject()
     }
@@ -55,10 +55,10 @@ struct FeedView: Sendable {
         json.endArray()
     }
 
-    /// Writes the JSON Schema of a row.
-    func writeSchema(to json: inout JSONBytes) {
+    /// Writes the JSON Schema of a row; `isDocument`: as a document of its own.
+    func writeSchema(to json: inout JSONBytes, isDocument: Bool) {
         json.beginObject()
-        json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
+        if isDocument { json.member("$schema", "https://json-schema.org/draft/2020-12/schema") }
         json.member("title", "\(feed.title ?? feed.name): row")
         if let description = feed.description { json.member("description", description) }
         json.member("type", "object")

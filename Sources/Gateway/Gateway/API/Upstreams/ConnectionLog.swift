@@ -1,4 +1,5 @@
 internal import Logging
+internal import SessionCore
 internal import SessionPool
 
 /// Logs why an upstream is not connected, once for each change of the reason, and when it connects.

@@ -1,4 +1,4 @@
-internal import SessionCore
+package import SessionCore
 
 extension Settings {
     /// The settings of each feed; `*` is its name. In `feeds.*.fields.*` the second `*` is the name of a field.

@@ -138,6 +138,26 @@ import Testing
         #expect(posted.json["items"]?.array?.compactMap(\.string) == ["item1", "item2"])
     }
 
+    @Test func contractHasAnOperationAndATitledSchemaForEachFeed() throws {
+        let document = services.feedContract.document(services.openFeeds)
+        let root = try JSONValue(parsing: Array(document.bytes.bytes))
+        #expect(root["paths"]?["/feeds/quotes/{item}"]?["get"]?["operationId"]?.string == "readQuotesItem")
+        #expect(root["paths"]?["/feeds/quotes"] != nil)
+        #expect(root["paths"]?["/feeds/any"] == nil)
+        #expect(root["components"]?["schemas"]?["QuotesRow"]?["title"]?.string == "Quotes: row")
+        #expect(root["paths"]?["/v1/values"] != nil)
+    }
+
+    @Test func typesOfRowsAreDeclaredForTypeScript() {
+        let types = fixture.perform("GET", "/assets/feeds.d.ts")
+        #expect(types.status == 200)
+        #expect(types.text.contains("export interface QuotesRow {\n  name: string | null;\n"))
+        #expect(types.text.contains("  /** Last price Unit: EUR. */\n  price: number | string | null;\n"))
+        #expect(types.text.contains("  quotes: QuotesRow;\n"))
+    }
+
+    private var services: Services { fixture.services }
+
     @Test func feedDescribesItself() {
         let list = fixture.perform("GET", "/v1/feeds").json["feeds"]?.array ?? []
         #expect(list.compactMap { $0["name"]?.string } == ["quotes", "any"])

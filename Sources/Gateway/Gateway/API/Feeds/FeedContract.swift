@@ -1,0 +1,111 @@
+internal import JSONText
+internal import StreamIO
+internal import Synchronization
+
+/// The contract of a running gateway: openapi.yaml with an operation and a titled schema for each feed.
+final class FeedContract: Sendable {
+    private struct Kept {
+        let feeds: [FeedConfiguration]
+        let bytes: SharedBytes
+        let tag: EntityTag
+    }
+
+    private let kept = Mutex<Kept?>(nil)
+
+    /// A contract that is made on first use.
+    init() {}
+
+    /// The document with these feeds as JSON; kept until it is requested with others.
+    func document(_ feeds: [FeedConfiguration]) -> (bytes: SharedBytes, tag: EntityTag) {
+        let plain = ContractJSON.document
+        if feeds.isEmpty { return plain }
+        if let kept = kept.withLock({ $0 }), kept.feeds == feeds { return (kept.bytes, kept.tag) }
+        guard let root = (try? JSONValue(parsing: Array(plain.bytes.bytes)))?.object else { return plain }
+        var json = JSONBytes()
+        json.value(.object(Self.extended(root, feeds)))
+        json.newline()
+        let made = Kept(feeds: feeds, bytes: SharedBytes(json.bytes), tag: EntityTag(of: json.bytes))
+        kept.withLock { $0 = made }
+        return (made.bytes, made.tag)
+    }
+
+    private static func extended(_ root: JSONObject, _ feeds: [FeedConfiguration]) -> JSONObject {
+        var root = root
+        var paths = root["paths"]?.object ?? JSONObject()
+        var components = root["components"]?.object ?? JSONObject()
+        var schemas = components["schemas"]?.object ?? JSONObject()
+        for feed in feeds {
+            let path = "/feeds/\(PercentDecoding.encode(feed.name))"
+            let row = JSONObject([.init(name: "$ref", value: .string("#/components/schemas/\(feed.typeName)Row"))])
+            let table = JSONObject([
+                .init(name: "type", value: .string("object")), .init(name: "additionalProperties", value: .object(row)),
+            ])
+            if !feed.items.isEmpty { paths[path] = operation(of: feed, suffix: "", schema: table) }
+            paths[path + "/{item}"] = operation(
+                of: feed,
+                suffix: "Item",
+                schema: feed.mode == .command ? table : row
+            )
+            var schema = JSONBytes()
+            FeedView(feed: feed, upstream: nil).writeSchema(to: &schema, isDocument: false)
+            schemas["\(feed.typeName)Row"] = try? JSONValue(parsing: schema.bytes)
+        }
+        components["schemas"] = .object(schemas)
+        root["components"] = .object(components)
+        root["paths"] = .object(paths)
+        return root
+    }
+
+    /// A path with one operation that reads values of a feed.
+    private static func operation(of feed: FeedConfiguration, suffix: String, schema: JSONObject) -> JSONValue {
+        var json = JSONBytes()
+        json.beginObject()
+        if !suffix.isEmpty {
+            json.key("parameters")
+            json.beginArray()
+            json.beginObject()
+            json.member("$ref", "#/components/parameters/FeedItem")
+            json.endObject()
+            json.endArray()
+        }
+        json.key("get")
+        json.beginObject()
+        json.member("operationId", "read\(feed.typeName)\(suffix)")
+        json.member("tags", Optional(["values"]))
+        json.member(
+            "summary",
+            "Read \(suffix.isEmpty ? "all items" : "an item") of the feed \(feed.title ?? feed.name)."
+        )
+        if let description = feed.description { json.member("description", description) }
+        json.key("responses")
+        json.beginObject()
+        json.key("200")
+        json.beginObject()
+        json.member("description", "The values.")
+        json.key("content")
+        json.beginObject()
+        json.key("application/json")
+        json.beginObject()
+        json.key("schema")
+        json.value(.object(schema))
+        json.endObject()
+        json.endObject()
+        json.endObject()
+        json.key("default")
+        json.beginObject()
+        json.member("$ref", "#/components/responses/Problem")
+        json.endObject()
+        json.endObject()
+        json.endObject()
+        json.endObject()
+        return (try? JSONValue(parsing: json.bytes)) ?? .null
+    }
+}
+
+extension Services {
+    /// The feeds that pages without credentials show: all of them where callers need none, else the public ones.
+    var openFeeds: [FeedConfiguration] {
+        let isOpen = access.policy.isOpen
+        return configuration.feeds.filter { isOpen || $0.isPublic }
+    }
+}

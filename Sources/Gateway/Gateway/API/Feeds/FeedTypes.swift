@@ -1,0 +1,66 @@
+/// The TypeScript types of feeds, for `/assets/feeds.d.ts`.
+enum FeedTypes {
+    /// The declarations of these feeds.
+    static func declarations(_ feeds: [FeedConfiguration]) -> String {
+        var text = """
+            // The feeds of this gateway. GET /v1/feeds describes them.
+
+            /** An update of a feed in a stream: the changed fields, as the server sent them. */
+            export interface FeedUpdate<Row> {
+              subscription: string;
+              client: string | null;
+              item: string | null;
+              itemPos: number;
+              snapshot: boolean;
+              fields: { [Field in keyof Row]?: string | null };
+            }
+
+
+            """
+        for feed in feeds {
+            text += comment(feed.description ?? feed.title, indent: "")
+            text += "export interface \(feed.typeName)Row {\n"
+            for field in feed.fields {
+                let words = [field.description, field.unit.map { "Unit: \($0)." }].compactMap(\.self)
+                text += comment(words.isEmpty ? nil : words.joined(separator: " "), indent: "  ")
+                text += "  \(key(field.name)): \(type(field.type));\n"
+            }
+            text += "}\n\n"
+        }
+        text += "/** The rows of the feeds by their names. */\nexport interface FeedRows {\n"
+        for feed in feeds { text += "  \(key(feed.name)): \(feed.typeName)Row;\n" }
+        return text + "}\n"
+    }
+
+    private static func comment(_ text: String?, indent: String) -> String {
+        text.map { "\(indent)/** \($0.replacing("*/", with: "* /").replacing("\n", with: " ")) */\n" } ?? ""
+    }
+
+    /// The type of a value, which is a string where it is not of its type, and may be null.
+    private static func type(_ type: FieldType) -> String {
+        switch type {
+        case .number, .integer: "number | string | null"
+        case .boolean: "boolean | string | null"
+        case .string, .timestampMilliseconds, .timestampSeconds: "string | null"
+        case .json: "unknown"
+        }
+    }
+
+    /// A name as a property key.
+    private static func key(_ name: String) -> String {
+        let isPlain = name.utf8.enumerated().allSatisfy { index, byte in
+            (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
+                || (index > 0 && (0x30...0x39).contains(byte))
+        }
+        return isPlain ? name : "\"\(name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}
+
+extension FeedConfiguration {
+    /// The name as the beginning of the names of types: letters and digits, words with capital letters.
+    var typeName: String {
+        let words = name.split { !$0.isLetter && !$0.isNumber }.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        let text = words.joined()
+        return text.first?.isNumber == false ? text : "Feed" + text
+    }
+}
