@@ -27,7 +27,7 @@ struct UpstreamsResource: Sendable {
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         reader.allow(
             only: [Self.limitName, Self.policyName],
-            readOnly: ["name", "serverAddress", "adapterSet", "user", "pool", "quotas"]
+            readOnly: ["name", "serverAddress", "adapterSet", "user", "pool", "quotas", "lastFailure"]
         )
         let wanted = (limit: limit(reader), policy: policy(reader))
         try reader.refusals.finish()
