@@ -20,7 +20,6 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"mode":"MERGE","items":["a"],"fields":["b"]}"#, ["/upstream"]),
         (#"{"upstream":"demo","client":"c","mode":"MERGE","items":["a"],"fields":["b"]}"#, ["/client"]),
         (#"{"upstream":"demo","mode":"X","items":["a"],"fields":["b"]}"#, ["/mode"]),
     ])
@@ -29,6 +28,17 @@ import Testing
         #expect(outcome.status == 422)
         #expect(outcome.pointers == pointers)
         #expect(fixture.services.pool.resources().isEmpty)
+    }
+
+    @Test func upstreamIsRequiredWhereNoneIsTheDefault() {
+        let several = Fixture(upstreams: ["one", "two"])
+        let outcome = several.perform("POST", "/v1/subscriptions", #"{"items":["a"],"fields":["b"]}"#)
+        #expect(outcome.status == 422)
+        #expect(outcome.pointers == ["/upstream"])
+        #expect(several.services.pool.resources().isEmpty)
+        let only = fixture.perform("POST", "/v1/subscriptions", #"{"items":["a"],"fields":["b"],"active":false}"#)
+        #expect(only.status == 201)
+        #expect(only.json["upstream"]?.string == "demo")
     }
 
     @Test func aPatchObeysIfMatch() {
