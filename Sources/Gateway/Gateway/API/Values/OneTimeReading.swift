@@ -99,8 +99,10 @@ final class OneTimeReading: Sendable {
         if progress.withLock({ $0.isComplete(values.table) }), let response = response(with: values, isLate: true) {
             return response
         }
-        let status = services.hub.snapshot(of: topic)?.status
-        let problem = Problem.noValues(values, status, within: query.wait, at: services.clock())
+        let state = services.hub.snapshot(of: topic)
+        let client = state?.client.flatMap { services.pool.client($0) }
+        let cause = client.flatMap { client in client.trouble.map { TroubleText.sentence($0, of: client) } }
+        let problem = Problem.noValues(values, state?.status, cause, within: query.wait, at: services.clock())
         return ProblemDetails.response(to: call, for: problem)
     }
 
@@ -172,23 +174,23 @@ extension ClientStatus {
 }
 
 extension Problem {
-    /// Values did not arrive in time. The response has those that did.
+    /// Values did not arrive in time. The response has those that did, and why there is no connection.
     fileprivate static func noValues(
         _ values: CurrentValues,
         _ status: ClientStatus?,
+        _ cause: String?,
         within seconds: Int,
         at now: Moment
     ) -> Problem {
         let count = values.missingItems
+        let session = (status ?? .disconnected).rawValue
         let state =
-            if values.table.isSubscribed {
-                "The server has accepted the subscription, but has sent no values for \(count) of its items"
-            } else {
-                "The server has not answered the subscription; the session is \(status?.rawValue ?? "DISCONNECTED")"
-            }
-        var problem = Problem(.noValue, detail: "\(state), within \(seconds) s.")
+            values.table.isSubscribed
+            ? "The server has accepted the subscription, and has sent no values for \(count) items within \(seconds) s."
+            : "The server has not answered the subscription within \(seconds) s; the session is \(session)."
+        var problem = Problem(.noValue, detail: [state, cause].compactMap(\.self).joined(separator: " "))
         problem.members = { json in
-            json.member("session", (status ?? .disconnected).rawValue)
+            json.member("session", session)
             json.member("subscribed", values.table.isSubscribed)
             json.key("items")
             json.raw(values.itemList(at: now))

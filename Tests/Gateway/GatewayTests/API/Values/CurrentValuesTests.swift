@@ -115,6 +115,8 @@ import Testing
         let response = fixture.perform("GET", Self.quote, "", ["Prefer": "wait=0"])
         #expect(response.status == 504)
         #expect(response.code == "no-value")
+        let detail = response.json["detail"]?.string ?? ""
+        #expect(detail.hasPrefix("The server has not answered the subscription within 0 s; the session is "))
         #expect(response.json["subscribed"]?.bool == false)
         #expect(response.json["items"]?.array?.count == 1)
     }
