@@ -1,5 +1,6 @@
 internal import Changes
 internal import LightstreamerClient
+internal import SessionCore
 internal import Synchronization
 
 /// Counts the work of clients by upstream, including deleted clients: the counters never decrease.
@@ -34,6 +35,7 @@ package final class UpstreamMetrics: Sendable {
     private struct State {
         var clients: [ClientID: PooledClient] = [:]
         var past: [String: UpstreamCounters] = [:]
+        var connectionFailures: [ErrorKey: UInt64] = [:]
         var serverErrors: [ErrorKey: UInt64] = [:]
         var subscriptionErrors: [ErrorKey: UInt64] = [:]
     }
@@ -58,6 +60,15 @@ package final class UpstreamMetrics: Sendable {
             state.past[Self.name(of: client), default: UpstreamCounters()].add(client.counters)
         }
     }
+
+    /// Counts an attempt to connect that failed, or a connection that was lost.
+    func connectionFailed(_ kind: FailureKind, on client: PooledClient) {
+        let key = ErrorKey(upstream: Self.name(of: client), code: kind.rawValue)
+        state.withLock { $0.connectionFailures[key, default: 0] &+= 1 }
+    }
+
+    /// The failures of connections; the code of a key is the kind of the failure.
+    package var connectionFailures: [ErrorKey: UInt64] { state.withLock { $0.connectionFailures } }
 
     /// Counts a session that the server refused or closed.
     func serverError(_ code: Int, on client: PooledClient) {

@@ -174,6 +174,12 @@ package enum MetricNames {
         labels: ["upstream"],
         "Messages passed to clients."
     )
+    static let connectionFailures = Metric(
+        .counter,
+        prefix + "upstream_connection_failures_total",
+        labels: ["upstream", "reason"],
+        "Connections that failed or were lost, by reason."
+    )
     static let serverErrors = Metric(
         .counter,
         prefix + "upstream_server_errors_total",
@@ -213,7 +219,7 @@ package enum MetricNames {
     ]
     private static let upstream = [
         clients, upstreamUp, sessions, poolSubscriptions, poolItems, subscriptions, sessionsOpened, reconnects, updates,
-        messages, serverErrors, subscriptionErrors,
+        messages, connectionFailures, serverErrors, subscriptionErrors,
     ]
     private static let process = [up, cpu, resident, virtual, openFiles, maxFiles, started]
 }

@@ -105,6 +105,7 @@ struct MetricsReport: Sendable {
         }
         let errors = pool.upstreamMetrics.errors
         for (metric, counts) in [
+            (MetricNames.connectionFailures, pool.upstreamMetrics.connectionFailures),
             (MetricNames.serverErrors, errors.sessions), (MetricNames.subscriptionErrors, errors.subscriptions),
         ] {
             text.open(metric)

@@ -202,6 +202,7 @@ extension PooledClient: ClientObserver {
     }
 
     private func note(_ kind: FailureKind, _ refusal: UpstreamRefusal?, next: Moment?) {
+        metrics.connectionFailed(kind, on: self)
         var trouble = ConnectionTrouble(kind: kind, refusal: refusal, since: clock())
         trouble.nextAttempt = next
         let (present, isNew) = state.withLock { [trouble] state in

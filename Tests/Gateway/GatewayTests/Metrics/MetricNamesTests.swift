@@ -114,11 +114,13 @@ import Testing
         _ = try client.send(message)
         upstreamMetrics.serverError(7, on: client)
         upstreamMetrics.subscriptionError(17, on: client)
+        upstreamMetrics.connectionFailed(.nameNotFound, on: client)
         #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
         upstreamMetrics.removed(client.id)
         #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
         let text = exposition(fixture).text
         #expect(text.contains(#"upstream_messages_total{upstream="demo"} 1"#))
+        #expect(text.contains(#"upstream_connection_failures_total{upstream="demo",reason="name-not-found"} 1"#))
         #expect(text.contains(#"upstream_server_errors_total{upstream="demo",code="7"} 1"#))
         #expect(text.contains(#"upstream_subscription_errors_total{upstream="demo",code="17"} 1"#))
     }
