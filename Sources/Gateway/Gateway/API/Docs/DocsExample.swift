@@ -40,10 +40,11 @@ struct DocsExample {
             let place = parameters.first { document.resolve($0)?["name"]?.string == String(name) }
             return Self.segment(place, document, isKeyed: isKeyed)
         }
-        query = parameters.compactMap(document.resolve)
-            .filter { $0["in"]?.string == "query" && $0["required"]?.bool == true }
-            .flatMap { parameter in
-                document.pairs(parameter["example"]).map { (name: $0.0, value: $0.1.string ?? "") }
+        // The parameters of a subscription are optional, but some of them are needed.
+        query = parameters.filter { $0["$ref"]?.string?.contains("/parameters/Join") == true }
+            .compactMap(document.resolve)
+            .compactMap { parameter in
+                parameter["example"]?.string.map { (name: parameter["name"]?.string ?? "", value: $0) }
             }
         let references = parameters.compactMap { $0["$ref"]?.string }
         waits = method == "post" && references.contains("#/components/parameters/Prefer")

@@ -5,8 +5,8 @@ internal import SessionCore
 struct FeedsResource: Sendable {
     let services: Services
 
-    /// The query parameters of a short URL: those of values, and those of a stream.
-    static let parameters = ["format", "cursor"] + StreamQuery.settings.filter { $0 != "format" }
+    /// The query parameters of a short URL. The settings of streams are those of `GET /v1/stream`, which also takes feeds.
+    static let parameters = ["format", "cursor"]
 
     /// `GET /v1/feeds`.
     func list(_ call: Call) throws -> OperationResult {
@@ -80,6 +80,9 @@ struct FeedsResource: Sendable {
         }
         let properties = feed.properties(items: items, fields: fields ?? feed.fieldNames)
         if Self.wantsStream(call) {
+            var reader = QueryReader(call.query)
+            if reader.text("cursor") != nil { reader.refuse("cursor", "A stream has no cursor.") }
+            try reader.finish()
             let request = try StreamQuery.request(call)
             let opener = StreamOpener(services: services)
             return try opener.open(request, [.join(upstream: upstream, properties)], call)
