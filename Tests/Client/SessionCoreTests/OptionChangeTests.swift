@@ -224,16 +224,27 @@ internal import Testing
         #expect(poll.remaining(.idle) == 28_000)
     }
 
-    @Test(arguments: [ForcedTransport.wsStreaming, .httpStreaming, .httpPolling])
-    func extraHeadersApplyToTheNextConnection(forced: ForcedTransport) {
+    @Test func extraHeadersSetDuringASessionOnAWebSocketWaitForTheNextSession() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.setOptions { $0.httpExtraHeaders = ["X-A": "b"] }
+        harness.receive("LOOP,0")
+        #expect(harness.orders[harness.stream]?.headers == [:])
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "PROBE")
+        harness.breakStream()
+        harness.advance(100)
+        #expect(harness.orders[harness.stream]?.headers == [:])
+        harness.receive("CONERR,4,gone")
+        harness.advance(4000)
+        #expect(harness.orders[harness.stream]?.headers == ["X-A": "b"])
+    }
+
+    @Test(arguments: [ForcedTransport.httpStreaming, .httpPolling])
+    func extraHeadersApplyToTheNextRequest(forced: ForcedTransport) {
         let harness = SessionHarness.bound(forced)
         harness.setOptions { $0.httpExtraHeaders = ["X-A": "b"] }
         harness.receive("LOOP,0")
         #expect(harness.orders[harness.stream]?.headers == ["X-A": "b"])
-        if forced == .wsStreaming {
-            harness.open()
-            harness.receive("WSOK", "CONOK,sid,70000,5000,*")
-        }
         harness.setOptions { $0.httpExtraHeadersOnSessionCreationOnly = true }
         harness.breakStream()
         harness.advance(100)

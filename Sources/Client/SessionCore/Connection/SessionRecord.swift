@@ -12,6 +12,9 @@ struct SessionRecord {
     var address: String
     /// The control link that was refused last, so that it is noted once.
     var refusedLink: String?
+    /// The extra headers of all its requests, once the option was changed while it used a WebSocket: the class
+    /// reference lets such a change wait for a new session. Nil: those of the option.
+    var heldHeaders: [String: String]?
     /// The maximum size of a request that the server accepts, in bytes.
     var requestLimit: Int
     /// How far the flow of data notifications has been processed.

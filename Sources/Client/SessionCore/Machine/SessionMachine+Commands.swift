@@ -12,7 +12,11 @@ extension SessionMachine {
         if values.retryDelay != old.retryDelay { backoff.reset(to: retryDelay) }
         if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
         if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged(at: context) }
-        guard session != nil else { return }
+        guard let session else { return }
+        let usesWebSocket = state.binding?.transport.usesWebSocket ?? false
+        if values.httpExtraHeaders != old.httpExtraHeaders, usesWebSocket, session.heldHeaders == nil {
+            self.session?.heldHeaders = old.httpExtraHeaders ?? [:]
+        }
         if values.requestedMaxBandwidth != old.requestedMaxBandwidth { negotiateBandwidth() }
         if values.forcedTransport != old.forcedTransport { considerSwitch() }
         sendPendingRequests(at: context)

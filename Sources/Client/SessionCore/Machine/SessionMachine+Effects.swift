@@ -80,7 +80,7 @@ extension SessionMachine {
 
     private func headers(isCreation: Bool) -> [String: String] {
         guard isCreation || !options.httpExtraHeadersOnSessionCreationOnly else { return [:] }
-        return options.httpExtraHeaders ?? [:]
+        return session?.heldHeaders ?? options.httpExtraHeaders ?? [:]
     }
 
     /// Closes a connection, unless it has ended by itself.
