@@ -73,6 +73,7 @@ extension SessionMachine {
     private mutating func failCreation(cause: String, isNextUnlimited: Bool, at context: EventContext) {
         close(state.connection)
         self.cause = cause
+        guard options.connectTimeout == .auto else { return }
         endSession(status: .disconnectedWillRetry)
         pause(isRetryDelay: true, isNextUnlimited: isNextUnlimited, at: context)
     }
@@ -136,7 +137,7 @@ extension SessionMachine {
     private mutating func overloaded(cause: String, at context: EventContext) {
         guard let creation = state.creation else { return }
         if creation.method == .unlimited { return failCreation(cause: cause, isNextUnlimited: true, at: context) }
-        responseTimeout.serverOverloaded()
+        if options.connectTimeout == .auto { responseTimeout.serverOverloaded() }
         noteResponseTimeout()
         close(creation.connection)
         self.cause = cause

@@ -197,6 +197,21 @@ internal import Testing
     }
 
     // MARK: - Versions
+    @Test func automaticTimeoutDoesNotGrowWhileAFixedOneHolds() {
+        var options = SessionHarness.officialOptions
+        options.connectTimeout = .seconds(1)
+        let harness = SessionHarness(options)
+        harness.connect()
+        harness.breakStream()
+        for _ in 0..<12 { harness.advance(4000) }
+        harness.receive("CONERR,5,busy")
+        harness.setOptions { $0.connectTimeout = .auto }
+        harness.breakStream()
+        harness.advance(4000)
+        harness.receive("CONOK,sid,70000,0,*")
+        #expect(harness.remaining(.transport) == 4000)
+    }
+
 
     @Test func olderVersionsAreTriedUntilTheServerAgrees() {
         let harness = SessionHarness()
