@@ -239,6 +239,21 @@ internal import Testing
     }
 
     @Test func disconnectionDestroysTheSessionOnTheSocket() {
+    @Test func heartbeatsGoBetweenThePollsOnASocket() {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = 10
+        let harness = SessionHarness.bound(.wsPolling, options)
+        harness.advance(9999)
+        #expect(harness.takeRequests() == [])
+        harness.receive("LOOP,0")
+        _ = harness.takeRequests()
+        harness.advance(1)
+        #expect(harness.takeRequests() == ["> heartbeat||"])
+        harness.receive("CONOK,sid,70000,19000,*", "LOOP,1000")
+        harness.advance(10_000)
+        #expect(harness.takeRequests().contains("> heartbeat||"))
+    }
+
         let harness = SessionHarness.streamingOnSocket()
         harness.disconnect()
         #expect(

@@ -72,11 +72,11 @@ extension SessionMachine {
             let request = http(bindRequest(binding.transport, session: session))
             let connection = openRequest(.httpPoll, at: session.address, request)
             state.moveBinding(to: .requested, on: connection)
-            heartbeat.declare(.zero)
-            // Heartbeats keep the connection of control requests in use; the polls do not replace them.
-            if !heartbeat.isActive { beginHeartbeats(at: context) }
         }
     }
+        heartbeat.declare(.zero)
+        // Heartbeats are control requests; the polls do not replace them.
+        if !heartbeat.isActive { beginHeartbeats(at: context) }
 
     // MARK: - CONOK
 
