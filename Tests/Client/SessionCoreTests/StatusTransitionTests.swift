@@ -110,7 +110,7 @@ internal import Testing
         let harness = SessionHarness.sensing()
         harness.completeStream()
         #expect(harness.status == .disconnectedTryingRecovery)
-        harness.advance(100)
+        harness.advance(4000)
         #expect(harness.takeRequests()[0].hasSuffix("LS_cause=http.error"))
         let other = SessionHarness.sensing(Self.withoutRecovery)
         other.advance(4000)
@@ -214,9 +214,9 @@ internal import Testing
         _ = harness.takeTrace()
         harness.receive(line)
         #expect(
-            harness.takeTrace() == ["close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry 100"]
+            harness.takeTrace() == ["close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry 4000"]
         )
-        harness.advance(100)
+        harness.advance(4000)
         #expect(harness.status == .connecting)
     }
 

@@ -51,7 +51,7 @@ struct ClientState {
     mutating func noteEnd(_ end: TransportEnd) {
         switch end {
         case .completed: lastFailure = .closed
-        case .failed(_, let kind): lastFailure = kind
+        case .failed(_, let kind), .refused(_, let kind), .unreachable(_, let kind): lastFailure = kind
         case .identityRejected: lastFailure = .certificatePin
         }
     }

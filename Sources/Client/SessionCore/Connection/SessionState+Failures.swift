@@ -1,3 +1,5 @@
+internal import TLCP
+
 extension SessionState {
     /// The consequence of a failure of the present connection; nil: none, as there is no connection.
     func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
@@ -36,8 +38,8 @@ extension SessionBinding {
             .bindOtherwise
         case .greeting:
             transport.streams ? .interruptedWithoutWebSocket : .bindOtherwise
-        case .requested where transport == .httpStreaming && failure == .timeout:
-            .streamWithheld
+        case .requested where transport == .httpStreaming && failure != .unreachable:
+            streamFailureOutcome(from: failure)
         case .requested where transport.streams, .pollingForced:
             .interrupted(cause: failure.cause(transport.causePrefix), wait: .retryDelay)
         case .streaming:
@@ -53,6 +55,15 @@ extension SessionBinding {
         }
     }
 
+    /// An HTTP streaming response failed before it carried anything. A server that was not reached proves nothing.
+    private func streamFailureOutcome(from failure: ConnectionFailure) -> FailureOutcome {
+        switch failure {
+        case .timeout: .streamWithheld
+        case .refused: .streamRefused
+        case .broken, .unreachable: .interruptedWithoutHTTPStreaming(cause: errorCause)
+        }
+    }
+
     private var errorCause: String { ConnectionFailure.broken.cause(transport.causePrefix) }
 }
 
@@ -60,7 +71,7 @@ extension ConnectionFailure {
     fileprivate func cause(_ prefix: String) -> String {
         switch self {
         case .timeout: "\(prefix).timeout"
-        case .broken: "\(prefix).error"
+        case .broken, .refused, .unreachable: "\(prefix).error"
         }
     }
 }
@@ -128,6 +139,19 @@ enum ConnectionFailure: Equatable {
     case timeout
     /// It broke, or ended before its last line.
     case broken
+    /// It was answered by an HTTP status that is no success: the server did not process the request.
+    case refused
+    /// It could not be opened.
+    case unreachable
+
+    /// The failure that the end of a connection is.
+    init(_ end: TransportEnd) {
+        switch end {
+        case .completed, .failed, .identityRejected: self = .broken
+        case .refused: self = .refused
+        case .unreachable: self = .unreachable
+        }
+    }
 }
 
 /// The consequence of a failure of the session's connection.
@@ -140,6 +164,11 @@ enum FailureOutcome: Equatable {
     case bindOtherwise
     /// An HTTP streaming response is buffered on its way: the server is asked to end it.
     case streamWithheld
+    /// An HTTP streaming response was refused: the session is bound to the next best transport at once.
+    case streamRefused
+    /// The session is interrupted by an HTTP streaming response that ended before it carried anything; what the server
+    /// may have sent in it is recovered.
+    case interruptedWithoutHTTPStreaming(cause: String)
     /// The session is interrupted.
     case interrupted(cause: String, wait: RetryWait)
     /// The session is interrupted on a WebSocket that cannot be used.

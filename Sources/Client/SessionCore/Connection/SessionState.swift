@@ -185,7 +185,8 @@ struct SessionBinding: Equatable {
         case streaming
         /// Lines of a poll, until `LOOP`. *Leaves to* `pausing`, or to a new binding.
         case polling
-        /// The time of the next poll. *Leaves to* `requested`.
+        /// The time of the next poll, or of the next bind of a stream that the server ends at once. *Leaves to*
+        /// `requested`, or to a new binding.
         case pausing
 
         fileprivate func mayBeFollowed(by next: Step) -> Bool {
@@ -214,7 +215,7 @@ struct SessionBinding: Equatable {
 struct Recovery: Equatable {
     /// What the recovery waits for.
     enum Step: Equatable {
-        /// The first pause, of random length. *Leaves to* `requested`.
+        /// The pause before the first attempt. *Leaves to* `requested`.
         case firstPause
         /// The answer to a request on this connection. *Leaves to* `pause` when it fails.
         case requested(ConnectionID)
@@ -222,7 +223,7 @@ struct Recovery: Equatable {
         case pause
     }
 
-    /// When the session was interrupted.
+    /// When the session was interrupted: when its last stable connection was lost.
     let since: Moment
     /// What the recovery waits for.
     var step: Step
@@ -238,8 +239,6 @@ struct Recovery: Equatable {
 
 /// A pause before the next creation.
 struct RetryPause: Equatable {
-    /// Whether the pause is the retry delay, which grows with each attempt; otherwise it is the short random one.
-    var isRetryDelay: Bool
     /// Whether the next creation is one without a time limit for the server.
     var isNextUnlimited: Bool
 }

@@ -5,6 +5,8 @@
 struct TransportLadder {
     private var isWebSocketSuspended = false
     private var disabled: Set<SessionTransport> = []
+    /// Whether HTTP streaming was refused in the present session, or in the last one if that never became stable.
+    private var isHTTPStreamingRefused = false
     private var clientIP: String?
 
     /// Whether a session is to be created on a WebSocket rather than over HTTP.
@@ -18,7 +20,7 @@ struct TransportLadder {
 
     /// The best transport that is admitted and not disabled; nil if there is none.
     func bestTransport(forced: ForcedTransport?) -> SessionTransport? {
-        Self.preference(forced).first { !disabled.contains($0) }
+        Self.preference(forced).first { !disabled.contains($0) && !($0 == .httpStreaming && isHTTPStreamingRefused) }
     }
 
     private static func preference(_ forced: ForcedTransport?) -> [SessionTransport] {
@@ -42,6 +44,12 @@ struct TransportLadder {
     /// HTTP responses do not arrive while they are open.
     mutating func disableHTTPStreaming() { disabled.insert(.httpStreaming) }
 
+    /// An HTTP streaming response was refused, or ended before it carried anything.
+    mutating func refuseHTTPStreaming() { isHTTPStreamingRefused = true }
+
+    /// A session is over. The next one tries HTTP streaming again, unless it may have to fail for the same reason.
+    mutating func sessionEnded(wasStable: Bool) { if wasStable { isHTTPStreamingRefused = false } }
+
     /// The client reads too slowly to stream. Returns false, and changes nothing, if only streaming is admitted.
     mutating func disableStreaming(forced: ForcedTransport?) -> Bool {
         let before = disabled
@@ -60,6 +68,7 @@ struct TransportLadder {
     /// Enables all transports again.
     mutating func admitAll() {
         isWebSocketSuspended = false
+        isHTTPStreamingRefused = false
         disabled = []
     }
 

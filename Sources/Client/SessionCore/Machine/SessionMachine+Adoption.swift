@@ -70,7 +70,7 @@ extension SessionMachine {
         let isAllowed = configuration.allowedAddresses?.allows(offer.address) ?? true
         let address = isAllowed ? offer.address : creationAddress
         fallbackAddress = creationAddress
-        backoff.reset(to: retryDelay)
+        pace.reset(to: retryDelay)
         version.creating(at: creationAddress)
         previousSession = SessionID(offer.id)
         session = SessionRecord(
@@ -90,7 +90,8 @@ extension SessionMachine {
         if address != creationAddress { setProperty(.serverInstanceAddress(address)) }
         perform(subscriptions.adopt(adopted), at: context)
         cause = "ws.error"
-        state.transition(to: .recovering(Recovery(since: context.now, step: .firstPause)))
+        let since = pace.interrupted(at: context.now)
+        state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))
         setStatus(.disconnectedTryingRecovery)
         startRecoveryDeadline(at: context)
         recover(at: context)

@@ -13,12 +13,12 @@ extension SessionMachine {
         if transport.usesWebSocket { leaveControlRoute() }
         switch transport {
         case .webSocketStreaming, .webSocketPolling:
-            lastEffort = context.now
+            pace.attemptStarted(at: context.now)
             startTimer(.transport, after: responseTime)
             let socket = openSocket(at: session.address, isCreation: false)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: socket, step: .opening)))
         case .httpStreaming:
-            lastEffort = context.now
+            pace.attemptStarted(at: context.now)
             let request = http(bindRequest(transport, session: session))
             let connection = openRequest(.httpStream, at: session.address, request)
             startTimer(.transport, after: responseTime)
@@ -61,6 +61,7 @@ extension SessionMachine {
     mutating func poll(isFirst: Bool = false, at context: EventContext) {
         guard let binding = state.binding, let session else { return }
         pollStart = context.now
+        pace.pollStarted(at: context.now)
         startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
         if binding.transport.usesWebSocket {
             guard let socket = binding.connection else { return }
@@ -68,15 +69,15 @@ extension SessionMachine {
             emit(.send(socket, request.webSocketMessage))
             state.moveBinding(to: .requested, on: socket)
         } else {
-            lastEffort = context.now
+            pace.attemptStarted(at: context.now)
             let request = http(bindRequest(binding.transport, session: session))
             let connection = openRequest(.httpPoll, at: session.address, request)
             state.moveBinding(to: .requested, on: connection)
         }
-    }
         heartbeat.declare(.zero)
         // Heartbeats are control requests; the polls do not replace them.
         if !heartbeat.isActive { beginHeartbeats(at: context) }
+    }
 
     // MARK: - CONOK
 
@@ -90,6 +91,7 @@ extension SessionMachine {
         if binding.transport.streams { grantKeepalive(accepted) } else { grantIdleTimeout(accepted) }
         follow(controlLink: accepted.controlLink)
         notifyLegacy(.connectionEstablished)
+        pace.bound(at: context.now)
         if binding.transport.streams {
             stopTimer(.transport)
             state.moveBinding(to: .streaming, on: binding.connection)
@@ -161,7 +163,7 @@ extension SessionMachine {
             leaveStream()
             leave(binding)
             cause = "\(binding.transport.causePrefix).loop"
-            bindInBestWay(at: context)
+            rebind(after: loopPause(.zero, at: context), leaving: binding, at: context)
         case .opening, .pausing:
             break
         }
@@ -188,8 +190,25 @@ extension SessionMachine {
         state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
         // The interval counts from the start of one poll to the start of the next.
         let interval = grants.admits(.pollingInterval) ? delay : Duration(optionSeconds: options.pollingInterval)
-        let pause = interval.remaining(after: context.now - pollStart)
+        let pause = max(interval.remaining(after: context.now - pollStart), loopPause(interval, at: context))
         if pause > .zero { startTimer(.polling, after: pause) } else { poll(at: context) }
+    }
+
+    /// The least time until the next bind: a server that ends each of them at once does not set the pace.
+    private mutating func loopPause(_ delay: Duration, at context: EventContext) -> Duration {
+        pace.looped(processed: session?.cursor.processed ?? 0, delay: delay, at: context.now)
+    }
+
+    private mutating func rebind(after pause: Duration, leaving binding: SessionBinding, at context: EventContext) {
+        guard pause > .zero else { return bindInBestWay(at: context) }
+        state.transition(to: .bound(SessionBinding(transport: binding.transport, connection: nil, step: .pausing)))
+        startTimer(.polling, after: pause)
+    }
+
+    /// The pause before the next poll, or before the next bind of a stream, is over.
+    mutating func bindPauseEnded(at context: EventContext) {
+        guard let binding = state.binding else { return }
+        if binding.transport.streams { bindInBestWay(at: context) } else { poll(at: context) }
     }
 
     /// Releases the connection of a binding that ended with `LOOP`.

@@ -9,7 +9,7 @@ extension SessionMachine {
             responseTimeout.rebase(to: Duration(optionSeconds: values.currentConnectTimeout))
         }
         grants.optionsChanged(from: old, to: values)
-        if values.retryDelay != old.retryDelay { backoff.reset(to: retryDelay) }
+        if values.retryDelay != old.retryDelay { pace.delayChanged(to: retryDelay) }
         if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
         if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged(at: context) }
         guard let session else { return }

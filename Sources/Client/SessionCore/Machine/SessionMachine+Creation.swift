@@ -7,7 +7,7 @@ extension SessionMachine {
         case .idle:
             guard let address = details.serverAddress else { return }
             fallbackAddress = address
-            backoff.reset(to: retryDelay)
+            pace.reset(to: retryDelay)
             cause = "api"
             beginCreation(at: context)
         case .retrying(let pause):
@@ -36,7 +36,7 @@ extension SessionMachine {
 
     mutating func create(_ method: SessionCreation.Method, at context: EventContext) {
         guard let address = details.serverAddress ?? fallbackAddress else { return terminate(at: context) }
-        lastEffort = context.now
+        pace.attemptStarted(at: context.now)
         version.creating(at: address)
         startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : responseTime)
         let connection: ConnectionID
@@ -61,7 +61,6 @@ extension SessionMachine {
     /// The `CONOK` of a creation.
     mutating func created(_ creation: SessionCreation, _ accepted: ConnectionAccepted, at context: EventContext) {
         stopTimer(.transport)
-        backoff.reset(to: retryDelay)
         previousSession = accepted.sessionID
         session = SessionRecord(
             id: accepted.sessionID,
@@ -87,6 +86,7 @@ extension SessionMachine {
                 )
             )
             setStatus(.connectedWSStreaming)
+            pace.bound(at: context.now)
             beginStreaming(accepted, at: context)
         case .http, .unlimited:
             let binding = SessionBinding(

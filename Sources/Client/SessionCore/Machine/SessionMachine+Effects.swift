@@ -41,7 +41,11 @@ extension SessionMachine {
     /// Shorter delays count as this one: a client that cannot connect would use a whole processor and flood its server.
     private static let leastRetryDelay = Duration.milliseconds(100)
 
-    var retryDelay: Duration { max(Self.leastRetryDelay, Duration(optionSeconds: options.retryDelay)) }
+    static func retryDelay(_ options: ConnectionOptionValues) -> Duration {
+        max(leastRetryDelay, Duration(optionSeconds: options.retryDelay))
+    }
+
+    var retryDelay: Duration { Self.retryDelay(options) }
 
     // MARK: - Connections
 

@@ -22,7 +22,7 @@ extension SessionMachine {
         endSession(status: .disconnected, telling: events)
         state.transition(to: .idle)
         ladder.reset()
-        backoff.reset(to: retryDelay)
+        pace.reset(to: retryDelay)
         responseTimeout.reset()
         noteResponseTimeout()
         cause = nil
@@ -40,6 +40,8 @@ extension SessionMachine {
         for event in events { emit(.notify(event)) }
         for change in ServerProperties.atSessionEnd { setProperty(change) }
         session = nil
+        ladder.sessionEnded(wasStable: pace.wasSessionStable)
+        pace.sessionEnded()
         transportSwitch = .none
         requests.sessionEnded()
         device.sessionEnded()

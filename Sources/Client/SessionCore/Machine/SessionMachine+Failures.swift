@@ -13,9 +13,9 @@ extension SessionMachine {
             } else {
                 controlEnded(isComplete: true, at: context)
             }
-        case .failed(let reason, _):
+        case .failed(let reason, _), .refused(let reason, _), .unreachable(let reason, _):
             if isStream {
-                connectionFailed(.broken, reason: reason, at: context)
+                connectionFailed(ConnectionFailure(end), reason: reason, at: context)
             } else {
                 controlEnded(isComplete: false, at: context)
             }
@@ -44,6 +44,14 @@ extension SessionMachine {
             bindInBestWay(at: context)
         case .streamWithheld:
             forcePolling(at: context)
+        case .streamRefused:
+            ladder.refuseHTTPStreaming()
+            stopTimer(.transport)
+            cause = "http.streaming.unavailable"
+            bindInBestWay(at: context)
+        case .interruptedWithoutHTTPStreaming(let cause):
+            ladder.refuseHTTPStreaming()
+            interrupt(cause: cause, wait: .retryDelay, reason: reason, at: context)
         case .interrupted(let cause, let wait):
             interrupt(cause: cause, wait: wait, reason: reason, at: context)
         case .interruptedWithoutWebSocket:
@@ -65,6 +73,7 @@ extension SessionMachine {
     }
 
     private mutating func noteUnansweredRequest() {
+        guard options.connectTimeout == .auto else { return }
         responseTimeout.expired()
         noteResponseTimeout()
     }
@@ -73,42 +82,55 @@ extension SessionMachine {
     private mutating func failCreation(cause: String, isNextUnlimited: Bool, at context: EventContext) {
         close(state.connection)
         self.cause = cause
-        guard options.connectTimeout == .auto else { return }
-        endSession(status: .disconnectedWillRetry)
-        pause(isRetryDelay: true, isNextUnlimited: isNextUnlimited, at: context)
+        retry(after: nextPause(.retryDelay, at: context), isNextUnlimited: isNextUnlimited)
     }
 
-    /// The session is interrupted: it is recovered, unless `sessionRecoveryTimeout` is 0.
+    /// The session is interrupted: it is recovered, unless `sessionRecoveryTimeout` is 0 or has passed since the loss
+    /// of the last stable connection.
     private mutating func interrupt(cause: String, wait: RetryWait, reason: String, at context: EventContext) {
         notifyLegacy(.connectionFailed(reason: reason))
         guard options.sessionRecoveryTimeout > 0 else { return loseSession(cause: cause, wait: wait, at: context) }
+        let recovery = Recovery(since: pace.interrupted(at: context.now), step: .firstPause)
+        let pause = nextPause(.firstRetry, at: context)
+        guard recovery.since == context.now || context.now + pause < deadline(of: recovery) else {
+            return loseSession(cause: "recovery.timeout", after: pause)
+        }
         leaveStream()
         leaveControlRoute()
         transportSwitch = .none
         requests.dropTransportSwitch()
         self.cause = cause
-        state.transition(to: .recovering(Recovery(since: context.now, step: .firstPause)))
+        state.transition(to: .recovering(recovery))
         setStatus(.disconnectedTryingRecovery)
-        startTimer(.recovery, after: firstRetryDelay(context))
+        startTimer(.recovery, after: pause)
         startRecoveryDeadline(at: context)
     }
 
     /// The session is lost; a new one follows after a pause.
     mutating func loseSession(cause: String, wait: RetryWait, at context: EventContext) {
+        loseSession(cause: cause, after: nextPause(wait, at: context))
+    }
+
+    private mutating func loseSession(cause: String, after pause: Duration) {
         close(state.connection)
         self.cause = cause
+        retry(after: pause, isNextUnlimited: false)
+    }
+
+    private mutating func retry(after pause: Duration, isNextUnlimited: Bool) {
         endSession(status: .disconnectedWillRetry)
-        pause(isRetryDelay: wait == .retryDelay, isNextUnlimited: false, at: context)
+        state.transition(to: .retrying(RetryPause(isNextUnlimited: isNextUnlimited)))
+        startTimer(.retry, after: pause)
     }
 
-    private mutating func pause(isRetryDelay: Bool, isNextUnlimited: Bool, at context: EventContext) {
-        state.transition(to: .retrying(RetryPause(isRetryDelay: isRetryDelay, isNextUnlimited: isNextUnlimited)))
-        let delay = isRetryDelay ? backoff.delay.remaining(after: context.now - lastEffort) : firstRetryDelay(context)
-        startTimer(.retry, after: delay)
-    }
-
-    func firstRetryDelay(_ context: EventContext) -> Duration {
-        Duration(optionSeconds: options.firstRetryMaxDelay).randomShare(random: context.random)
+    /// The pause between a failure and the next attempt.
+    private mutating func nextPause(_ wait: RetryWait, at context: EventContext) -> Duration {
+        pace.pause(
+            wait,
+            at: context.now,
+            firstRetryMaxDelay: Duration(optionSeconds: options.firstRetryMaxDelay),
+            random: context.random
+        )
     }
 
     // MARK: - Refusals
@@ -189,7 +211,7 @@ extension SessionMachine {
 extension SessionMachine {
     mutating func recover(at context: EventContext) {
         guard state.recovery != nil, let session else { return }
-        lastEffort = context.now
+        pace.attemptStarted(at: context.now)
         let request = http(recoveryRequest(session: session))
         self.session?.cursor.recoveryRequested()
         let connection = openRequest(.httpPoll, at: session.address, request)
@@ -202,9 +224,9 @@ extension SessionMachine {
         guard let recovery = state.recovery else { return }
         stopTimer(.transport)
         notifyLegacy(.connectionFailed(reason: reason))
-        let pause = retryDelay.remaining(after: context.now - lastEffort)
+        let pause = nextPause(.retryDelay, at: context)
         guard context.now + pause < deadline(of: recovery) else {
-            return loseSession(cause: "recovery.timeout", wait: .firstRetry, at: context)
+            return loseSession(cause: "recovery.timeout", after: pause)
         }
         cause = "recovery.error"
         state.moveRecovery(to: .pause)

@@ -44,8 +44,14 @@ extension SessionMachine {
     /// Counts a data notification; false if it was processed before.
     private mutating func isFresh() -> Bool {
         guard session?.cursor.isFresh() == true else { return false }
+        if !pace.isStable { connectionProved() }
         numberEvents()
         return true
+    }
+
+    /// A bound connection carried data or a keepalive. What a recovery repeats proves nothing about the bind after it.
+    private mutating func connectionProved() {
+        if state.binding != nil { pace.proved() }
     }
 
     private mutating func aliveness(at context: EventContext) {
@@ -146,6 +152,7 @@ extension SessionMachine {
             // The answer to a request is notified even if the limit stays the same.
             if properties.apply(change) || isAnswer { emit(.notify(.propertyChanged(change))) }
         case .sync(let seconds): synchronised(serverSeconds: seconds, at: context)
+        case .probe: connectionProved()
         default: break
         }
     }

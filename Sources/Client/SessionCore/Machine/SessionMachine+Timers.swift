@@ -8,9 +8,9 @@ extension SessionMachine {
         case .idle: connectionFailed(.timeout, reason: "no answer to a poll in time", at: context)
         case .liveness: livenessExpired(at: context)
         case .retry: retryPauseEnded(at: context)
-        case .recovery: recover(at: context)
+        case .recovery: recoveryPauseEnded(at: context)
         case .recoveryDeadline: recoveryDeadlinePassed(at: context)
-        case .polling: poll(at: context)
+        case .polling: bindPauseEnded(at: context)
         case .control: controlExpired(at: context)
         case .heartbeat: heartbeatExpired(at: context)
         }
@@ -36,9 +36,14 @@ extension SessionMachine {
     }
 
     private mutating func retryPauseEnded(at context: EventContext) {
-        guard let pause = state.pause else { return recover(at: context) }
-        if pause.isRetryDelay { backoff.increase() }
+        guard let pause = state.pause else { return recoveryPauseEnded(at: context) }
+        pace.pauseEnded()
         endPause(pause, at: context)
+    }
+
+    private mutating func recoveryPauseEnded(at context: EventContext) {
+        pace.pauseEnded()
+        recover(at: context)
     }
 
     mutating func endPause(_ pause: RetryPause, at context: EventContext) {

@@ -20,7 +20,7 @@ package struct SessionMachine: ~Copyable {
     let configuration: SessionConfiguration
 
     var ladder = TransportLadder()
-    var backoff: RetryBackoff
+    var pace: AttemptPace
     var responseTimeout: ResponseTimeout
     var liveness = LivenessMonitor()
     var slowing = SlowingDetector()
@@ -48,8 +48,6 @@ package struct SessionMachine: ~Copyable {
     var pollStart = Moment.zero
     /// When the heartbeat timer fires; valid while it runs.
     var heartbeatDue = Moment.zero
-    /// When the last connection attempt began.
-    var lastEffort = Moment.zero
     /// The session before this one, for `LS_old_session`.
     var previousSession: SessionID?
     /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
@@ -71,7 +69,7 @@ package struct SessionMachine: ~Copyable {
         self.options = options
         self.details = details
         self.configuration = configuration
-        backoff = RetryBackoff(delay: Duration(optionSeconds: options.retryDelay))
+        pace = AttemptPace(retryDelay: Self.retryDelay(options))
         responseTimeout = ResponseTimeout(base: Duration(optionSeconds: options.currentConnectTimeout))
         version = VersionFallback(configuration.protocolVersion)
     }

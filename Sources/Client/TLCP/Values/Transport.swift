@@ -16,8 +16,12 @@ package enum TransportKind: Sendable, Hashable {
 package enum TransportEnd: Sendable, Equatable {
     /// HTTP: the response is complete. WebSocket: the peer closed the connection.
     case completed
-    /// It could not be opened, failed, or was answered by an HTTP status outside 200…299.
+    /// It failed after it was opened.
     case failed(reason: String, kind: FailureKind = .other)
+    /// It was answered by an HTTP status outside 200…299.
+    case refused(reason: String, kind: FailureKind = .other)
+    /// It could not be opened, so that nothing was sent.
+    case unreachable(reason: String, kind: FailureKind = .other)
     /// The server's public key matches none of the pins; no retry can help.
     case identityRejected(reason: String)
 }

@@ -43,7 +43,7 @@ enum DialFailure: Error {
 
     /// The end of a connection by the status of an HTTP response.
     static func end(httpStatus status: Int) -> TransportEnd {
-        .failed(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status))
+        .refused(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status))
     }
 
     private static func kind(of error: NIOConnectionError) -> FailureKind {
@@ -81,6 +81,12 @@ enum DialFailure: Error {
         case .cancelled: .unauthorized
         case .shutDown: .other
         }
+    }
+
+    /// The event for an error that prevented a connection.
+    static func unreachable(_ error: any Error) -> TransportEnd {
+        guard case .failed(let reason, let kind) = end(for: error) else { return end(for: error) }
+        return .unreachable(reason: reason, kind: kind)
     }
 
     private var reason: String {

@@ -89,9 +89,9 @@ final class HTTPTransport: Transport, @unchecked Sendable {
                 let handler = HTTPChannelHandler()
                 try channel.pipeline.syncOperations.addHTTPClientHandlers()
                 try channel.pipeline.syncOperations.addHandler(handler)
-                if !begin(handler) { finish(DialFailure.end(for: DialFailure.closedEarly("connection"))) }
+                if !begin(handler) { finish(DialFailure.unreachable(DialFailure.closedEarly("connection"))) }
             } catch {
-                finish(DialFailure.end(for: error))
+                finish(DialFailure.unreachable(error))
             }
         }
     }

@@ -30,7 +30,7 @@ extension Conversation {
         slowness = .zero
         if refusals > 0 {
             refusals -= 1
-            deliver(.ended(connection, .failed(reason: "refused")), on: connection)
+            deliver(.ended(connection, .unreachable(reason: "refused")), on: connection)
         } else if let request = order.request {
             let parts = request.target.split(separator: "?", maxSplits: 1).map(String.init)
             let text = HTTPRequestText(path: parts[0], query: parts.count > 1 ? parts[1] : "", body: request.body)

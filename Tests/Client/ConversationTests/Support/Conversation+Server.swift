@@ -15,7 +15,7 @@ extension Conversation {
                 deliver(answer.body, on: connection)
                 deliver(.ended(connection, .completed), on: connection)
             } else {
-                deliver(.ended(connection, .failed(reason: "status \(answer.status)")), on: connection)
+                deliver(.ended(connection, .refused(reason: "status \(answer.status)")), on: connection)
             }
         case .openStream: break
         case .write(let link, let bytes, _): deliver(bytes, on: ConnectionID(link))

@@ -109,7 +109,7 @@ import Testing
                 "close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "sub1 unsubscribed",
             ]
         )
-        harness.advance(100)
+        harness.advance(4000)
         harness.open()
         harness.receive("WSOK", "CONOK,new,70000,5000,*", "SUBOK,3,1,2", "U,3,1,k|l")
         #expect(harness.takeRequests().last?.contains("LS_subId=3") == true)

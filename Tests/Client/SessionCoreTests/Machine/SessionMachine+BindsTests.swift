@@ -36,7 +36,7 @@ internal import Testing
         harness.receive("WSOK")
         if isTimeout { harness.advance(4000) } else { harness.breakStream() }
         #expect(harness.status == .disconnectedTryingRecovery)
-        harness.advance(100)
+        harness.advance(isTimeout ? 0 : 4000)
         #expect(harness.takeRequests().last?.hasSuffix(isTimeout ? "ws.timeout" : "ws.error") == true)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
         #expect(harness.orders[harness.stream]?.kind == .webSocket)
@@ -86,13 +86,116 @@ internal import Testing
         )
     }
 
-    @Test func brokenStreamingBindKeepsHTTPStreamingEnabled() {
+    @Test(arguments: [true, false])
+    func streamThatEndsWithoutALineIsNotTriedAgainInTheSession(isComplete: Bool) {
         let harness = SessionHarness.bound(.http)
         harness.receive("LOOP,0")
+        harness.close(harness.stream, isComplete ? .completed : .failed(reason: "broken"))
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(4000)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .httpPoll)
+        harness.receive("CONOK,sid,70000,19000,*")
+        #expect(harness.status == .connectedHTTPPolling)
+        // The next session tries all transports.
+        harness.receive("END,48,again")
+        harness.advance(4000)
+        harness.receive("CONOK,sid2,70000,0,*", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+    }
+
+    @Test func refusedStreamIsReplacedByPollsAtOnce() {
+        let harness = SessionHarness.sensing()
+        harness.receive("LOOP,0")
         harness.breakStream()
-        harness.advance(100)
+        _ = harness.takeTrace()
+        harness.close(harness.stream, .refused(reason: "HTTP status 403"))
+        #expect(
+            harness.takeConversation() == [
+                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000"
+                    + "&LS_cause=http.streaming.unavailable"
+            ]
+        )
+        harness.receive("CONOK,sid,70000,19000,*")
+        #expect(harness.takeStatuses() == ["S: CONNECTED:HTTP-POLLING"])
+    }
+
+    @Test func refusedStreamOfASessionThatWasNotStableIsNotTriedInTheNext() {
+        var options = SessionHarness.officialOptions
+        options.sessionRecoveryTimeout = 0
+        let harness = SessionHarness.sensing(options)
+        harness.receive("LOOP,0")
+        harness.breakStream()
+        harness.completeStream()
+        #expect(harness.status == .disconnectedWillRetry)
+        harness.advance(4000)
+        harness.receive("CONOK,sid2,70000,0,*", "LOOP,0")
+        // The WebSocket stays disabled as well.
+        #expect(
+            harness.takeRequests().last?.contains("LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000") == true
+        )
+    }
+
+    @Test func unreachableServerSaysNothingAboutStreaming() {
+        let harness = SessionHarness.bound(.http)
+        harness.receive("LOOP,0")
+        harness.close(harness.stream, .unreachable(reason: "no route"))
+        #expect(harness.status == .disconnectedTryingRecovery)
+        harness.advance(4000)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
         #expect(harness.orders[harness.stream]?.kind == .httpStream)
+    }
+
+    @Test func pollsThatEndAtOnceWithoutAnEventKeepTheRetryDelay() {
+        let harness = SessionHarness.bound(.httpPolling)
+        for _ in 1...5 {
+            harness.receive("LOOP,0")
+            #expect(harness.remaining(.polling) == nil)
+            harness.receive("CONOK,sid,70000,19000,*")
+        }
+        harness.receive("LOOP,0")
+        #expect(harness.remaining(.polling) == 4000)
+        harness.advance(4000)
+        harness.receive("CONOK,sid,70000,19000,*", "LOOP,0")
+        #expect(harness.remaining(.polling) == 4000)
+        harness.advance(4000)
+        // An event ends it.
+        harness.receive("CONOK,sid,70000,19000,*", "U,9,1,x", "LOOP,0")
+        #expect(harness.remaining(.polling) == nil)
+        #expect(harness.status == .connectedHTTPPolling)
+    }
+
+    @Test func streamsThatEndAtOnceWithoutAnEventKeepTheRetryDelay() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        for _ in 1...5 { harness.receive("LOOP,0", "CONOK,sid,70000,5000,*") }
+        _ = harness.takeTrace()
+        harness.receive("LOOP,0")
+        #expect(harness.takeTrace() == ["release", "T: polling 4000"])
+        harness.advance(4000)
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+        harness.receive("CONOK,sid,70000,5000,*")
+        #expect(harness.status == .connectedHTTPStreaming)
+        let paused = SessionHarness.bound(.wsStreaming)
+        for _ in 1...5 {
+            paused.receive("LOOP,0")
+            paused.open()
+            paused.receive("WSOK", "CONOK,sid,70000,5000,*")
+        }
+        paused.receive("LOOP,0")
+        paused.subscribe(1, item: "i")
+        #expect(paused.takeRequests().last?.contains("LS_subId") == false)
+        paused.disconnect()
+        #expect(paused.timers.isEmpty)
+    }
+
+    @Test func slowPollsOfTheServerAreNotDelayed() {
+        let harness = SessionHarness.bound(.httpPolling)
+        for _ in 1...20 {
+            harness.receive("LOOP,200")
+            #expect(harness.remaining(.polling) == 200)
+            harness.advance(200)
+            harness.receive("CONOK,sid,70000,19000,*")
+        }
     }
 
     @Test func loopOfAStreamKeepsTheStatusAndBindsAgain() {

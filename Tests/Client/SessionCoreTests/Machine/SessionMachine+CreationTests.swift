@@ -142,8 +142,16 @@ internal import Testing
             harness.advance(delays.last ?? 0)
         }
         #expect(delays == Array(repeating: 4000, count: 11) + [8000, 16_000, 32_000, 60_000, 60_000])
+        // A creation alone does not show that attempts succeed from now on.
         harness.receive("CONOK,sid,70000,0,*")
         harness.receive("CONERR,20,gone")
+        #expect(harness.remaining(.retry) == 60_000)
+        harness.advance(60_000)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "PROBE", "LOOP,0")
+        harness.open()
+        harness.receive("WSOK", "CONERR,20,gone")
         #expect(harness.remaining(.retry) == 4000)
     }
 
@@ -189,14 +197,6 @@ internal import Testing
         #expect(!harness.events.contains(.propertyChanged(.currentConnectTimeout(60))))
     }
 
-    @Test func currentConnectTimeoutSetByTheUserCounts() {
-        let harness = SessionHarness()
-        harness.setOptions { $0.currentConnectTimeout = 9 }
-        harness.connect()
-        #expect(harness.remaining(.transport) == 9000)
-    }
-
-    // MARK: - Versions
     @Test func automaticTimeoutDoesNotGrowWhileAFixedOneHolds() {
         var options = SessionHarness.officialOptions
         options.connectTimeout = .seconds(1)
@@ -212,6 +212,14 @@ internal import Testing
         #expect(harness.remaining(.transport) == 4000)
     }
 
+    @Test func currentConnectTimeoutSetByTheUserCounts() {
+        let harness = SessionHarness()
+        harness.setOptions { $0.currentConnectTimeout = 9 }
+        harness.connect()
+        #expect(harness.remaining(.transport) == 9000)
+    }
+
+    // MARK: - Versions
 
     @Test func olderVersionsAreTriedUntilTheServerAgrees() {
         let harness = SessionHarness()
@@ -288,7 +296,7 @@ internal import Testing
         let harness = SessionHarness()
         harness.connect()
         harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,other")
+        harness.receive("WSOK", "CONOK,sid,70000,0,other", "PROBE")
         harness.breakStream()
         harness.advance(100)
         #expect(harness.orders[harness.stream]?.address == "http://other")

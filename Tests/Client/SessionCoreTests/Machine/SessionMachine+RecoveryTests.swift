@@ -71,10 +71,10 @@ internal import Testing
         harness.receive("CONOK,sid,70000,0,*", "PROG,5")
         #expect(
             harness.takeTrace() == [
-                "close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "sub1 unsubscribed", "T: retry 100",
+                "close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "sub1 unsubscribed", "T: retry 4000",
             ]
         )
-        harness.advance(100)
+        harness.advance(4000)
         harness.open()
         #expect(harness.takeRequests().last?.hasSuffix("LS_cause=prog.mismatch.5.4") == true)
     }
@@ -113,6 +113,10 @@ internal import Testing
         #expect(causes == ["ws.error", "recovery.error", "recovery.error", "recovery.error"])
         #expect(harness.status == .disconnectedTryingRecovery)
         harness.advance(1)
+        #expect(harness.status == .disconnectedWillRetry)
+        // The last attempt began at 12 s: the new session keeps what is left of its retry delay.
+        #expect(harness.remaining(.retry) == 1000)
+        harness.advance(1000)
         harness.open()
         #expect(harness.takeRequests().last?.hasSuffix("LS_cause=recovery.timeout") == true)
     }
@@ -148,7 +152,7 @@ internal import Testing
         #expect(harness.remaining(.retry) == 100)
     }
 
-    @Test func brokenBindAfterARecoveryHasADeadlineOfItsOwn() {
+    @Test func brokenBindAfterARecoveryBelongsToTheSameInterruption() {
         let harness = SessionHarness.streamingOnSocket()
         harness.breakStream()
         harness.advance(100)
@@ -158,7 +162,65 @@ internal import Testing
         harness.receive("WSOK")
         harness.breakStream()
         #expect(harness.takeStatuses() == ["S: DISCONNECTED:TRYING-RECOVERY"])
+        #expect(harness.remaining(.recovery) == 4000)
+        #expect(harness.remaining(.recoveryDeadline) == 11_900)
+    }
+
+    @Test func bindThatBreaksAfterTheTimeForRecoveryBringsANewSession() {
+        var options = SessionHarness.officialOptions
+        options.sessionRecoveryTimeout = 6
+        let harness = SessionHarness.streamingOnSocket(options)
+        harness.breakStream()
+        harness.advance(3000)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        harness.breakStream()
+        #expect(harness.status == .disconnectedWillRetry)
+        #expect(harness.remaining(.retry) == 4000)
+    }
+
+    @Test(arguments: ["PROBE", "U,9,1,x"])
+    func interruptionOfAStableConnectionIsANewOne(line: String) {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(3000)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*", line)
+        harness.advance(1000)
+        harness.breakStream()
+        #expect(harness.remaining(.recoveryDeadline) == 15_000)
         #expect(harness.remaining(.recovery) == 100)
+    }
+
+    @Test func connectionThatLivesForTheRetryDelayIsStable() {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        harness.advance(3999)
+        let early = SessionHarness()
+        early.connect()
+        early.open()
+        early.receive("WSOK", "CONOK,sid,70000,0,*")
+        early.advance(3000)
+        early.breakStream()
+        #expect(early.remaining(.recovery) == 1000)
+        harness.advance(1)
+        harness.breakStream()
+        #expect(harness.remaining(.recovery) == 100)
+    }
+
+    @Test func shortPauseIsNotRepeatedWithinTheRetryDelay() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(100)
+        harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "U,9,1,x")
+        harness.breakStream()
+        #expect(harness.remaining(.recovery) == 4000)
     }
 
     @Test func subscriptionsAndMessagesSurviveARecovery() {

@@ -2,12 +2,12 @@ internal import SessionCore
 
 /// Sessions in different phases.
 extension SessionHarness {
-    /// Connected, created and streaming on a WebSocket; the trace begins after it.
+    /// Connected, created and streaming on a WebSocket that has proved to work; the trace begins after it.
     static func streamingOnSocket(_ options: ConnectionOptionValues = officialOptions) -> SessionHarness {
         let harness = SessionHarness(options)
         harness.connect()
         harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "PROBE")
         _ = harness.takeTrace()
         return harness
     }
@@ -22,7 +22,7 @@ extension SessionHarness {
         return harness
     }
 
-    /// Bound to the transport of the option.
+    /// Bound to the transport of the option, on a connection that has proved to work.
     static func bound(
         _ forced: ForcedTransport,
         _ options: ConnectionOptionValues = officialOptions
@@ -44,6 +44,7 @@ extension SessionHarness {
         case .httpPolling:
             harness.receive("CONOK,sid,70000,19000,*")
         }
+        harness.receive("PROBE")
         _ = harness.takeTrace()
         return harness
     }

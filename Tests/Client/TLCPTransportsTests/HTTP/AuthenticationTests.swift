@@ -84,7 +84,7 @@ internal import Testing
             let connector = try SocketConnector(.forTests { $0.credentials = credentials })
             #expect(
                 await Opened(connector, .to(server.port)).rest().end
-                    == .failed(reason: "HTTP status 401", kind: .unauthorized)
+                    == .refused(reason: "HTTP status 401", kind: .unauthorized)
             )
             await connector.shutDown()
         }
@@ -121,7 +121,7 @@ internal import Testing
             let connector = try SocketConnector(.forTests())
             #expect(
                 await Opened(connector, .to(server.port)).rest().end
-                    == .failed(reason: "HTTP status 401", kind: .unauthorized)
+                    == .refused(reason: "HTTP status 401", kind: .unauthorized)
             )
             await connector.shutDown()
         }
@@ -145,7 +145,7 @@ internal import Testing
             )
             #expect(
                 await Opened(connector, .to(server.port)).rest().end
-                    == .failed(reason: "HTTP status 401", kind: .unauthorized)
+                    == .refused(reason: "HTTP status 401", kind: .unauthorized)
             )
             await connector.shutDown()
         }

@@ -61,7 +61,7 @@ internal import Testing
             let connector = try SocketConnector(.forTests())
             let (lines, end) = await Opened(connector, .to(server.port)).rest()
             #expect(lines.isEmpty)
-            #expect(end == .failed(reason: "HTTP status \(status.prefix(3))", kind: kind))
+            #expect(end == .refused(reason: "HTTP status \(status.prefix(3))", kind: kind))
             await connector.shutDown()
         }
     }
@@ -84,7 +84,7 @@ internal import Testing
         let port = try await ScriptedServer.run(script: { _, _ in }) { $0.port }
         let connector = try SocketConnector(.forTests())
         let (_, end) = await Opened(connector, .to(port)).rest()
-        #expect(end == .failed(reason: "cannot connect to 127.0.0.1, port \(port)", kind: .refused))
+        #expect(end == .unreachable(reason: "cannot connect to 127.0.0.1, port \(port)", kind: .refused))
         await connector.shutDown()
     }
 

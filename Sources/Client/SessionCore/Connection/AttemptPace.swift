@@ -1,0 +1,123 @@
+/// The pace of attempts to connect (class reference: `retryDelay`, `firstRetryMaxDelay`).
+///
+/// An attempt is a creation, a bind, a poll or a recovery. The one that follows the loss of a connection that worked
+/// starts after a short random time; each one that follows an attempt which failed before its connection was stable
+/// starts at least the retry delay after the start of that attempt. No sequence of failures becomes a loop without
+/// pauses in this way, whatever the server answers in between.
+struct AttemptPace {
+    /// This many binds in succession may end without an event and at once.
+    private static let hastyLoops = 5
+    /// A bind that is followed by the next one within this time is hasty.
+    private static let hastyTime = Duration.milliseconds(200)
+
+    private var base: Duration
+    private var backoff: RetryBackoff
+    /// When the last attempt began.
+    private var lastStart = Moment.zero
+    /// When the last bind or poll began.
+    private var bindStart = Moment.zero
+    /// When a bind succeeded first, since the last failure.
+    private var boundSince: Moment?
+    /// When the last short pause began.
+    private var lastShortPause: Moment?
+    private var isLastPauseLong = false
+    /// When the last stable connection was lost; nil after a connection became stable, and without a session.
+    private var interruptedSince: Moment?
+    private var loops = 0
+    private var processedAtLoop = 0
+    /// Whether the connection has proved to work since the last failure.
+    private(set) var isStable = false
+    /// Whether a connection of the present session has ever been stable.
+    private(set) var wasSessionStable = false
+
+    /// A pace before the first attempt.
+    init(retryDelay: Duration) {
+        base = retryDelay
+        backoff = RetryBackoff(delay: retryDelay)
+    }
+
+    /// `connect()`, or the client was disconnected.
+    mutating func reset(to retryDelay: Duration) { self = AttemptPace(retryDelay: retryDelay) }
+
+    /// The option `retryDelay` was set.
+    mutating func delayChanged(to retryDelay: Duration) {
+        base = retryDelay
+        backoff.reset(to: retryDelay)
+    }
+
+    // MARK: - Events
+
+    /// An attempt begins.
+    mutating func attemptStarted(at now: Moment) {
+        lastStart = now
+        bindStart = now
+    }
+
+    /// A poll begins on a connection that is open; its failure counts from the opening of the connection.
+    mutating func pollStarted(at now: Moment) { bindStart = now }
+
+    /// The session is bound to a connection.
+    mutating func bound(at now: Moment) { boundSince = boundSince ?? now }
+
+    /// The connection carried a data notification or a keepalive.
+    mutating func proved() {
+        isStable = true
+        wasSessionStable = true
+        interruptedSince = nil
+        backoff.reset(to: base)
+    }
+
+    /// The session is over: the time for recoveries begins anew with the next one.
+    mutating func sessionEnded() {
+        boundSince = nil
+        interruptedSince = nil
+        wasSessionStable = false
+        loops = 0
+        processedAtLoop = 0
+    }
+
+    // MARK: - Pauses
+
+    /// The connection of a session failed. Returns when the session was interrupted first, since its last stable
+    /// connection.
+    mutating func interrupted(at now: Moment) -> Moment {
+        noteAge(at: now)
+        let since = interruptedSince ?? now
+        interruptedSince = since
+        return since
+    }
+
+    /// An attempt failed, or a connection was lost. Returns the pause before the next attempt. The short pause is
+    /// granted once after a stable connection, and not twice within the retry delay.
+    mutating func pause(_ wait: RetryWait, at now: Moment, firstRetryMaxDelay: Duration, random: Double) -> Duration {
+        noteAge(at: now)
+        let wasStable = isStable
+        isStable = false
+        boundSince = nil
+        let mayBeShort = lastShortPause.map { now - $0 >= base } ?? true
+        guard wait == .firstRetry, wasStable, mayBeShort else {
+            isLastPauseLong = true
+            return backoff.delay.remaining(after: now - lastStart)
+        }
+        isLastPauseLong = false
+        lastShortPause = now
+        return firstRetryMaxDelay.randomShare(random: random)
+    }
+
+    /// A pause is over; the retry delay grows with the number of such pauses.
+    mutating func pauseEnded() { if isLastPauseLong { backoff.increase() } }
+
+    /// `LOOP` arrived after this number of data notifications in the session; the server wants the next bind after
+    /// `delay`. Returns the least time until the next bind.
+    mutating func looped(processed: Int, delay: Duration, at now: Moment) -> Duration {
+        let isHasty = processed == processedAtLoop && now - bindStart + delay < Self.hastyTime
+        processedAtLoop = processed
+        loops = isHasty ? min(loops + 1, Self.hastyLoops + 1) : 0
+        return loops > Self.hastyLoops ? base.remaining(after: now - bindStart) : .zero
+    }
+
+    /// A connection that lived for the retry delay is stable as well.
+    private mutating func noteAge(at now: Moment) {
+        if let boundSince, now - boundSince >= base { proved() }
+    }
+}
