@@ -22,19 +22,24 @@ public struct ClientConfiguration: Sendable {
 
         /// The name by which `didChangeProperty` of this edition reports a property of the newest edition.
         ///
-        /// The older edition reports `idleMillis`, `keepaliveMillis`, `pollingMillis`, `reverseHeartbeatMillis` and,
-        /// for both `requestedMaxBandwidth` and `realMaxBandwidth`, `maxBandwidth`; all other names are the same.
+        /// The newer edition reports `HTTPExtraHeaders` and `HTTPExtraHeadersOnSessionCreationOnly`; the older one
+        /// `idleMillis`, `keepaliveMillis`, `pollingMillis`, `reverseHeartbeatMillis` and, for `requestedMaxBandwidth`,
+        /// `maxBandwidth`. All other names are those of the Swift properties.
         public func propertyName(_ name: String) -> String {
             switch self {
-            case .new: name
+            case .new: Self.newerNames[name] ?? name
             case .old: Self.olderNames[name] ?? name
             }
         }
 
+        private static let newerNames = [
+            "httpExtraHeaders": "HTTPExtraHeaders",
+            "httpExtraHeadersOnSessionCreationOnly": "HTTPExtraHeadersOnSessionCreationOnly",
+        ]
+
         private static let olderNames = [
             "idleTimeout": "idleMillis", "keepaliveInterval": "keepaliveMillis", "pollingInterval": "pollingMillis",
             "reverseHeartbeatInterval": "reverseHeartbeatMillis", "requestedMaxBandwidth": "maxBandwidth",
-            "realMaxBandwidth": "maxBandwidth",
         ]
     }
 

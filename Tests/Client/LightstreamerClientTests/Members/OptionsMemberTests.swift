@@ -32,8 +32,8 @@ internal import Testing
             #expect(
                 passed.dropFirst() == [
                     "property connectTimeout", "property currentConnectTimeout", "property contentLength",
-                    "property firstRetryMaxDelay", "property forcedTransport", "property httpExtraHeaders",
-                    "property httpExtraHeadersOnSessionCreationOnly", "property idleTimeout",
+                    "property firstRetryMaxDelay", "property forcedTransport", "property HTTPExtraHeaders",
+                    "property HTTPExtraHeadersOnSessionCreationOnly", "property idleTimeout",
                     "property keepaliveInterval", "property pollingInterval", "property requestedMaxBandwidth",
                     "property reconnectTimeout", "property retryDelay", "property reverseHeartbeatInterval",
                     "property sessionRecoveryTimeout", "property stalledTimeout", "property earlyWSOpenEnabled",
