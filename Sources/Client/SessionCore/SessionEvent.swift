@@ -140,16 +140,32 @@ public enum LegacyEvent: Sendable, Equatable {
     case ended(cause: Int)
     /// A connection failed; the client reconnects by itself.
     case connectionFailed(reason: String)
-    /// `CONERR`, `ERROR` or a fatal `REQERR`.
-    case serverFailed(code: Int, message: String)
+    /// `CONERR`, `ERROR`, a fatal `REQERR`, or an `END` that a retry follows. `isRetried`: another attempt follows.
+    case serverFailed(code: Int, message: String, isRetried: Bool)
     /// Server data could not be interpreted.
     case badData(reason: String)
     /// The disconnection that the application asked for is complete.
     case closed
-    /// A device token change or registration ended; `code` nil means success.
-    case deviceRegistered(deviceId: String?, code: Int?, message: String?)
+    /// The server has registered the device, or its new token.
+    case deviceRegistered(DeviceTokenInfo)
+    /// A device token change or registration was refused.
+    case deviceRefused(code: Int, message: String)
     /// A badge reset ended; `code` nil means success.
     case badgeReset(deviceId: String?, code: Int?, message: String?)
+}
+
+/// What the server reports about a registered device.
+public struct DeviceTokenInfo: Sendable, Equatable {
+    /// The server's name for the device.
+    public let deviceID: String
+    /// The name of the server's adapter for push notifications.
+    public let adapterName: String
+
+    /// The information of one registration.
+    public init(deviceID: String, adapterName: String) {
+        self.deviceID = deviceID
+        self.adapterName = adapterName
+    }
 }
 
 /// The status of a client's connection, with the strings of the class reference as raw values.

@@ -311,6 +311,6 @@ internal import Testing
         let harness = SessionHarness.streamingOnSocket()
         harness.receive("END,\(code),closed")
         #expect(harness.status == .disconnectedWillRetry)
-        #expect(harness.legacyEvents.last == .serverFailed(code: code, message: "closed"))
+        #expect(harness.legacyEvents.last == .serverFailed(code: code, message: "closed", isRetried: true))
     }
 }

@@ -35,8 +35,8 @@ struct RecordCodecTests {
         ]
         let legacy: [LegacyEvent] = [
             .connectionEstablished, .closed, .ended(cause: -7), .connectionFailed(reason: "r"),
-            .serverFailed(code: 2, message: "m"), .badData(reason: "d"),
-            .deviceRegistered(deviceId: "d", code: nil, message: nil),
+            .serverFailed(code: 2, message: "m", isRetried: true), .badData(reason: "d"),
+            .deviceRegistered(DeviceTokenInfo(deviceID: "d", adapterName: "a")), .deviceRefused(code: 45, message: "m"),
             .badgeReset(deviceId: nil, code: 4, message: "m"),
         ]
         let clientEvents: [ClientTopicEvent] = [

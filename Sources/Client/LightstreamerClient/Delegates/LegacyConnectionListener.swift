@@ -1,4 +1,4 @@
-internal import SessionCore
+public import SessionCore
 public import TLCPTransports
 
 /// Receives the events of the older class reference (`LSConnectionDelegate`). Every method has an empty default. All
@@ -19,12 +19,18 @@ public protocol LegacyConnectionListener: AnyObject, Sendable {
     func clientConnection(_ client: LightstreamerClient, didEndWithCause cause: Int)
     /// A connection failed; the client reconnects by itself.
     func clientConnection(_ client: LightstreamerClient, didReceiveConnectionFailure reason: String)
-    /// The server signalled an error. The client reconnects by itself only where the code admits a retry.
-    func clientConnection(_ client: LightstreamerClient, didReceiveServerFailure code: Int, message: String)
+    /// The server signalled an error. `willRetry`: the client reconnects by itself; after other errors it is
+    /// disconnected.
+    func clientConnection(
+        _ client: LightstreamerClient,
+        didReceiveServerFailure code: Int,
+        message: String,
+        willRetry: Bool
+    )
     /// Invalid data were received; the session is closed.
     func clientConnection(_ client: LightstreamerClient, didReceiveDataError reason: String)
-    /// The server has the new device token.
-    func clientConnection(_ client: LightstreamerClient, didSucceedChangingDeviceTokenWithDeviceID deviceID: String?)
+    /// The server has the new device token. The protocol names no number of reactivated subscriptions.
+    func clientConnection(_ client: LightstreamerClient, didSucceedChangingDeviceTokenWithInfo info: DeviceTokenInfo)
     /// The device token could not be changed. Code 45, device unknown, need not be an error.
     func clientConnection(_ client: LightstreamerClient, didFailChangingDeviceTokenWithCode code: Int, message: String?)
     /// The server has reset the badge counter.
@@ -51,13 +57,18 @@ extension LegacyConnectionListener {
     /// Does nothing.
     public func clientConnection(_ client: LightstreamerClient, didReceiveConnectionFailure reason: String) {}
     /// Does nothing.
-    public func clientConnection(_ client: LightstreamerClient, didReceiveServerFailure code: Int, message: String) {}
+    public func clientConnection(
+        _ client: LightstreamerClient,
+        didReceiveServerFailure code: Int,
+        message: String,
+        willRetry: Bool
+    ) {}
     /// Does nothing.
     public func clientConnection(_ client: LightstreamerClient, didReceiveDataError reason: String) {}
     /// Does nothing.
     public func clientConnection(
         _ client: LightstreamerClient,
-        didSucceedChangingDeviceTokenWithDeviceID deviceID: String?
+        didSucceedChangingDeviceTokenWithInfo info: DeviceTokenInfo
     ) {}
     /// Does nothing.
     public func clientConnection(
@@ -128,13 +139,18 @@ final class LegacyAdapter: ClientObserver {
         case .connectionEstablished: listener.clientConnectionDidEstablish(client)
         case .ended(let cause): listener.clientConnection(client, didEndWithCause: cause)
         case .connectionFailed(let reason): listener.clientConnection(client, didReceiveConnectionFailure: reason)
-        case .serverFailed(let code, let message):
-            listener.clientConnection(client, didReceiveServerFailure: code, message: message)
+        case .serverFailed(let code, let message, let isRetried):
+            listener.clientConnection(
+                client,
+                didReceiveServerFailure: code,
+                message: message,
+                willRetry: isRetried
+            )
         case .badData(let reason): listener.clientConnection(client, didReceiveDataError: reason)
         case .closed: listener.clientConnectionDidClose(client)
-        case .deviceRegistered(let deviceID, nil, _):
-            listener.clientConnection(client, didSucceedChangingDeviceTokenWithDeviceID: deviceID)
-        case .deviceRegistered(_, let code?, let message):
+        case .deviceRegistered(let info):
+            listener.clientConnection(client, didSucceedChangingDeviceTokenWithInfo: info)
+        case .deviceRefused(let code, let message):
             listener.clientConnection(client, didFailChangingDeviceTokenWithCode: code, message: message)
         case .badgeReset(_, nil, _): listener.clientConnectionDidSucceedResettingBadge(client)
         case .badgeReset(_, let code?, let message):

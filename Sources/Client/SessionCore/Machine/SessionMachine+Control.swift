@@ -118,19 +118,19 @@ extension SessionMachine {
         case .reqOK(let id):
             if let id { answered(id, .accepted, at: context) }
         case .reqErr(_, 20, let message):
-            notifyLegacy(.serverFailed(code: 20, message: message))
+            notifyLegacy(.serverFailed(code: 20, message: message, isRetried: true))
             loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: context)
         case .reqErr(_, let code, let message) where [11, 65, 67].contains(code):
             fail(
                 code: code == 11 ? 21 : code,
                 message: message,
-                legacy: .serverFailed(code: code, message: message),
+                legacy: .serverFailed(code: code, message: message, isRetried: false),
                 at: context
             )
         case .reqErr(let id, let code, let message):
             answered(id, .refused(code: code, message: message), at: context)
         case .error(let code, let message):
-            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: context)
+            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message, isRetried: false), at: context)
         default:
             break
         }

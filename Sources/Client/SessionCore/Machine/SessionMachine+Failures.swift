@@ -141,18 +141,18 @@ extension SessionMachine {
         case .ignored:
             break
         case .creationFailed(let cause):
-            notifyLegacy(.serverFailed(code: code, message: message))
+            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             failCreation(cause: cause, isNextUnlimited: false, at: context)
         case .serverOverloaded(let cause):
-            notifyLegacy(.serverFailed(code: code, message: message))
+            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             overloaded(cause: cause, at: context)
         case .versionRefused:
             versionRefused(code: code, message: message, at: context)
         case .sessionLost(let cause, let wait):
-            notifyLegacy(.serverFailed(code: code, message: message))
+            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
-            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: context)
+            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message, isRetried: false), at: context)
         }
     }
 
@@ -169,7 +169,7 @@ extension SessionMachine {
 
     private mutating func versionRefused(code: Int, message: String, at context: EventContext) {
         guard version.refused() else {
-            return fail(code: code, message: message, legacy: .serverFailed(code: code, message: message), at: context)
+            return fail(code: code, message: message, legacy: .serverFailed(code: code, message: message, isRetried: false), at: context)
         }
         if let creation = state.creation {
             close(creation.connection)
@@ -185,7 +185,7 @@ extension SessionMachine {
     mutating func sessionClosed(code: Int, message: String, at context: EventContext) {
         switch state.closure(code: code) {
         case .sessionLost(let cause, let wait):
-            notifyLegacy(.serverFailed(code: code, message: message))
+            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
             fail(

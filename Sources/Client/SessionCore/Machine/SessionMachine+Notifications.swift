@@ -176,8 +176,10 @@ extension SessionMachine {
 
     private mutating func deviceLine(_ notification: ServerNotification) {
         switch notification {
-        case .mpnReg(let deviceID, _):
-            let (event, next) = device.registered(deviceID: deviceID)
+        case .mpnReg(let deviceID, let adapterName):
+            let (event, next) = device.registered(
+                DeviceTokenInfo(deviceID: deviceID, adapterName: adapterName)
+            )
             if let event { notifyLegacy(event) }
             if let next { requests.ask(next) }
         case .mpnZero(let deviceID):

@@ -53,15 +53,15 @@ struct DeviceRegistration {
     var isUnknown: Bool { state == .none }
 
     /// `MPNREG`: returns the event to deliver, and the badge reset that waited for it.
-    mutating func registered(deviceID: String) -> (event: LegacyEvent?, next: RequestLedger.Purpose?) {
+    mutating func registered(_ info: DeviceTokenInfo) -> (event: LegacyEvent?, next: RequestLedger.Purpose?) {
         guard case .wanted(var device, let isAnnounced) = state else { return (nil, nil) }
         device.token = device.newToken ?? device.token
         device.newToken = nil
         device.cause = nil
-        state = .registered(device, deviceID: deviceID)
-        let next: RequestLedger.Purpose? = wantsBadgeReset ? .badgeReset(deviceID: deviceID) : nil
+        state = .registered(device, deviceID: info.deviceID)
+        let next: RequestLedger.Purpose? = wantsBadgeReset ? .badgeReset(deviceID: info.deviceID) : nil
         wantsBadgeReset = false
-        return (isAnnounced ? .deviceRegistered(deviceId: deviceID, code: nil, message: nil) : nil, next)
+        return (isAnnounced ? .deviceRegistered(info) : nil, next)
     }
 
     /// The registration was refused: returns the events to deliver.
@@ -69,7 +69,7 @@ struct DeviceRegistration {
         guard case .wanted(_, let isAnnounced) = state else { return [] }
         state = .none
         var events: [LegacyEvent] = []
-        if isAnnounced { events.append(.deviceRegistered(deviceId: nil, code: code, message: message)) }
+        if isAnnounced { events.append(.deviceRefused(code: code, message: message)) }
         if wantsBadgeReset { events.append(.badgeReset(deviceId: nil, code: code, message: message)) }
         wantsBadgeReset = false
         return events

@@ -29,10 +29,12 @@ private enum LegacyTag {
     static let closed: UInt8 = 5
     static let ended: UInt8 = 6
     static let connectionFailed: UInt8 = 7
-    static let serverFailed: UInt8 = 8
     static let badData: UInt8 = 9
-    static let deviceRegistered: UInt8 = 10
     static let badgeReset: UInt8 = 11
+    // 8 and 10 had no place for what follows a failure, and for the adapter of a device.
+    static let serverFailed: UInt8 = 12
+    static let deviceRegistered: UInt8 = 13
+    static let deviceRefused: UInt8 = 14
 }
 
 extension ByteWriter {
@@ -99,26 +101,28 @@ extension ByteWriter {
         case .connectionFailed(let reason):
             byte(LegacyTag.connectionFailed)
             string(reason)
-        case .serverFailed(let code, let message):
+        case .serverFailed(let code, let message, let isRetried):
             byte(LegacyTag.serverFailed)
             signed(code)
             string(message)
+            bool(isRetried)
         case .badData(let reason):
             byte(LegacyTag.badData)
             string(reason)
-        case .deviceRegistered(let deviceID, let code, let message):
+        case .deviceRegistered(let info):
             byte(LegacyTag.deviceRegistered)
-            device(deviceID, code, message)
+            string(info.deviceID)
+            string(info.adapterName)
+        case .deviceRefused(let code, let message):
+            byte(LegacyTag.deviceRefused)
+            signed(code)
+            string(message)
         case .badgeReset(let deviceID, let code, let message):
             byte(LegacyTag.badgeReset)
-            device(deviceID, code, message)
+            optional(deviceID) { $0.string($1) }
+            optional(code) { $0.signed($1) }
+            optional(message) { $0.string($1) }
         }
-    }
-
-    private mutating func device(_ id: String?, _ code: Int?, _ message: String?) {
-        optional(id) { $0.string($1) }
-        optional(code) { $0.signed($1) }
-        optional(message) { $0.string($1) }
     }
 }
 
@@ -168,10 +172,12 @@ extension ByteReader {
         case LegacyTag.closed: .closed
         case LegacyTag.ended: .ended(cause: try signed())
         case LegacyTag.connectionFailed: .connectionFailed(reason: try string())
-        case LegacyTag.serverFailed: .serverFailed(code: try signed(), message: try string())
+        case LegacyTag.serverFailed:
+            .serverFailed(code: try signed(), message: try string(), isRetried: try bool())
         case LegacyTag.badData: .badData(reason: try string())
         case LegacyTag.deviceRegistered:
-            .deviceRegistered(deviceId: try optionalString(), code: try optionalSigned(), message: try optionalString())
+            .deviceRegistered(DeviceTokenInfo(deviceID: try string(), adapterName: try string()))
+        case LegacyTag.deviceRefused: .deviceRefused(code: try signed(), message: try string())
         case LegacyTag.badgeReset:
             .badgeReset(deviceId: try optionalString(), code: try optionalSigned(), message: try optionalString())
         default: throw .malformed

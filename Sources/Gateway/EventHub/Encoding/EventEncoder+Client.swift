@@ -52,12 +52,16 @@ extension EventEncoder {
         case .connectionEstablished, .closed: break
         case .ended(let cause): json.member("cause", cause)
         case .connectionFailed(let reason), .badData(let reason): json.member("reason", reason)
-        case .serverFailed(let code, let message):
+        case .serverFailed(let code, let message, let isRetried):
             json.member("code", code)
             json.member("message", message)
-        case .deviceRegistered(let deviceID, let code, let message):
+            json.member("willRetry", isRetried)
+        case .deviceRegistered(let info):
+            writeOutcome(nil, nil)
+            json.member("deviceId", info.deviceID)
+            json.member("adapter", info.adapterName)
+        case .deviceRefused(let code, let message):
             writeOutcome(code, message)
-            if let deviceID { json.member("deviceId", deviceID) }
         case .badgeReset(_, let code, let message):
             writeOutcome(code, message)
         }

@@ -61,7 +61,7 @@ extension LegacyEvent {
         case .connectionFailed: "connection-failure"
         case .serverFailed: "server-failure"
         case .badData: "data-error"
-        case .deviceRegistered: "device-token-change"
+        case .deviceRegistered, .deviceRefused: "device-token-change"
         case .badgeReset: "badge-reset"
         }
     }

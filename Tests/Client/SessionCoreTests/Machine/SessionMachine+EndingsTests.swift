@@ -160,7 +160,7 @@ internal import Testing
         harness.connect()
         harness.breakStream()
         harness.receive("CONERR,4,later")
-        #expect(harness.legacyEvents == [.serverFailed(code: 4, message: "later")])
+        #expect(harness.legacyEvents == [.serverFailed(code: 4, message: "later", isRetried: true)])
     }
 
     @Test func deviceIsRegisteredInEverySession() {
@@ -178,7 +178,7 @@ internal import Testing
         harness.receive("REQOK,2", "MPNZERO,dev")
         #expect(
             harness.legacyEvents.suffix(2) == [
-                .deviceRegistered(deviceId: "dev", code: nil, message: nil),
+                .deviceRegistered(DeviceTokenInfo(deviceID: "dev", adapterName: "ADAPTER")),
                 .badgeReset(deviceId: "dev", code: nil, message: nil),
             ]
         )
@@ -209,7 +209,7 @@ internal import Testing
         #expect(harness.legacyEvents.last == .badgeReset(deviceId: nil, code: 45, message: "No device is registered"))
         harness.changeToken("t")
         harness.receive("REQERR,1,40,off")
-        #expect(harness.legacyEvents.last == .deviceRegistered(deviceId: nil, code: 40, message: "off"))
+        #expect(harness.legacyEvents.last == .deviceRefused(code: 40, message: "off"))
     }
 
     // MARK: - Robustness

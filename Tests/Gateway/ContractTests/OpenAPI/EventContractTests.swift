@@ -89,9 +89,9 @@ import Testing
     private static func legacyEvents() -> [ClientTopicEvent] {
         let events: [LegacyEvent] = [
             .connectionEstablished, .closed, .ended(cause: 48), .connectionFailed(reason: "r"),
-            .serverFailed(code: 1, message: "m"), .badData(reason: "r"),
-            .deviceRegistered(deviceId: "d", code: nil, message: nil),
-            .deviceRegistered(deviceId: nil, code: 45, message: "m"),
+            .serverFailed(code: 1, message: "m", isRetried: false), .badData(reason: "r"),
+            .deviceRegistered(DeviceTokenInfo(deviceID: "d", adapterName: "a")),
+            .deviceRefused(code: 45, message: "m"),
             .badgeReset(deviceId: nil, code: nil, message: nil), .badgeReset(deviceId: nil, code: 45, message: "m"),
         ]
         return events.map { .legacy($0) } + [
