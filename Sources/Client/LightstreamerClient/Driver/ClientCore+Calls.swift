@@ -30,8 +30,9 @@ extension ClientCore {
     // MARK: - Connecting
 
     func connect() throws(ClientError) {
-        let (address, isShutDown, isIdle) = state.withLock {
-            ($0.details.serverAddress, $0.isShutDown, $0.status == .disconnected || $0.pendingDisconnects > 0)
+        let (address, isShutDown, begins) = state.withLock { state in
+            let isPausing = state.status == .disconnected || state.status == .disconnectedWillRetry
+            return (state.details.serverAddress, state.isShutDown, isPausing || state.pendingDisconnects > 0)
         }
         if isShutDown { throw Self.shutDownError }
         guard let address, let server = ServerAddress(address) else {
@@ -41,7 +42,7 @@ extension ClientCore {
                 rule: "Configure the server address before trying to connect"
             )
         }
-        if isIdle { try followSessionLimit(of: server) }
+        if begins { try followSessionLimit(of: server) }
         send(.connect)
     }
 

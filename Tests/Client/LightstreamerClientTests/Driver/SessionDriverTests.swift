@@ -126,6 +126,17 @@ internal import Testing
         let fixture = try ClientFixture(address: "http://census.invalid")
         let error = #expect(throws: ClientError.self) { try fixture.client.connect() }
         #expect(error?.code == .tooManySessions)
+        // A call that ends a pause begins a connection as well.
+        let pausing = try ClientFixture(address: "http://census.invalid")
+        try pausing.client.connectionOptions.setSessionRecoveryTimeout(0)
+        ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .none
+        let link = try await pausing.connected()
+        link.end(.failed(reason: "cut"))
+        _ = await pausing.words(until: "status DISCONNECTED:WILL-RETRY")
+        ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
+        let later = #expect(throws: ClientError.self) { try pausing.client.connect() }
+        #expect(later?.code == .tooManySessions)
+        await pausing.client.shutdown()
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .usePolling
         try fixture.client.connect()
         #expect(fixture.client.connectionOptions.forcedTransport == .httpPolling)
