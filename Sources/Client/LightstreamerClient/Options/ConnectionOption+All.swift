@@ -27,8 +27,8 @@ extension ConnectionOption {
             "firstRetryMaxDelay",
             .seconds(\.firstRetryMaxDelay, zeroAllowed: false),
             .nextUse,
-            "The upper bound of the random delay before the first reconnection, for a recovery or a new session, after a "
-                + "working connection broke; later ones follow retryDelay."
+            "The upper bound of the random delay before the first attempt to recover or replace a session whose "
+                + "working connection broke; each attempt after it keeps retryDelay."
         ),
         ConnectionOption(
             "forcedTransport",
@@ -40,10 +40,11 @@ extension ConnectionOption {
             "httpExtraHeaders",
             .headers(\.httpExtraHeaders),
             .nextConnection,
-            "Header fields that the client adds to its HTTP requests and WebSocket handshakes. They serve as request "
-                + "decoration; an Authorization field replaces the answer to an authentication challenge. "
-                + "Fields that the library sets are refused: Connection, Content-Length, Content-Type, Cookie, Host, "
-                + "Transfer-Encoding, Upgrade, and those whose names begin with Sec-WebSocket-."
+            "Header fields that the client adds to its HTTP requests and WebSocket handshakes. They serve as "
+                + "request decoration; an Authorization field replaces the answer to an authentication challenge. The "
+                + "fields Connection, Content-Length, Content-Type, Cookie, Host, Transfer-Encoding, Upgrade and "
+                + "Sec-WebSocket-* belong to the client. While a session uses a WebSocket, a change waits for the next "
+                + "session."
         ),
         ConnectionOption(
             "httpExtraHeadersOnSessionCreationOnly",
@@ -94,23 +95,24 @@ extension ConnectionOption {
             "retryDelay",
             .seconds(\.retryDelay, zeroAllowed: false),
             .nextUse,
-            "The shortest time between the starts of two connection attempts, for a new session or a recovery, if the "
-                + "first one failed; less than 0.1 counts as 0.1."
+            "The shortest time between the starts of two attempts to connect, bind, poll or recover of which the "
+                + "first failed before its connection was stable; it doubles from the eleventh on, up to 60. Less than "
+                + "0.1 counts as 0.1."
         ),
         ConnectionOption(
             "reverseHeartbeatInterval",
             .seconds(\.reverseHeartbeatInterval, zeroAllowed: true),
             .immediately,
-            "The longest time between two requests of the client, which sends heartbeats to keep to it; "
-                + "0: no heartbeats. A shorter interval that was declared to the server for the present connection "
-                + "stays in force."
+            "The longest time between two control requests of the client, which sends heartbeats to keep to it; "
+                + "0: no heartbeats. Until its next bind a streaming session keeps to the interval that its last one "
+                + "declared, unless the option is shorter."
         ),
         ConnectionOption(
             "sessionRecoveryTimeout",
             .seconds(\.sessionRecoveryTimeout, zeroAllowed: true),
             .immediately,
-            "The longest time for which the client tries to recover an interrupted session; 0: no recovery. "
-                + "A recovery in progress obeys a change."
+            "The longest time, from the loss of the last stable connection, for which the client tries to recover "
+                + "a session; 0: no recovery."
         ),
         ConnectionOption(
             "stalledTimeout",
