@@ -59,6 +59,17 @@ struct MemberTableTests {
         }
     }
 
+    @Test func dashMeansThatNothingInTheContractReachesTheMember() throws {
+        let contract = try Contract(RepositoryFiles.text("openapi.yaml"))
+        let dashes = table.rows.filter { $0.operations.isEmpty && $0.events.isEmpty && $0.properties.isEmpty }
+        #expect(!dashes.isEmpty)
+        for row in dashes {
+            // The last part of a selector names the member; the parts before it name its class.
+            let name = row.member.split(separator: ":").last.map(String.init) ?? row.member
+            #expect(!contract.words.contains(name), "a dash, but the contract has it: \(row.testDescription)")
+        }
+    }
+
     @Test func everyRowIsShownByATestThatExists() throws {
         let tests = TestFunctions(of: try RepositoryFiles.swiftTexts(under: "Tests")).names
         for row in table.rows where row.section != MemberTable.omissions {
