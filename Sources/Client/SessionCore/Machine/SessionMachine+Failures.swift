@@ -152,7 +152,12 @@ extension SessionMachine {
             notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
-            fail(code: code, message: message, legacy: .serverFailed(code: code, message: message, isRetried: false), at: context)
+            fail(
+                code: code,
+                message: message,
+                legacy: .serverFailed(code: code, message: message, isRetried: false),
+                at: context
+            )
         }
     }
 
@@ -169,7 +174,12 @@ extension SessionMachine {
 
     private mutating func versionRefused(code: Int, message: String, at context: EventContext) {
         guard version.refused() else {
-            return fail(code: code, message: message, legacy: .serverFailed(code: code, message: message, isRetried: false), at: context)
+            return fail(
+                code: code,
+                message: message,
+                legacy: .serverFailed(code: code, message: message, isRetried: false),
+                at: context
+            )
         }
         if let creation = state.creation {
             close(creation.connection)
