@@ -78,11 +78,8 @@ public struct ClientConfiguration: Sendable {
     package var protocolVersion: ProtocolVersion?
     /// The addresses that `serverAddress` and control links may name; nil: any.
     package var allowedAddresses: AddressAllowList?
-    /// Whether `LightstreamerClient.notificationNumber` is set.
-    package var numbersNotifications = false
-    /// Asked before each connection for a session that other processes can adopt: false if one may have done so. The
-    /// session is then abandoned.
-    package var ownsSession: (@Sendable () -> Bool)?
+    /// Whether, and how long, sessions can be handed over to other clients; nil: never.
+    package var handover: SessionHandover?
     /// Where the client's task runs; nil: on the threads of the runtime. Observers may not block it.
     package var taskExecutor: (any TaskExecutor)?
     /// Time, timers and random numbers; nil: those of the system.

@@ -89,30 +89,6 @@ public final class LightstreamerClient: Sendable {
     /// Ends the session. Active subscriptions stay active, and are subscribed to again by the next session.
     public func disconnect() { core.disconnect() }
 
-    /// Continues a session that another process has opened, with these inactive subscriptions, their `LS_subId`, and
-    /// the values that they have after the processed data notifications. The server repeats all later notifications. If
-    /// it refuses, the subscriptions are unsubscribed, and a new session follows. For a client that was never
-    /// connected.
-    package func adopt(
-        _ session: OfferedSession,
-        _ subscriptions: [(Subscription, number: Int, table: ValueTable)]
-    ) {
-        core.adopt(session, subscriptions)
-    }
-
-    /// Leaves the session to another process: closes the connections, and sends nothing to the server.
-    package func abandon() { core.send(.abandon) }
-
-    /// Whether other processes can adopt the present session.
-    package var isSessionOffered: Bool {
-        get { core.isSessionOffered.load(ordering: .relaxed) }
-        set { core.isSessionOffered.store(newValue, ordering: .relaxed) }
-    }
-
-    /// The number of the data notification that the present event comes from, 0 for the first events of a session. Only
-    /// for observers, and only with `ClientConfiguration.numbersNotifications`.
-    package var notificationNumber: Int { core.notificationNumber.load(ordering: .relaxed) }
-
     // MARK: - Subscriptions
 
     /// The active subscriptions, in the order in which they were subscribed to.

@@ -108,8 +108,7 @@ extension SessionPool {
         configuration.eventLoops = configuration.eventLoops.one()
         configuration.taskExecutor = configuration.eventLoops.taskExecutor()
         if isTransferable {
-            configuration.numbersNotifications = true
-            configuration.ownsSession = { [sink] in sink.ownsSessions }
+            configuration.handover = SessionHandover { [sink] in sink.ownsSessions }
         }
         configuration.edition = pool.edition
         configuration.logger[metadataKey: "client"] = "\(id)"

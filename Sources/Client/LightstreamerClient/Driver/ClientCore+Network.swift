@@ -10,7 +10,7 @@ extension ClientCore {
         var session = SessionConfiguration()
         if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
         session.allowedAddresses = configuration.allowedAddresses
-        session.numbersNotifications = configuration.numbersNotifications
+        session.numbersNotifications = configuration.handover != nil
         session.protocolVersion =
             configuration.protocolVersion ?? address.flatMap { VersionMemory.shared.version(for: $0) } ?? .current
         return session

@@ -14,8 +14,8 @@ final class SessionDriver {
     /// The options last passed to the machine.
     private var options: ConnectionOptionValues
     private var machine: SessionMachine
-    /// Whether another process may have adopted the session, which is then abandoned after the present actions.
-    private var mayBeAdopted = false
+    /// Whether another client may have the session, which is then abandoned after the present actions.
+    private var hasLostSession = false
     private let logger: Logger
 
     init(core: ClientCore, connector: any TransportConnector) {
@@ -168,8 +168,8 @@ final class SessionDriver {
             case .log(let note): log(note)
             }
         }
-        if mayBeAdopted {
-            mayBeAdopted = false
+        if hasLostSession {
+            hasLostSession = false
             perform(machine.abandon(at: context))
         }
     }
@@ -177,9 +177,9 @@ final class SessionDriver {
     private func open(_ connection: ConnectionID, _ request: TransportRequest) {
         let mailbox = core.mailbox
         if machine.hasSession, core.isSessionOffered.load(ordering: .relaxed),
-            core.configuration.ownsSession?() == false
+            core.configuration.handover?.isOwner() == false
         {
-            mayBeAdopted = true
+            hasLostSession = true
             transports[connection] = ClosedTransport()
             return
         }

@@ -12,7 +12,7 @@
 /// ```
 ///
 /// Every state also leaves to `idle`: by `disconnect()`, and by an error that no retry can fix. A session that another
-/// process has opened is adopted from `idle` in `recovering`.
+/// client has opened is adopted from `idle` in `recovering`.
 enum SessionState: Equatable {
     /// Status `DISCONNECTED`. *Leaves to* `creating` by `connect()`.
     case idle

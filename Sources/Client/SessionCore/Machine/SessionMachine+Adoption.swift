@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// A session that another process can continue.
+/// A session that another client can continue.
 package struct OfferedSession: Sendable, Equatable {
     /// The server's name for it: a secret.
     package let id: String
@@ -9,7 +9,7 @@ package struct OfferedSession: Sendable, Equatable {
     /// The number of data notifications whose events were reported.
     package let processed: Int
 
-    /// The largest number that is accepted from another process: sums with it do not overflow.
+    /// The largest number that is accepted from another client: sums with it do not overflow.
     static let largestNumber = 1 << 62
 
     /// A session.
@@ -37,7 +37,7 @@ package struct AdoptedSubscription: Sendable {
     }
 }
 
-/// Sessions that pass from one process to another.
+/// Sessions that pass from one client to another.
 extension SessionMachine {
     /// Whether a session exists.
     package var hasSession: Bool { session != nil }
@@ -45,7 +45,7 @@ extension SessionMachine {
     /// The `LS_subId` of an active subscription.
     package func number(of token: SubscriptionToken) -> Int? { subscriptions.number(of: token) }
 
-    /// Continues a session that another process has opened: recovers it, so that the server repeats all data
+    /// Continues a session that another client has opened: recovers it, so that the server repeats all data
     /// notifications after the known ones. If it cannot be recovered, its subscriptions end as at any lost session, and
     /// a new session follows. Only for a machine without a session and without subscriptions; without a server address
     /// nothing happens.
@@ -58,7 +58,7 @@ extension SessionMachine {
         return takeActions()
     }
 
-    /// Leaves the session to another process: closes its connections, and sends nothing to the server.
+    /// Leaves the session to another client: closes its connections, and sends nothing to the server.
     package mutating func abandon(at context: EventContext) -> [SessionAction] {
         if !state.isIdle { terminate(at: context) }
         return takeActions()
@@ -82,7 +82,7 @@ extension SessionMachine {
             requestLimit: 0,
             cursor: RecoveryCursor(processed: offer.processed)
         )
-        // Requests of the other process may have had the identifiers below.
+        // Requests of the other client may have had the identifiers below.
         requestIDs = RequestIDGenerator(after: SubscriptionStore.reservedNumbers + offer.processed)
         bandwidth.begin(with: options.requestedMaxBandwidth)
         numberEvents()

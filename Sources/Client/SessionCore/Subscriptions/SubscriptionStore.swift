@@ -17,7 +17,7 @@ package struct SubscriptionStore: ~Copyable {
     var inFlight: [RequestID: SubscriptionID] = [:]
     private var lastID = 0
 
-    /// How many numbers another process may have used beyond those that are known, when its session is adopted. It is
+    /// How many numbers another client may have used beyond those that are known, when its session is adopted. It is
     /// far above the number of requests that can be under way.
     static let reservedNumbers = 10_000
 
@@ -45,8 +45,8 @@ package struct SubscriptionStore: ~Copyable {
     /// The `LS_subId` of an active subscription.
     func number(of token: SubscriptionToken) -> Int? { active[token]?.rawValue }
 
-    /// Takes over the subscriptions of a session that another process has opened. New subscriptions get numbers that
-    /// the other process has not used.
+    /// Takes over the subscriptions of a session that another client has opened. New subscriptions get numbers that
+    /// the other client has not used.
     mutating func adopt(_ adopted: [AdoptedSubscription]) -> [SubscriptionEffect] {
         lastID = (adopted.map(\.number).max() ?? 0) + Self.reservedNumbers
         var effects: [SubscriptionEffect] = []

@@ -258,12 +258,7 @@ extension PooledClient: ClientObserver {
     }
 
     private func offerSession() {
-        let details = core.connectionDetails
-        var offer: OfferedSession?
-        if let session = details.sessionId, let server = details.serverAddress {
-            let address = details.serverInstanceAddress ?? server
-            offer = OfferedSession(id: session, address: address, processed: core.notificationNumber)
-        }
+        let offer = core.offeredSession
         state.withLock { state in
             if offer == nil {
                 state.isWithdrawn = false
