@@ -81,7 +81,7 @@ internal import Testing
             try await fixture.connect()
             fixture.client.registerDeviceToken("new", applicationID: "app", previousToken: "old")
             let passed = await listener.log.until("token ok")
-            #expect(passed.last?.hasSuffix(" of DEMO") == true)
+            #expect(passed.last?.hasSuffix(" of MPN_INTERNAL_DATA_ADAPTER") == true)
             fixture.client.resetBadge()
             await listener.log.until("badge ok")
         }
