@@ -79,6 +79,22 @@ struct MisbehavingServerTests {
         }
     }
 
+    @Test(arguments: [false, true], DataKind.allCases)
+    func streamsThatAProxyRefusesAreReplacedByPolls(isOlderEdition: Bool, kind: DataKind) {
+        let conversation = Conversation(
+            seed: 1,
+            transport: nil,
+            options: { if isOlderEdition { $0 = .olderEdition } }
+        )
+        let faults = [FaultRequest.handshake, .streaming].map { Fault(.status(403), at: .request($0), times: .max) }
+        conversation.perform(conversation.server.faultsInstalled(faults, at: conversation.clock.now))
+        conversation.play([kind])
+        #expect(conversation.client.status == .connectedHTTPPolling)
+        #expect(conversation.checker.cycles == [1])
+        conversation.finish()
+        #expect(conversation.checker.violations == [])
+    }
+
     @Test(arguments: BrokenLinkTests.transports, [41, 48])
     func sessionThatIsToBeRefreshedIsReplaced(transport: ForcedTransport, code: Int) {
         for kind in DataKind.allCases {
