@@ -120,7 +120,8 @@ internal import Testing
 
     @Test func refusalIsPassedOn() throws {
         var move = try Move(.merge(), [Self.start, "U,1,1,a|b"])
-        #expect(try move.receive("UNSUB,1") == ["unsubscribed"] || move.merge.isOver)
+        #expect(try move.receive("UNSUB,1").count == 1)
+        #expect(move.merge.isOver)
     }
 
     @Test func secondLevelsCannotMove() {
