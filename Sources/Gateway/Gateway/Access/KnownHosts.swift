@@ -14,30 +14,32 @@ struct KnownHosts: Middleware {
         let policy = policy()
         // Browsers always send a host; clients of HTTP/1.0 may not.
         guard policy.isOpen, let host = call.request.headers["Host"] else { return nil }
-        if Self.isLoopbackAddress(host) { return nil }
         let name = Self.name(of: host)
         let isLoopback = ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost")
         if isLoopback || policy.configuration.hosts.contains(name) { return nil }
         throw Problem(.forbidden, detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts.")
     }
 
-    /// Whether an authority is the loopback address of most requests, with a port or none: decided without a copy.
-    private static func isLoopbackAddress(_ authority: String) -> Bool {
-        let text = "127.0.0.1".utf8
-        return authority.utf8.starts(with: text)
-            && (authority.utf8.dropFirst(text.count).first.map { $0 == UInt8(ascii: ":") } ?? true)
-    }
-
-    /// The host of an authority, without its port, in lower case.
+    /// The host of an authority (RFC 3986 section 3.2), without its port, in lower case. The whole authority if its port is
+    /// not a number: no host has such a name.
     static func name(of authority: String) -> String {
         let authority = authority.lowercased()
-        if authority.utf8.first == UInt8(ascii: "[") {
-            let end = authority.utf8.firstIndex(of: UInt8(ascii: "]")).map { authority.utf8.index(after: $0) }
-            guard let end, [nil, UInt8(ascii: ":")].contains(authority.utf8[end...].first) else { return authority }
-            return String(authority[..<end])
+        let bytes = authority.utf8
+        var end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+        let isLiteral = bytes.first == UInt8(ascii: "[")
+        if isLiteral {
+            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else { return authority }
+            end = bytes.index(after: bracket)
         }
-        var name = authority.utf8.prefix { $0 != UInt8(ascii: ":") }
-        if name.last == UInt8(ascii: ".") { name.removeLast() }
+        guard end == bytes.endIndex || isPort(bytes[end...]) else { return authority }
+        var name = bytes[..<end]
+        if !isLiteral, name.last == UInt8(ascii: ".") { name.removeLast() }
         return String(Substring(name))
+    }
+
+    /// Whether the rest of an authority is a colon with a port, which may be empty.
+    private static func isPort(_ rest: Substring.UTF8View) -> Bool {
+        rest.first == UInt8(ascii: ":") && rest.count <= 6
+            && rest.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }

@@ -24,7 +24,8 @@ import Testing
 
     @Test(arguments: [
         "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "192.0.2.1", "[::2]",
-        "", "notlocalhost", "[::1]evil.example", "[::1].evil.example:8080", "[::1",
+        "127.0.0.1:evil.example", "localhost:evil.example", "[::1]:evil.example", "127.0.0.1:80:80",
+        "localhost:123456", "", "notlocalhost", "[::1]evil.example", "[::1].evil.example:8080", "[::1",
     ])
     func anOpenGatewayRefusesOtherNames(host: String) async throws {
         #expect(try await status(host) == 403)
