@@ -218,6 +218,7 @@ extension ForwardedRequest.Caller {
             upstreams: rights.upstreams.map(\.description),
             items: rights.items.map(\.description)
         )
+        dataAdapters = rights.dataAdapters?.map(\.description)
         maxSubscriptions = rights.maxSubscriptions
         maxItems = rights.maxItems
         streams = rights.streams
@@ -234,6 +235,7 @@ extension Caller {
                 operations: Set(caller.operations.compactMap(Right.init(rawValue:))),
                 upstreams: caller.upstreams.map { WildcardPattern($0) },
                 items: caller.items.map { WildcardPattern($0) },
+                dataAdapters: caller.dataAdapters?.map { WildcardPattern($0) },
                 streams: caller.streams,
                 rate: caller.rate,
                 maxSubscriptions: caller.maxSubscriptions,

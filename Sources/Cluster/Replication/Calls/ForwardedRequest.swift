@@ -8,6 +8,8 @@ package struct ForwardedRequest: Sendable, Equatable {
         package var operations: [String]
         package var upstreams: [String]
         package var items: [String]
+        /// The patterns of data adapters; nil: those that follow from the items.
+        package var dataAdapters: [String]?
         /// The quotas; nil: none.
         package var maxSubscriptions: Int?
         package var maxItems: Int?
@@ -166,6 +168,7 @@ extension ByteWriter {
     mutating func caller(_ caller: ForwardedRequest.Caller) {
         optional(caller.identity) { $0.string($1) }
         for words in [caller.operations, caller.upstreams, caller.items] { list(words) { $0.string($1) } }
+        optional(caller.dataAdapters) { $0.list($1) { $0.string($1) } }
         for limit in [caller.maxSubscriptions, caller.maxItems, caller.streams] {
             optional(limit) { $0.signed($1) }
         }
@@ -188,6 +191,7 @@ extension ByteReader {
             upstreams: try strings(),
             items: try strings()
         )
+        caller.dataAdapters = try optional { reader throws(CodingError) in try reader.strings() }
         caller.maxSubscriptions = try optionalSigned()
         caller.maxItems = try optionalSigned()
         caller.streams = try optionalSigned()

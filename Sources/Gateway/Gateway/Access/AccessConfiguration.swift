@@ -82,6 +82,8 @@ package struct WebTokenConfiguration: Sendable, Equatable {
         package var upstreams = "upstreams"
         /// The permitted items: patterns, likewise. Default `items`.
         package var items = "items"
+        /// The permitted data adapters: patterns, likewise. Default `dataAdapters`.
+        package var dataAdapters = "dataAdapters"
         /// The most open streams. Default `streams`.
         package var streams = "streams"
         /// The request rate. Default `rate`.

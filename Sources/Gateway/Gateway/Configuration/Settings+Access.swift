@@ -135,6 +135,7 @@ extension Settings {
             ("operations", \.operations, "the permitted operations"),
             ("upstreams", \.upstreams, "the patterns of upstreams"),
             ("items", \.items, "the patterns of items"),
+            ("dataAdapters", \.dataAdapters, "the patterns of data adapters"),
             ("streams", \.streams, "the number of streams"),
             ("rate", \.rate, "the requests a second"),
         ]
@@ -192,6 +193,15 @@ extension Settings {
             },
             patterns(rights, "upstreams", \.upstreams, meaning("the permitted upstreams")),
             patterns(rights, "items", \.items, meaning("the permitted items")),
+            rights.setting(
+                "dataAdapters",
+                .list(of: "patterns with *"),
+                meaning("the permitted data adapters, also with selectors; DEFAULT is the one without a name")
+            ) {
+                $0.dataAdapters.map { SettingValue.text($0.map(\.description)) } ?? "all with all items; else DEFAULT"
+            } apply: { rights, text throws(SettingError) in
+                rights.dataAdapters = SettingValue.list(text).filter { !$0.isEmpty }.map { WildcardPattern($0) }
+            },
             rights.integer("streams", \.streams, 0...1_000_000, default: absence, meaning("the most open streams")),
             rights.integer(
                 "maxSubscriptions",

@@ -104,6 +104,7 @@ package struct TokenVerifier: Sendable {
         }
         if let words = try words(claims[names.upstreams]) { rights.upstreams = words.map { WildcardPattern($0) } }
         if let words = try words(claims[names.items]) { rights.items = words.map { WildcardPattern($0) } }
+        if let words = try words(claims[names.dataAdapters]) { rights.dataAdapters = words.map { WildcardPattern($0) } }
         if let value = claims[names.streams] {
             guard let number = value.number?.intValue, number >= 0 else { throw .claim }
             rights.streams = number

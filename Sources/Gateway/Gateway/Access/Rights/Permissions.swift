@@ -78,11 +78,13 @@ package struct Permissions: Sendable {
         }
     }
 
-    /// Refuses items that the rights do not cover.
+    /// Refuses a subscription that the rights do not cover.
     func check(_ properties: SubscriptionProperties) throws(Problem) {
         guard !rights.covers(properties) else { return }
         let sentence =
-            if properties.secondLevelFields != nil {
+            if !rights.coversAdapters(of: properties) {
+                "The credentials do not cover this data adapter, or no selector: both require a right to data adapters."
+            } else if properties.secondLevelFields != nil {
                 "A second level subscribes to items that the data names, so it requires credentials that cover all items."
             } else if let item = rights.firstUncovered(in: properties) {
                 "The credentials do not cover the item \"\(item)\"."

@@ -22,6 +22,9 @@ package struct Rights: Sendable, Equatable {
     package var upstreams: [WildcardPattern]
     /// The permitted items.
     package var items: [WildcardPattern]
+    /// The permitted data adapters, each also with selectors; nil: all of them with all items, else the default adapter
+    /// without selectors.
+    package var dataAdapters: [WildcardPattern]?
     /// The most streams open at a time; nil: no limit of its own.
     package var streams: Int?
     /// The most requests a second; nil: no limit of its own.
@@ -36,6 +39,7 @@ package struct Rights: Sendable, Equatable {
         operations: Set<Right>,
         upstreams: [WildcardPattern],
         items: [WildcardPattern],
+        dataAdapters: [WildcardPattern]? = nil,
         streams: Int? = nil,
         rate: Double? = nil,
         maxSubscriptions: Int? = nil,
@@ -44,6 +48,7 @@ package struct Rights: Sendable, Equatable {
         self.operations = operations
         self.upstreams = upstreams
         self.items = items
+        self.dataAdapters = dataAdapters
         self.streams = streams
         self.rate = rate
         self.maxSubscriptions = maxSubscriptions
@@ -69,18 +74,51 @@ extension Rights {
     /// Whether every item is covered.
     package var coversAllItems: Bool { items.contains(where: \.coversAll) }
 
+    /// Whether every data adapter is covered, with selectors.
+    package var coversAllAdapters: Bool { dataAdapters.map { $0.contains(where: \.coversAll) } ?? coversAllItems }
+
+    /// Whether every subscription to a covered upstream is covered.
+    package var coversAllSubscriptions: Bool { coversAllItems && coversAllAdapters }
+
     /// Whether the rights cover the resources of all callers.
-    package var reachesOverAll: Bool { operations.contains(.manage) && coversAllUpstreams && coversAllItems }
+    package var reachesOverAll: Bool {
+        operations.contains(.manage) && coversAllUpstreams && coversAllSubscriptions
+    }
 
     /// Whether an upstream is covered.
     package func covers(upstream name: String) -> Bool { upstreams.contains { $0.matches(name) } }
+
+    /// Whether a subscription is covered: its data adapters, its selector and all its items.
+    package func covers(_ properties: SubscriptionProperties) -> Bool {
+        coversAdapters(of: properties) && coversItems(of: properties)
+    }
+
+    /// Whether the data adapters and the selector of a subscription are covered.
+    ///
+    /// The same item is other data in another adapter, and a selector may make the metadata adapter choose other data, so
+    /// limited items alone cover neither.
+    package func coversAdapters(of properties: SubscriptionProperties) -> Bool {
+        if coversAllAdapters { return true }
+        guard let dataAdapters else {
+            return properties.selector == nil && Self.isDefault(properties.dataAdapter)
+                && Self.isDefault(properties.secondLevelDataAdapter)
+        }
+        var names = [properties.dataAdapter]
+        if properties.secondLevelFields != nil { names.append(properties.secondLevelDataAdapter) }
+        return names.allSatisfy { name in dataAdapters.contains { $0.matches(name ?? Self.defaultAdapter) } }
+    }
+
+    /// The adapter that the server uses for subscriptions without one.
+    private static let defaultAdapter = "DEFAULT"
+
+    private static func isDefault(_ adapter: String?) -> Bool { adapter?.hasSameBytes(as: defaultAdapter) ?? true }
 
     /// Whether all items of a subscription are covered.
     ///
     /// An item group is split at its spaces (byte 0x20), as the usual metadata adapters do, and each part must be
     /// covered. Empty parts, and names with other white space or control characters, require all items. So does a
     /// second level, whose items are named by the data and not by the caller.
-    package func covers(_ properties: SubscriptionProperties) -> Bool {
+    package func coversItems(of properties: SubscriptionProperties) -> Bool {
         if coversAllItems { return true }
         if properties.secondLevelFields != nil { return false }
         switch properties.items {
