@@ -1,4 +1,5 @@
 package import Primitives
+package import SessionCore
 
 /// The format of the events of a stream.
 package enum EventFormat: Sendable, Hashable, CaseIterable {
@@ -38,6 +39,9 @@ package struct StreamRequest: Sendable {
     /// Whether the stream carries the events of the legacy connection delegate, for its clients and for the clients that
     /// carry its subscriptions.
     package var includesLegacy = false
+    /// The subscriptions that the stream reads as those of a client; nil: all of them. Subscriptions that are sources of
+    /// their own are not filtered.
+    package var filter: (any SubscriptionFilter)?
     /// The id of the last event that the client has, as it sent it; nil or empty: none.
     package var lastEventID: String?
     /// The time of the first event to receive, without `lastEventID`; nil: the stream begins with the present state.
@@ -45,6 +49,20 @@ package struct StreamRequest: Sendable {
 
     /// A request for a conflating stream of Server-Sent Events.
     package init(sources: [StreamSource]) { self.sources = sources }
+}
+
+/// Decides which subscriptions of a client a stream reads. It is asked under the lock of the hub.
+package protocol SubscriptionFilter: Sendable {
+    /// Whether a stream reads a subscription.
+    func covers(_ properties: SubscriptionProperties) -> Bool
+}
+
+extension StreamRequest {
+    /// Whether the stream reads a subscription as one of a client.
+    package func admits(_ properties: SubscriptionProperties?) -> Bool {
+        guard let filter, let properties else { return true }
+        return filter.covers(properties)
+    }
 }
 
 /// A source of a stream's events.
@@ -60,6 +78,14 @@ package enum StreamSource: Hashable, Sendable {
         switch self {
         case .subscription(let id): .subscription(id)
         case .client(let id, _): .client(id)
+        }
+    }
+
+    /// The id of the subscription or client.
+    package var id: String {
+        switch self {
+        case .subscription(let id): id.rawValue
+        case .client(let id, _): id.rawValue
         }
     }
 }

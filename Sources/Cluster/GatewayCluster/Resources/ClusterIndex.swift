@@ -52,7 +52,7 @@ extension ClusterLedger {
         guard let specification = specified[id]?.specification else { return nil }
         return ResourceElsewhere(
             id: id,
-            kind: .posted(view.properties, isDedicated: specification.group != id),
+            kind: .posted(view.properties),
             upstream: specification.upstream,
             owner: specification.owner,
             madeAt: view.madeAt

@@ -10,6 +10,8 @@ final class TopicContext: Sendable {
     let policy: OverflowPolicy
     /// The keys of fields; nil for a client.
     let naming: FieldNaming?
+    /// The properties of the subscription; nil for a client.
+    let properties: SubscriptionProperties?
     private let itemNames: [String]?
 
     /// The context of a client's events.
@@ -19,6 +21,7 @@ final class TopicContext: Sendable {
         commonMembers = json.bytes
         policy = .keepEverything
         naming = nil
+        properties = nil
         itemNames = nil
     }
 
@@ -30,6 +33,7 @@ final class TopicContext: Sendable {
         commonMembers = json.bytes
         policy = OverflowPolicy(properties.mode)
         naming = FieldNaming(properties)
+        self.properties = properties
         itemNames = properties.items.names
     }
 

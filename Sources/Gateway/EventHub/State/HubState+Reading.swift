@@ -100,8 +100,8 @@ extension HubState {
                 if request.includesLegacy { want(WantedChannel(channel: client.legacy)) }
                 guard withSubscriptions else { continue }
                 for member in client.members {
-                    guard let channel = subscriptions[member]?.channel else { continue }
-                    want(WantedChannel(channel: channel, subscription: member, isInGroup: true))
+                    guard let record = subscriptions[member], request.admits(record.properties) else { continue }
+                    want(WantedChannel(channel: record.channel, subscription: member, isInGroup: true))
                 }
             }
         }
@@ -125,7 +125,9 @@ extension HubState {
             case .client(let id, let withSubscriptions):
                 guard let client = clients[id] else { continue }
                 states.append(.client(id: id, status: client.status))
-                if withSubscriptions { states += client.members.compactMap(state(ofSubscription:)) }
+                guard withSubscriptions else { continue }
+                let members = client.members.filter { request.admits(subscriptions[$0]?.properties) }
+                states += members.compactMap(state(ofSubscription:))
             }
         }
         return states

@@ -141,7 +141,8 @@ extension HubState {
     private func departedChannels(of request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
         request.sources.flatMap { source -> [StreamChange] in
             guard case .client(let id, withSubscriptions: true) = source else { return [] }
-            return (clients[id]?.departed ?? []).flatMap { lastEvents(of: $0, after: sequence) }
+            return (clients[id]?.departed ?? []).filter { request.admits($0.log.context.properties) }
+                .flatMap { lastEvents(of: $0, after: sequence) }
         }
     }
 

@@ -7,8 +7,8 @@ package struct ResourceElsewhere: Sendable {
     package enum Kind: Sendable {
         /// A subscription that streams share.
         case shared(SubscriptionProperties)
-        /// A subscription that a request created; `isDedicated`: on a dedicated client.
-        case posted(SubscriptionProperties, isDedicated: Bool)
+        /// A subscription that a request created.
+        case posted(SubscriptionProperties)
         /// A client of the pool of its gateway.
         case pooledClient
         /// A client that a request created.
@@ -43,16 +43,16 @@ extension Permissions {
         switch resource.kind {
         case .shared(let properties):
             return caller.rights.covers(properties) && coversUpstream(of: resource)
-        case .posted(let properties, let isDedicated):
-            return caller.rights.covers(properties) && isOwn(resource.owner)
-                && (isDedicated || coversUpstream(of: resource))
+        case .posted(let properties):
+            return caller.rights.covers(properties) && isOwn(resource.owner) && coversUpstream(of: resource)
         case .pooledClient: return true
-        case .dedicatedClient: return isOwn(resource.owner)
+        case .dedicatedClient: return isOwn(resource.owner) && coversUpstream(of: resource)
         }
     }
 
+    /// A client by address, with its subscriptions, requires all upstreams.
     private func coversUpstream(of resource: ResourceElsewhere) -> Bool {
-        resource.upstream.map { caller.rights.covers(upstream: $0) } ?? false
+        resource.upstream.map { caller.rights.covers(upstream: $0) } ?? caller.rights.coversAllUpstreams
     }
 
     /// Refuses a subscription that another gateway has. One that the caller must not see is treated as unknown.

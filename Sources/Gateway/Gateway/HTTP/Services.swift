@@ -141,8 +141,17 @@ extension Services {
     /// The resources of the stream of the path. Throws `unknownStream`.
     func stream(_ call: Call) throws(HubError) -> StreamResources.Entry {
         let id = call.parameter("id")
-        guard let entry = streamResources.entry(id), permissions(call).sees(entry) else { throw .unknownStream(id) }
+        guard let entry = streamResources.entry(id), isVisible(id, entry, permissions(call)) else {
+            throw .unknownStream(id)
+        }
         return entry
+    }
+
+    /// Whether a stream with all its sources is visible, so that it may be changed.
+    func isVisible(_ id: String, _ entry: StreamResources.Entry, _ permissions: Permissions) -> Bool {
+        guard permissions.sees(streamOf: entry.owner) else { return false }
+        let sources = streams.listing(of: id)?.summary.request.sources ?? entry.prepared?.sources ?? []
+        return sources.allSatisfy { permissions.sees($0, joinedAs: entry.joined[$0.id]) }
     }
 
     /// The subscription of the path, if a POST created it. Throws a 409 problem for a subscription that streams share.

@@ -89,6 +89,7 @@ package struct StreamOpener: Sendable {
         request.sources = acquired.sources
         request.opened = acquired.opened
         request.joined = Set(acquired.joined.keys.map { SubscriptionID($0) })
+        request.filter = call.caller.rights.filter
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
         entry.joined = acquired.joined
@@ -105,6 +106,7 @@ package struct StreamOpener: Sendable {
         request.format = settings.format
         request.lastEventID = settings.lastEventID
         request.since = settings.since
+        request.filter = call.caller.rights.filter
         for source in prepared.sources { try check(source, of: id, call) }
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         if let refusal = try refusal(call) { return .response(refusal) }
@@ -228,9 +230,7 @@ package struct StreamOpener: Sendable {
     /// Checks the rights on a source of a prepared stream. A subscription that another gateway has is not in the pool: its
     /// upstream and properties are checked instead.
     private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
-        if case .subscription(let subscription) = source,
-            let joined = services.streamResources.entry(id)?.joined[subscription.rawValue], joined.resource == nil
-        {
+        if let joined = services.streamResources.entry(id)?.joined[source.id], joined.resource == nil {
             return try check(.join(upstream: joined.upstream, joined.properties), call)
         }
         try check(.existing(source), call)

@@ -44,8 +44,8 @@ package struct StreamsResource: Sendable {
     /// `GET /v1/streams`.
     func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
-        let ids = services.streamResources.ids.filter {
-            services.streamResources.entry($0).map(permissions.sees) ?? false
+        let ids = services.streamResources.ids.filter { id in
+            services.streamResources.entry(id).map { services.isVisible(id, $0, permissions) } ?? false
         }
         if call.isListing {
             // The response goes to another gateway, which makes the list.

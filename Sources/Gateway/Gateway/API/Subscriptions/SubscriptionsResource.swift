@@ -30,19 +30,27 @@ struct SubscriptionsResource: Sendable {
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
         try services.permissions(call).check(properties)
+        var owned = call
+        owned.caller = owner(of: home, call)
         // The admission is for the subscription with this id.
         let id = SubscriptionID(RandomID.make(prefix: "s"))
-        return try services.coordination.admit(.newSubscription(id, properties), for: call) { _ in
+        let use = ResourceUse.newSubscription(id, properties)
+        return try services.coordination.admit(use, for: owned) { [owner = owned.caller] _ in
             let resource = try services.pool.createResource(home: home, properties: properties, as: id)
             resource.ttl = lifetime ?? nil
-            return try start(resource, isActive: isActive, call)
+            return try start(resource, of: owner, isActive: isActive, call)
         }
     }
 
-    /// Activates a subscription that was created, and responds.
-    private func start(_ resource: SubscriptionResource, isActive: Bool, _ call: Call) throws -> OperationResult {
+    /// Activates a subscription that was created for an owner, and responds.
+    private func start(
+        _ resource: SubscriptionResource,
+        of owner: Caller,
+        isActive: Bool,
+        _ call: Call
+    ) throws -> OperationResult {
         do {
-            try services.access.owners.note(resource, madeBy: call.caller)
+            try services.access.owners.note(resource, madeBy: owner)
             guard isActive else { return .response(created(resource)) }
             try services.pool.activate(resource)
         } catch {
@@ -213,6 +221,17 @@ struct SubscriptionsResource: Sendable {
             }
             return .dedicated(client.id)
         }
+    }
+
+    /// The owner of a new subscription: that of a subscription on a dedicated client is the owner of the client, who sees
+    /// the events of the subscription among those of the client. The quotas are those of the caller.
+    private func owner(of home: SubscriptionHome, _ call: Call) -> Caller {
+        guard case .dedicated(let client) = home else { return call.caller }
+        var owner = services.access.owners.holder(of: client.rawValue)
+        if owner.identity == call.caller.identity { return call.caller }
+        owner.rights.maxSubscriptions = call.caller.rights.maxSubscriptions
+        owner.rights.maxItems = call.caller.rights.maxItems
+        return owner
     }
 
     // MARK: - Outcomes

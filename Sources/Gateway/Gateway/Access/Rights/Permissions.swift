@@ -32,10 +32,15 @@ package struct Permissions: Sendable {
     package func sees(upstream name: String) -> Bool { rights.covers(upstream: name) }
 
     /// Whether a client is visible.
-    package func sees(_ client: PooledClient) -> Bool {
-        if controls(client) { return true }
-        guard !client.isDedicated, let upstream = client.upstream else { return false }
-        return rights.covers(upstream: upstream)
+    package func sees(_ client: PooledClient) -> Bool { controls(client) || (!client.isDedicated && covers(client)) }
+
+    /// Whether the rights cover what a client connects to. A client by address, or of another adapter set than that of its
+    /// upstream, requires all upstreams.
+    private func covers(_ client: PooledClient) -> Bool {
+        guard !rights.coversAllUpstreams else { return true }
+        guard let name = client.upstream, rights.covers(upstream: name) else { return false }
+        let adapterSets = [client.core.connectionDetails.adapterSet, pool.upstream(name)?.adapterSet]
+        return !client.isDedicated || Set(adapterSets.map { $0.map { Array($0.utf8) } }).count == 1
     }
 
     /// Whether a subscription is visible, with its values and events.
@@ -46,22 +51,34 @@ package struct Permissions: Sendable {
         case .pooled(let session):
             guard rights.covers(upstream: session.upstream) else { return false }
             return resource.isImplicit || owns(resource)
-        case .dedicated(let client):
-            return owns(resource) && isOwn(owners.owner(of: client))
+        case .dedicated(let id):
+            guard let client = pool.client(id) else { return false }
+            return owns(resource) && controls(client)
         }
     }
 
-    /// Whether a stream is visible and may be changed.
-    package func sees(_ stream: StreamResources.Entry) -> Bool { sees(streamOf: stream.owner) }
-
-    /// Whether a stream of this owner is visible and may be changed.
+    /// Whether streams of this owner may be visible. `sees(_:joinedAs:)` decides on the sources of each.
     package func sees(streamOf owner: String?) -> Bool { rights.reachesOverAll || isOwn(owner) }
+
+    /// Whether a source of a stream is visible, or has ended.
+    ///
+    /// - Parameter joined: The subscription if the stream has joined it.
+    func sees(_ source: StreamSource, joinedAs joined: JoinedSubscription?) -> Bool {
+        if let joined, joined.resource == nil {
+            return rights.covers(upstream: joined.upstream) && rights.covers(joined.properties)
+        }
+        switch source {
+        case .subscription(let id): if let resource = pool.resource(id) { return sees(resource) }
+        case .client(let id, _): if let client = pool.client(id) { return sees(client) }
+        }
+        return coordination.resourceElsewhere(source.id).map(sees) ?? true
+    }
 
     // MARK: - Changing
 
     /// Whether the options and the connection of a client may be changed, and the client deleted.
     func controls(_ client: PooledClient) -> Bool {
-        rights.reachesOverAll || (client.isDedicated && isOwn(owners.owner(of: client.id)))
+        rights.reachesOverAll || (client.isDedicated && isOwn(owners.owner(of: client.id)) && covers(client))
     }
 
     /// Refuses an upstream that the rights do not cover, whether it exists or not.
@@ -135,11 +152,16 @@ package struct Permissions: Sendable {
     }
 }
 
+extension Rights: SubscriptionFilter {
+    /// The filter for the subscriptions of a client in a stream; nil: all of them are covered.
+    var filter: (any SubscriptionFilter)? { coversAllSubscriptions ? nil : self }
+}
+
 /// The owners of clients and subscriptions. Resources of unauthenticated callers have no owner.
 package final class ResourceOwners: Sendable {
     /// The subscriptions and items that callers use.
     package let usage = SubscriptionUsage()
-    let owners = Mutex<[String: String]>([:])
+    let owners = Mutex<[String: Caller]>([:])
     private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     /// No owners.
@@ -160,10 +182,13 @@ package final class ResourceOwners: Sendable {
     }
 
     /// The identity of the owner of a client; nil if it has none.
-    package func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue] } }
+    package func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue]?.identity } }
 
     /// The identity of the owner of a subscription; nil if it has none.
-    package func owner(of resource: SubscriptionID) -> String? { owners.withLock { $0[resource.rawValue] } }
+    package func owner(of resource: SubscriptionID) -> String? { owners.withLock { $0[resource.rawValue]?.identity } }
+
+    /// The owner of a client or subscription, with the rights that it had when it made it.
+    func holder(of id: String) -> Caller { owners.withLock { $0[id] } ?? Caller() }
 
     /// Removes a client.
     func forget(_ client: ClientID) {
@@ -174,12 +199,12 @@ package final class ResourceOwners: Sendable {
     /// Removes a subscription.
     func forget(_ resource: SubscriptionID) {
         let owner = owners.withLock { $0.removeValue(forKey: resource.rawValue) }
-        usage.remove(resource.rawValue, of: owner)
+        usage.remove(resource.rawValue, of: owner?.identity)
         observer.withLock { $0 }?(resource.rawValue)
     }
 
     private func note(_ id: String, _ caller: Caller) {
-        guard let identity = caller.identity else { return }
-        owners.withLock { $0[id] = identity }
+        guard caller.identity != nil else { return }
+        owners.withLock { $0[id] = caller }
     }
 }

@@ -19,6 +19,7 @@ struct AccessFixture {
 
     let services: Services
     let host: HTTPHost
+    let hub: EventHub
     let time = ManualTime()
     let requests = RequestMetrics()
 
@@ -27,16 +28,19 @@ struct AccessFixture {
         upstreams: [UpstreamConfiguration] = AccessFixture.upstreams,
         maxStreams: Int = 100,
         tickets: any Tickets = TicketStore(),
-        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        configure: (inout GatewayConfiguration) -> Void = { _ in }
     ) async throws {
         var configuration = GatewayConfiguration()
         configuration.access = access
         configuration.pool.upstreams = upstreams
         configuration.maxStreams = maxStreams
+        configure(&configuration)
         let time = time
         let control = AccessControl(access, tickets: tickets, clock: { time.moment }, wallTime: { time.wall })
         _ = try await control.load(access)
         let hub = EventHub(epoch: "e", clock: { time.moment })
+        self.hub = hub
         let sink = HubSink(publisher: hub, owners: control.owners)
         services = Services(
             current: LiveConfiguration(configuration),
@@ -115,6 +119,25 @@ struct AccessFixture {
         case .wait: return (Fixture.Outcome(isWaiting: true), nil)
         case .stream(let head, let stream):
             return (Fixture.Outcome(status: head.status, headers: head.headers, isStream: true), stream)
+        }
+    }
+
+    /// The first events of a stream, which the HTTP server opens before `meanwhile`.
+    func events(_ target: String, as key: String, _ meanwhile: () -> Void = {}) -> String {
+        guard let stream = open("GET", target, as: key).1 else { return "" }
+        defer { stream.onEnd(.neverOpened) }
+        let number = StreamID(slot: 0, generation: 0)
+        let opening = StreamOpening(stream: stream.id, id: number, framing: .bare, now: time.moment)
+        var batch = StreamBatch(byteLimit: 1 << 16, pieceLimit: 64)
+        // The shard owns the stream.
+        let shard = hub.makeShard(seed: 0) {}
+        return withExtendedLifetime(shard) {
+            let opened = shard.open(opening)
+            meanwhile()
+            var news = FeedNews()
+            _ = shard.collect(into: &news, ifAtMost: nil, now: time.moment)
+            _ = opened.fill(&batch, now: time.moment)
+            return String(decoding: batch.pieces.flatMap { Array($0.bytes) }, as: UTF8.self)
         }
     }
 
