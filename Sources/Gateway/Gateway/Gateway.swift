@@ -121,7 +121,9 @@ package final class Gateway: Sendable {
             group.addTask { await self.pool.run() }
             group.addTask { await self.host.run() }
             group.addTask { await coordination.run() }
-            group.addTask { await KeySetLoader(access: self.access, logger: self.logger).run() }
+            group.addTask {
+                await KeySetLoader(access: self.access, revoke: self.host.services.end, logger: self.logger).run()
+            }
             await listening(port)
             await stop.wait()
             logger.info("stopping", metadata: ["streams": "\(streams.count)"])
@@ -139,7 +141,7 @@ package final class Gateway: Sendable {
     package var configuration: GatewayConfiguration { current.value }
 
     /// Applies the settings that can change at run time: access, limits, origins, upstreams and their quotas, lingers,
-    /// the certificate. Only streams whose caller lost its rights are closed.
+    /// the certificate. Ends only what callers have lost the right to.
     ///
     /// - Returns: The changed keys that take effect with the next start only.
     /// - Throws: `DaemonError` for an unusable certificate; the mistake in a key for the verification of tokens. Other
@@ -149,14 +151,12 @@ package final class Gateway: Sendable {
         if let certificate = newer.http.certificate, older.http.certificate != nil {
             try await daemon.replaceCertificate(certificate)
         }
-        let isRevoked = try await access.load(newer.access)
+        let revocation = try await access.load(newer.access)
         pool.reload(newer.pool)
         coordination.reload(newer)
         newer.pool.sessionLimit.apply()
         current.replace(by: newer.keepingRestartSettings(of: older))
-        for stream in streams.list() where isRevoked(stream.owner.identity) {
-            streams.close(stream.summary.id, reason: "revoked")
-        }
+        host.services.end(revocation)
         return newer.restartKeys(changedFrom: older)
     }
 

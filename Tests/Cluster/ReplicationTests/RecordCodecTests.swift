@@ -107,6 +107,8 @@ struct RecordCodecTests {
     func forwardedRequestsAndResponsesAreReadAsTheyWereWritten() throws {
         var caller = ForwardedRequest.Caller(identity: "key:a", operations: ["read"], upstreams: ["*"], items: ["i*"])
         caller.maxItems = 7
+        caller.dataAdapters = ["STOCKS"]
+        caller.verifiedBy = [1, 2]
         let request = ForwardedRequest(
             method: "PATCH",
             path: "/v1/subscriptions/s%20",

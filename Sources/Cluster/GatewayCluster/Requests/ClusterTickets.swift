@@ -223,6 +223,7 @@ extension ForwardedRequest.Caller {
         maxItems = rights.maxItems
         streams = rights.streams
         rate = rights.rate
+        verifiedBy = caller.verifiedBy
     }
 }
 
@@ -242,5 +243,6 @@ extension Caller {
                 maxItems: caller.maxItems
             )
         )
+        verifiedBy = caller.verifiedBy
     }
 }

@@ -16,6 +16,8 @@ package struct ForwardedRequest: Sendable, Equatable {
         /// The most open streams, and the most requests a second; nil: no limit of its own.
         package var streams: Int?
         package var rate: Double?
+        /// The digest of the key that has verified the token of the caller; nil: none.
+        package var verifiedBy: [UInt8]?
 
         /// A caller.
         package init(
@@ -173,6 +175,7 @@ extension ByteWriter {
             optional(limit) { $0.signed($1) }
         }
         optional(caller.rate) { $0.double($1) }
+        optional(caller.verifiedBy) { $0.blob($1) }
     }
 
     fileprivate mutating func headers(_ headers: [(name: String, value: String)]) {
@@ -196,6 +199,7 @@ extension ByteReader {
         caller.maxItems = try optionalSigned()
         caller.streams = try optionalSigned()
         caller.rate = try optional { reader throws(CodingError) in try reader.double() }
+        caller.verifiedBy = try optional { reader throws(CodingError) in Array(try reader.blob()) }
         return caller
     }
 

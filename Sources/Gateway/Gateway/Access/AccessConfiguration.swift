@@ -109,6 +109,8 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var audience: String?
     /// The largest difference between the clocks of issuer and gateway. Default 30 s.
     package var leeway = Duration.seconds(30)
+    /// The longest time from the issue of a token (without one: from now) to its expiry. Default 24 h.
+    package var longestLifetime = Duration.seconds(86_400)
     /// The names of claims.
     package var claims = Claims()
     /// The rights of a token in each part for which it has no claim, and its quotas. Default: none,

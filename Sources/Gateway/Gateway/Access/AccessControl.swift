@@ -53,10 +53,9 @@ package final class AccessControl: Sendable {
     /// Applies a configuration with its keys, at the start and after each reload. Requests in progress keep their
     /// rights.
     ///
-    /// - Returns: A function that returns whether an identity (nil: an unauthenticated caller) has lost rights, so that
-    ///   its streams must end.
+    /// - Returns: What callers have lost, for `Services.end`.
     /// - Throws: The mistake in a key for tokens; nothing has changed then.
-    package func load(_ configuration: AccessConfiguration) async throws -> @Sendable (String?) -> Bool {
+    func load(_ configuration: AccessConfiguration) async throws -> Revocation {
         let takesTokens = configuration.modes.contains(.jwt)
         let verifier = takesTokens ? try await verifier(configuration.webTokens) : nil
         let newer = AccessPolicy(configuration, verifier: verifier)
@@ -64,24 +63,18 @@ package final class AccessControl: Sendable {
             defer { state = newer }
             return state
         }
-        let changedKeys = older.keys.identitiesChanged(in: newer.keys)
-        let losesKeys = !configuration.modes.contains(.keys)
-        let losesTokens = !takesTokens || older.configuration.webTokens != configuration.webTokens
-        let isOpen = newer.isOpen
-        let isRevoked: @Sendable (String?) -> Bool = { identity in
-            if isOpen { return false }
-            guard let identity else { return true }
-            return TokenVerifier.isIdentity(identity) ? losesTokens : losesKeys || changedKeys.contains(identity)
-        }
-        tickets.revoke { isRevoked($0.identity) }
-        return isRevoked
+        let revocation = Revocation(from: older, to: newer)
+        tickets.revoke(where: revocation.ends)
+        return revocation
     }
 
     /// Uses a JWK set that was loaded from a URL. Throws, and keeps the present keys, if it is not valid; does nothing
     /// if the URL is no longer configured.
-    func use(keySet text: String, from url: String) async throws {
+    ///
+    /// - Returns: What callers have lost, for `Services.end`; nil: the policy has not changed.
+    func use(keySet text: String, from url: String) async throws -> Revocation? {
         let configuration = configuration
-        guard configuration.webTokens.keySetURL == url else { return }
+        guard configuration.webTokens.keySetURL == url else { return nil }
         var tokens = configuration.webTokens
         tokens.keySet = text
         do throws(KeyMaterial.Mistake) {
@@ -91,10 +84,14 @@ package final class AccessControl: Sendable {
         }
         loadedKeySet.withLock { $0 = (url, text) }
         let verifier = try await verifier(configuration.webTokens)
-        state.withLock { state in
-            guard state.configuration == configuration, state.verifier != nil else { return }
+        let revocation = state.withLock { state -> Revocation? in
+            guard state.configuration == configuration, state.verifier != nil else { return nil }
+            let older = state
             state = AccessPolicy(configuration, verifier: verifier)
+            return Revocation(from: older, to: state)
         }
+        if let revocation { tickets.revoke(where: revocation.ends) }
+        return revocation
     }
 
     /// A verifier with the configured keys and the JWK set that was loaded last.
@@ -260,12 +257,7 @@ extension AccessControl: Middleware {
     /// The holder of a ticket, if its rights are still those with which the ticket was issued; nil otherwise.
     private func present(_ caller: Caller, _ policy: AccessPolicy) -> Caller? {
         if let expiry = caller.expiry, expiry <= wallTime() { return nil }
-        guard let identity = caller.identity else { return nil }
-        if TokenVerifier.isIdentity(identity) { return policy.configuration.modes.contains(.jwt) ? caller : nil }
-        guard policy.configuration.modes.contains(.keys), policy.keys.rights(of: identity) == caller.rights else {
-            return nil
-        }
-        return caller
+        return caller.identity != nil && policy.recognises(caller) ? caller : nil
     }
 }
 
@@ -277,6 +269,8 @@ package struct Caller: Sendable, Equatable {
     package var rights = Rights.all
     /// The time at which the rights expire, in seconds since 1970; nil: never.
     package var expiry: Double?
+    /// The digest of the key that has verified the token of the caller; nil: an API key, or unknown.
+    package var verifiedBy: [UInt8]?
 
     /// A caller from its parts; by default one without authentication.
     package init(identity: String? = nil, rights: Rights = .all, expiry: Double? = nil) {

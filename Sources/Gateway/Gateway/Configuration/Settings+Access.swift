@@ -123,6 +123,12 @@ extension Settings {
                 most: 600,
                 "The largest difference between the clocks of issuer and gateway."
             ),
+            token.seconds(
+                "maxLifetime",
+                \.longestLifetime,
+                most: 31_622_400,
+                "The longest time from the issue of a token to its expiry; tokens with a longer one are refused."
+            ),
         ]
         return verification
             + rights(token.narrowed(to: \.rights), absence: "no limit") { "Tokens without such a claim: \($0)." }

@@ -22,8 +22,8 @@ package final class Services: Sendable {
     package let streamResources: StreamResources
     /// The timers of waiting requests.
     let timers: TimerQueue
-    /// The number of waiting requests of each caller.
-    let waiting = WaitingCounts()
+    /// The waiting requests.
+    let waiting = WaitingRequests()
     /// The contract with the operations of feeds.
     let feedContract = FeedContract()
     /// The tables that were encoded last.

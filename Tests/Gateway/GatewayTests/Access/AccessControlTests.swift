@@ -158,14 +158,14 @@ import Testing
         }
     }
 
-    @Test func reloadedKeysTakeEffectAtOnceAndReturnIdentitiesToClose() async throws {
+    @Test func reloadedKeysTakeEffectAtOnceAndReturnCallersToEnd() async throws {
         let fixture = try await AccessFixture()
         var access = AccessFixture.keys()
         access.keys.removeAll { $0.name == "bob" }
-        let isRevoked = try await fixture.services.access.load(access)
-        #expect(isRevoked("key:bob"))
-        #expect(!isRevoked("key:alice"))
-        #expect(isRevoked(nil))
+        let revocation = try await fixture.services.access.load(access)
+        #expect(revocation.ends(Caller(identity: "key:bob")))
+        #expect(!revocation.ends(Caller(identity: "key:alice")))
+        #expect(revocation.ends(Caller()))
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.bob).status == 401)
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice).status == 200)
     }

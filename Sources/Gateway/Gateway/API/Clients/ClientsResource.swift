@@ -64,6 +64,7 @@ package struct ClientsResource: Sendable {
         }
         services.access.owners.note(client.id, madeBy: call.caller)
         do {
+            try services.checkPresent(call)
             if connects { try client.connect() }
         } catch {
             try? services.pool.deleteClient(client.id)

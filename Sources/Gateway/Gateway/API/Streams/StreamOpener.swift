@@ -92,6 +92,7 @@ package struct StreamOpener: Sendable {
         request.filter = call.caller.rights.filter
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
+        entry.opener = call.caller
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         services.streamResources.add(id, entry)
@@ -113,6 +114,7 @@ package struct StreamOpener: Sendable {
         let isFree = services.streamResources.change(id) { entry in
             defer { entry.isOpen = true }
             if entry.isOpen { return false }
+            entry.opener = call.caller
             // A later reader of the stream joins subscriptions that have run for some time.
             entry.prepared?.opened = []
             return true
@@ -168,6 +170,12 @@ package struct StreamOpener: Sendable {
         do {
             services.access.opened(id, by: redemption)
             let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
+            do {
+                try services.checkPresent(call)
+            } catch {
+                content.onEnd(.neverOpened)
+                return .response(ProblemDetails.response(to: call, for: error))
+            }
             return .stream(StreamRegistry.head(for: request), content)
         } catch {
             leave()
@@ -187,6 +195,7 @@ package struct StreamOpener: Sendable {
     private func ended(_ id: String) {
         let isPrepared = services.streamResources.change(id) { entry in
             entry.isOpen = false
+            entry.opener = nil
             return entry.prepared != nil
         }
         if isPrepared == true {

@@ -25,6 +25,8 @@ package final class StreamResources: Sendable {
         var madeAt: Moment
         /// The identity of its creator; nil without authentication.
         package var owner: String?
+        /// The caller that has it open; nil while it is not open.
+        var opener: Caller?
         /// Its position in the order of creation.
         fileprivate var ordinal: UInt64 = 0
 

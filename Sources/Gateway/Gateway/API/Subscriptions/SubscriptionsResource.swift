@@ -51,6 +51,7 @@ struct SubscriptionsResource: Sendable {
     ) throws -> OperationResult {
         do {
             try services.access.owners.note(resource, madeBy: owner)
+            try services.checkPresent(call)
             guard isActive else { return .response(created(resource)) }
             try services.pool.activate(resource)
         } catch {

@@ -110,6 +110,9 @@ package enum Challenge {
     /// 401: the ticket opens no stream.
     package static func uselessTicket() -> Problem { invalid("The ticket is unknown, used or expired.") }
 
+    /// 401: the credential, or its rights, changed during the request.
+    static func changed() -> Problem { invalid("The credentials or their rights have changed.") }
+
     /// 400: the credential is malformed.
     static func malformed(_ sentence: String) -> Problem {
         refusal(.malformed, sentence, parameters: [("error", "invalid_request"), ("error_description", sentence)])

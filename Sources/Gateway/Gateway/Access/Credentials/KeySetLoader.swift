@@ -19,6 +19,8 @@ struct KeySetLoader: Sendable {
     typealias Fetch = @Sendable (_ url: String) async throws -> String
 
     let access: AccessControl
+    /// Ends what callers lose with keys that are no longer in the set.
+    let revoke: @Sendable (Revocation) -> Void
     let logger: Logger
     var fetch: Fetch = Self.fetch
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -30,7 +32,8 @@ struct KeySetLoader: Sendable {
             var wait = tokens.keySetRefresh
             if let url = tokens.keySetURL {
                 do {
-                    try await access.use(keySet: try await fetch(url), from: url)
+                    let revocation = try await access.use(keySet: try await fetch(url), from: url)
+                    if let revocation { revoke(revocation) }
                 } catch {
                     wait = min(wait, Self.retryDelay)
                     logger.warning(

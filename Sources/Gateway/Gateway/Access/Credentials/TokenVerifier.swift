@@ -4,6 +4,7 @@ internal import JSONText
 package struct TokenVerifier: Sendable {
     private let configuration: WebTokenConfiguration
     private let keys: [VerificationKey]
+    private let digests: Set<[UInt8]>
 
     /// A verifier with the keys of a configuration, and those of another one; throws the mistake in a key.
     init(_ configuration: WebTokenConfiguration, more: WebTokenConfiguration? = nil) async throws {
@@ -14,7 +15,11 @@ package struct TokenVerifier: Sendable {
             keys.append(try await VerificationKey(material))
         }
         self.keys = keys
+        digests = Set(keys.map(\.digest))
     }
+
+    /// Whether a key of this digest verifies tokens.
+    func hasKey(_ digest: [UInt8]) -> Bool { digests.contains(digest) }
 
     /// The holder of a token, with its rights.
     ///
@@ -22,7 +27,7 @@ package struct TokenVerifier: Sendable {
     func caller(of text: String, now: Double) throws(TokenRefusal) -> Caller {
         let token = try WebToken(text)
         try checkHeader(token.header)
-        try checkSignature(token)
+        let key = try key(of: token)
         let expiry = try checkTimes(token.claims, now: now)
         try checkOrigin(token.claims)
         guard let subject = token.claims[configuration.claims.subject]?.string, !subject.isEmpty,
@@ -30,6 +35,7 @@ package struct TokenVerifier: Sendable {
         else { throw .subject }
         var caller = Caller(identity: Self.identity(of: subject), rights: try rights(token.claims))
         caller.expiry = expiry
+        caller.verifiedBy = key.digest
         return caller
     }
 
@@ -52,18 +58,20 @@ package struct TokenVerifier: Sendable {
         }
     }
 
-    private func checkSignature(_ token: WebToken) throws(TokenRefusal) {
+    /// The key that verifies the signature of a token.
+    private func key(of token: WebToken) throws(TokenRefusal) -> VerificationKey {
         guard let name = token.header["alg"]?.string, let algorithm = VerificationKey.Algorithm(rawValue: name) else {
             throw .algorithm
         }
         let candidates = keys.filter { $0.algorithm == algorithm }
         if candidates.isEmpty { throw .algorithm }
         let identifier = token.header["kid"]?.string
-        let isVerified = candidates.contains { key in
+        let key = candidates.first { key in
             if let identifier, let own = key.identifier, own != identifier { return false }
             return key.verifies(token.signature, of: token.signedBytes)
         }
-        if !isVerified { throw .signature }
+        guard let key else { throw .signature }
+        return key
     }
 
     private func checkTimes(_ claims: JSONObject, now: Double) throws(TokenRefusal) -> Double {
@@ -75,6 +83,12 @@ package struct TokenVerifier: Sendable {
             guard let start = value.number?.doubleValue else { throw .malformed }
             if now + leeway < start { throw .early }
         }
+        var issued = now
+        if let value = claims["iat"] {
+            guard let time = value.number?.doubleValue else { throw .malformed }
+            issued = min(time, now)
+        }
+        if expiry - issued > configuration.longestLifetime / .seconds(1) + leeway { throw .lifetime }
         return expiry + leeway
     }
 

@@ -17,6 +17,8 @@ struct VerificationKey: Sendable {
     let algorithm: Algorithm
     /// The identifier by which tokens may name the key; nil: none.
     let identifier: String?
+    /// The digest of the key with its identifier, by which callers remember the key.
+    let digest: [UInt8]
     private let signer: any JWTAlgorithm
 
     /// A key made of key material.
@@ -34,6 +36,7 @@ struct VerificationKey: Sendable {
             await collection.add(ecdsa: key)
         }
         identifier = material.identifier
+        digest = material.digest
         signer = try await collection.getKey()
     }
 
@@ -72,6 +75,17 @@ struct KeyMaterial: Sendable {
     var identifier: String?
     /// The key.
     let value: Value
+
+    /// The digest of the key with its identifier.
+    var digest: [UInt8] {
+        let text =
+            switch value {
+            case .secret(let bytes): "secret \(Base64URL.encode(bytes))"
+            case .rsa(let key): key.pemRepresentation
+            case .ecdsa(let key): key.pemRepresentation
+            }
+        return KeyHash.digest(of: "\(identifier ?? "") \(text)")
+    }
 
     /// All keys of a configuration; throws the first mistake.
     static func read(_ configuration: WebTokenConfiguration) throws(Mistake) -> [KeyMaterial] {

@@ -52,6 +52,8 @@ enum TokenRefusal: Error, Equatable, CaseIterable {
     case withoutExpiry
     /// It has expired.
     case expired
+    /// The time from its issue to its expiry is longer than the configuration permits.
+    case lifetime
     /// It is not valid yet.
     case early
     /// It has another issuer.
@@ -72,6 +74,7 @@ enum TokenRefusal: Error, Equatable, CaseIterable {
         case .signature: "The signature of the token is not valid."
         case .withoutExpiry: "The token has no expiry time."
         case .expired: "The token has expired."
+        case .lifetime: "The token is valid for longer than auth.jwt.maxLifetime permits."
         case .early: "The token is not valid yet."
         case .issuer: "The token has another issuer."
         case .audience: "The token is for another audience."

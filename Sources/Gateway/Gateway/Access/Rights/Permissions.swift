@@ -74,6 +74,20 @@ package struct Permissions: Sendable {
         return coordination.resourceElsewhere(source.id).map(sees) ?? true
     }
 
+    // MARK: - Holding
+
+    /// Whether the caller may have a dedicated client of its own.
+    func mayHold(_ client: PooledClient) -> Bool { rights.operations.contains(.manage) && covers(client) }
+
+    /// Whether the caller may have a subscription of its own.
+    func mayHold(_ resource: SubscriptionResource) -> Bool {
+        guard rights.operations.contains(.subscribe), rights.covers(resource.properties) else { return false }
+        switch resource.home {
+        case .pooled(let session): return rights.covers(upstream: session.upstream)
+        case .dedicated(let id): return pool.client(id).map(covers) ?? false
+        }
+    }
+
     // MARK: - Changing
 
     /// Whether the options and the connection of a client may be changed, and the client deleted.

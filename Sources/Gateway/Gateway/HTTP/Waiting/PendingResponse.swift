@@ -59,12 +59,44 @@ package final class PendingResponse: Sendable {
     var isComplete: Bool { state.withLock { $0.send == nil } }
 }
 
-/// The number of waiting requests of each caller, which is limited.
-final class WaitingCounts: Sendable {
+/// The waiting requests, whose number is limited for each caller.
+final class WaitingRequests: Sendable {
     /// The most requests of one caller that wait at a time.
     static let limit = 1_000
 
+    private struct Request {
+        let caller: Caller
+        let end: @Sendable () -> Void
+    }
+
+    private struct Requests {
+        var all: [UInt64: Request] = [:]
+        var next: UInt64 = 0
+    }
+
     let counts = Mutex<[String: Int]>([:])
+    private let requests = Mutex(Requests())
+
+    /// The number of requests that end with the rights of their callers.
+    var count: Int { requests.withLock { $0.all.count } }
+
+    /// Adds a request that `end` ends when its caller loses rights, and returns its number.
+    func add(of caller: Caller, end: @escaping @Sendable () -> Void) -> UInt64 {
+        requests.withLock { requests in
+            requests.next += 1
+            requests.all[requests.next] = Request(caller: caller, end: end)
+            return requests.next
+        }
+    }
+
+    /// Removes a request that does not wait any more.
+    func remove(_ number: UInt64) { _ = requests.withLock { $0.all.removeValue(forKey: number) } }
+
+    /// Ends the requests of some callers.
+    func end(where isEnded: (Caller) -> Bool) {
+        let all = requests.withLock { $0.all }
+        for request in all.values where isEnded(request.caller) { request.end() }
+    }
 
     /// Counts a request; false, without counting, if the caller has reached the limit.
     func add(_ caller: String) -> Bool {
@@ -86,7 +118,8 @@ final class WaitingCounts: Sendable {
 }
 
 extension Services {
-    /// A pending response to a request. It counts as waiting until it is sent.
+    /// A pending response to a request. It counts as waiting until it is sent, and is a refusal if the caller loses its
+    /// rights before.
     ///
     /// Callers are distinguished by their credentials or else by their network. Without credentials, requests from
     /// loopback are not limited: behind a local proxy they come from different callers.
@@ -94,14 +127,29 @@ extension Services {
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
         let pending = makePendingResponse(call)
+        let number = waiting.add(of: call.caller) { [weak pending] in
+            pending?.complete { ProblemDetails.response(to: call, for: Challenge.changed()) }
+        }
+        pending.onCompletion { [waiting] in waiting.remove(number) }
         let host = call.request.peer.host
         let isLimited = call.caller.identity != nil || !ListeningAddress.isLoopback(host)
-        guard isLimited else { return pending }
-        let caller = call.caller.identity ?? IPNetwork.subscriber(of: host)
-        guard waiting.add(caller) else {
-            throw Problem(.overQuota, detail: "The maximum of \(WaitingCounts.limit) waiting requests is reached.")
+        if isLimited {
+            let caller = call.caller.identity ?? IPNetwork.subscriber(of: host)
+            guard waiting.add(caller) else {
+                pending.cancel()
+                throw Problem(
+                    .overQuota,
+                    detail: "The maximum of \(WaitingRequests.limit) waiting requests is reached."
+                )
+            }
+            pending.onCompletion { [waiting] in waiting.remove(caller) }
         }
-        pending.onCompletion { [waiting] in waiting.remove(caller) }
+        do {
+            try checkPresent(call)
+        } catch {
+            pending.cancel()
+            throw error
+        }
         return pending
     }
 

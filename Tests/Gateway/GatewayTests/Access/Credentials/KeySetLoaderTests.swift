@@ -8,24 +8,31 @@ import Testing
 @Suite struct KeySetLoaderTests {
     private static let url = "https://id.example/jwks"
 
-    private static func keySet(_ key: P256.Signing.PrivateKey) -> String {
-        let coordinates = Array(key.publicKey.rawRepresentation)
-        let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
-        return #"{"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","x":"\#(x)","y":"\#(y)"}]}"#
+    private static func keySet(_ keys: P256.Signing.PrivateKey...) -> String {
+        let members = keys.map { key in
+            let coordinates = Array(key.publicKey.rawRepresentation)
+            let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
+            return #"{"kty":"EC","crv":"P-256","alg":"ES256","x":"\#(x)","y":"\#(y)"}"#
+        }
+        return #"{"keys":[\#(members.joined(separator: ","))]}"#
     }
 
     private static func access() -> AccessConfiguration {
         var access = AccessConfiguration()
         access.webTokens.keySetURL = url
-        access.webTokens.rights.operations = [.read]
+        access.webTokens.rights.operations = [.read, .subscribe]
+        access.webTokens.rights.items = [WildcardPattern("*")]
         access.webTokens.rights.upstreams = [WildcardPattern("*")]
         return access
     }
 
-    private func status(_ fixture: AccessFixture, _ key: P256.Signing.PrivateKey) throws -> Int {
+    private func token(_ fixture: AccessFixture, _ key: P256.Signing.PrivateKey) throws -> String {
         let claims = #"{"sub":"carol","exp":\#(fixture.time.wall + 100)}"#
-        let token = try TokenForge.token(header: #"{"alg":"ES256"}"#, claims: claims, .es256(key))
-        return fixture.perform("GET", "/v1/clients", as: token).status
+        return try TokenForge.token(header: #"{"alg":"ES256"}"#, claims: claims, .es256(key))
+    }
+
+    private func status(_ fixture: AccessFixture, _ key: P256.Signing.PrivateKey) throws -> Int {
+        fixture.perform("GET", "/v1/clients", as: try token(fixture, key)).status
     }
 
     /// Runs a loader over these responses; ends after the last one.
@@ -34,6 +41,7 @@ import Testing
         let pauses = Mutex<[Duration]>([])
         var loader = KeySetLoader(
             access: fixture.services.access,
+            revoke: fixture.services.end,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         loader.fetch = { _ in
@@ -58,6 +66,21 @@ import Testing
         _ = await load(fixture, [Self.keySet(second)])
         #expect(try status(fixture, first) == 401)
         #expect(try status(fixture, second) == 200)
+    }
+
+    @Test func aKeyThatLeavesTheSetEndsItsStreamsAndTickets() async throws {
+        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let fixture = try await AccessFixture(Self.access())
+        _ = await load(fixture, [Self.keySet(first, second)])
+        let tokens = try [first, second].map { try token(fixture, $0) }
+        let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f"
+        let streams = try tokens.map { try #require(fixture.open("GET", target, as: $0).1) }
+        let tickets = tokens.map { fixture.makeTicket(as: $0) }
+        _ = await load(fixture, [Self.keySet(second, first)])
+        _ = await load(fixture, [Self.keySet(second)])
+        #expect(streams.map { fixture.events($0).contains(#""reason":"revoked""#) } == [true, false])
+        #expect(fixture.perform("GET", "\(target)&ticket=\(tickets[0])").status == 401)
+        #expect(fixture.perform("GET", "\(target)&ticket=\(tickets[1])").isStream)
     }
 
     @Test func theLastKeysStayWhileTheSetCannotBeLoaded() async throws {

@@ -56,6 +56,22 @@ import Testing
         #expect(caller.rights.operations.isEmpty && caller.rights.upstreams.isEmpty && caller.rights.items.isEmpty)
     }
 
+    @Test(arguments: [
+        (#""exp":1700000600"#, nil), (#""exp":1700000601"#, TokenRefusal.lifetime),
+        (#""exp":1700000300,"iat":1699999700"#, nil), (#""exp":1700000300,"iat":1699999699"#, .lifetime),
+        // An issue in the future does not make the lifetime shorter.
+        (#""exp":1700000601,"iat":1700000500"#, .lifetime), (#""exp":1700000100,"iat":"now""#, .malformed),
+    ])
+    func theTimeFromIssueToExpiryIsLimited(times: String, expected: TokenRefusal?) async throws {
+        let token = try forge(#"{"sub":"carol",\#(times)}"#)
+        #expect(try await refusal(token) { $0.longestLifetime = .seconds(600) } == expected)
+    }
+
+    @Test func theDefaultLifetimeIsADay() async throws {
+        #expect(try await refusal(try forge(#"{"sub":"carol","exp":1700086400}"#)) == nil)
+        #expect(try await refusal(try forge(#"{"sub":"carol","exp":1700086401}"#)) == .lifetime)
+    }
+
     @Test(arguments: ["none", "None", "nOnE", "", "HS512", "RS256", "ES256", "hs256"])
     func anotherAlgorithmThanThatOfTheKeyIsRefused(algorithm: String) async throws {
         let unsigned = try forge(header: #"{"alg":"\#(algorithm)"}"#, Self.claims, .nothing)
@@ -121,15 +137,15 @@ import Testing
 
     @Test(arguments: [
         (#"{"sub":"c","exp":1699999999}"#, TokenRefusal.expired), (#"{"sub":"c","exp":1700000000}"#, .expired),
-        (#"{"sub":"c"}"#, .withoutExpiry), (#"{"sub":"c","exp":"1800000000"}"#, .malformed),
+        (#"{"sub":"c"}"#, .withoutExpiry), (#"{"sub":"c","exp":"1700000100"}"#, .malformed),
         (#"{"sub":"c","exp":null}"#, .malformed), (#"{"sub":"c","exp":1e400}"#, .malformed),
-        (#"{"sub":"c","exp":1800000000,"nbf":1700000001}"#, .early), (#"{"exp":1800000000}"#, .subject),
-        (#"{"sub":"","exp":1800000000}"#, .subject), (#"{"sub":7,"exp":1800000000}"#, .subject),
-        (#"{"sub":"c","exp":1800000000,"aud":"x"}"#, .audience),
-        (#"{"sub":"c","sub":"d","exp":1800000000}"#, .malformed),
-        (#"{"sub":"c","exp":1800000000,"items":7}"#, .claim),
-        (#"{"sub":"c","exp":1800000000,"items":["a",7]}"#, .claim),
-        (#"{"sub":"c","exp":1800000000,"streams":-1}"#, .claim), (#"{"sub":"c","exp":1800000000,"rate":0}"#, .claim),
+        (#"{"sub":"c","exp":1700000100,"nbf":1700000001}"#, .early), (#"{"exp":1700000100}"#, .subject),
+        (#"{"sub":"","exp":1700000100}"#, .subject), (#"{"sub":7,"exp":1700000100}"#, .subject),
+        (#"{"sub":"c","exp":1700000100,"aud":"x"}"#, .audience),
+        (#"{"sub":"c","sub":"d","exp":1700000100}"#, .malformed),
+        (#"{"sub":"c","exp":1700000100,"items":7}"#, .claim),
+        (#"{"sub":"c","exp":1700000100,"items":["a",7]}"#, .claim),
+        (#"{"sub":"c","exp":1700000100,"streams":-1}"#, .claim), (#"{"sub":"c","exp":1700000100,"rate":0}"#, .claim),
         (#"["sub"]"#, .malformed), ("", .malformed),
     ])
     func badClaimsAreRefused(claims: String, expected: TokenRefusal) async throws {
@@ -152,16 +168,16 @@ import Testing
     }
 
     @Test func issuerAndAudienceHaveToFit() async throws {
-        let token = try forge(#"{"sub":"c","exp":1800000000,"iss":"https://a","aud":["g","h"]}"#)
+        let token = try forge(#"{"sub":"c","exp":1700000100,"iss":"https://a","aud":["g","h"]}"#)
         let fits: (inout WebTokenConfiguration) -> Void = { ($0.issuer, $0.audience) = ("https://a", "h") }
         #expect(try await refusal(token, fits) == nil)
         #expect(try await refusal(token) { ($0.issuer, $0.audience) = ("https://b", "h") } == .issuer)
         #expect(try await refusal(token) { ($0.issuer, $0.audience) = ("https://a", "i") } == .audience)
-        let accented = try forge(#"{"sub":"c","exp":1800000000,"iss":"\u00e9","aud":["\u00e9"]}"#)
+        let accented = try forge(#"{"sub":"c","exp":1700000100,"iss":"\u00e9","aud":["\u00e9"]}"#)
         #expect(try await refusal(accented) { ($0.issuer, $0.audience) = ("\u{E9}", "\u{E9}") } == nil)
         #expect(try await refusal(accented) { ($0.issuer, $0.audience) = ("e\u{301}", "\u{E9}") } == .issuer)
         #expect(try await refusal(accented) { ($0.issuer, $0.audience) = ("\u{E9}", "e\u{301}") } == .audience)
-        let bare = try forge(#"{"sub":"c","exp":1800000000}"#)
+        let bare = try forge(#"{"sub":"c","exp":1700000100}"#)
         #expect(try await refusal(bare) { $0.audience = "g" } == .audience)
         #expect(try await refusal(bare) { $0.issuer = "g" } == .issuer)
     }

@@ -1,4 +1,5 @@
 import MicroHTTPD
+import SessionCore
 import SessionPool
 import Testing
 

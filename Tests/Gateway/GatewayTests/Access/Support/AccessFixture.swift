@@ -124,7 +124,11 @@ struct AccessFixture {
 
     /// The first events of a stream, which the HTTP server opens before `meanwhile`.
     func events(_ target: String, as key: String, _ meanwhile: () -> Void = {}) -> String {
-        guard let stream = open("GET", target, as: key).1 else { return "" }
+        open("GET", target, as: key).1.map { events($0, meanwhile) } ?? ""
+    }
+
+    /// The first events of an admitted stream.
+    func events(_ stream: AdmittedStream, _ meanwhile: () -> Void = {}) -> String {
         defer { stream.onEnd(.neverOpened) }
         let number = StreamID(slot: 0, generation: 0)
         let opening = StreamOpening(stream: stream.id, id: number, framing: .bare, now: time.moment)

@@ -37,7 +37,7 @@ extension TimerQueue {
     var count: Int { state.withLock { $0.timers.actions.count } }
 }
 
-extension WaitingCounts {
+extension WaitingRequests {
     /// The number of waiting requests of a caller.
     func count(_ caller: String) -> Int { counts.withLock { $0[caller] ?? 0 } }
 }

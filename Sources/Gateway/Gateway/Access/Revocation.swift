@@ -1,0 +1,98 @@
+internal import EventHub
+internal import SessionPool
+
+/// What callers have lost by a change of the configuration, or of the JWK set.
+struct Revocation: Sendable {
+    private let policy: AccessPolicy
+    private let changedKeys: Set<String>
+    private let losesTokens: Bool
+
+    /// The difference between two policies.
+    init(from older: AccessPolicy, to newer: AccessPolicy) {
+        policy = newer
+        changedKeys = older.keys.identitiesChanged(in: newer.keys)
+        losesTokens = !older.configuration.webTokens.gives(asMuchAs: newer.configuration.webTokens)
+    }
+
+    /// Whether the credential of a caller is no longer valid, or has other rights, so that its streams, waiting requests
+    /// and tickets end.
+    func ends(_ caller: Caller) -> Bool {
+        if policy.isOpen { return false }
+        guard let identity = caller.identity else { return true }
+        if TokenVerifier.isIdentity(identity) { return losesTokens || !policy.takesTokens(of: caller) }
+        return !policy.configuration.modes.contains(.keys) || changedKeys.contains(identity)
+    }
+
+    /// The rights that the owner of a client or subscription has now; nil: none. A key that was replaced keeps them, with
+    /// its name.
+    func rights(of owner: Caller) -> Rights? {
+        if policy.isOpen { return .all }
+        guard let identity = owner.identity else { return nil }
+        if TokenVerifier.isIdentity(identity) {
+            return losesTokens || !policy.takesTokens(of: owner) ? nil : owner.rights
+        }
+        return policy.configuration.modes.contains(.keys) ? policy.keys.rights(of: identity) : nil
+    }
+}
+
+extension WebTokenConfiguration {
+    /// Whether a token gives the same rights in another configuration, if its key is valid there.
+    fileprivate func gives(asMuchAs other: WebTokenConfiguration) -> Bool {
+        claims == other.claims && rights == other.rights && issuer == other.issuer && audience == other.audience
+            && leeway <= other.leeway && longestLifetime <= other.longestLifetime
+    }
+}
+
+extension AccessPolicy {
+    /// Whether the key that has verified the token of a caller is still valid. The key is unknown where another gateway has
+    /// verified the token and has left since.
+    func takesTokens(of caller: Caller) -> Bool {
+        guard configuration.modes.contains(.jwt), let verifier else { return false }
+        return caller.verifiedBy.map(verifier.hasKey) ?? true
+    }
+
+    /// Whether a caller has the rights that its credential gives now.
+    func recognises(_ caller: Caller) -> Bool {
+        if isOpen { return true }
+        guard let identity = caller.identity else { return false }
+        if TokenVerifier.isIdentity(identity) { return takesTokens(of: caller) }
+        return configuration.modes.contains(.keys) && keys.rights(of: identity) == caller.rights
+    }
+}
+
+extension Services {
+    /// Ends the streams, waiting requests, clients and subscriptions that callers have lost the right to.
+    func end(_ revocation: Revocation) {
+        for id in streamResources.ids {
+            guard let entry = streamResources.entry(id), entry.isOpen else { continue }
+            let caller = entry.opener ?? Caller(identity: entry.owner)
+            if revocation.ends(caller) { streams.close(id, reason: "revoked") }
+        }
+        waiting.end(where: revocation.ends)
+        for resource in pool.resources() where !resource.isImplicit {
+            let permissions = permissions(ofOwnerOf: resource.id.rawValue, after: revocation)
+            if permissions?.mayHold(resource) != true { try? pool.delete(resource.id) }
+        }
+        for client in pool.clients() where client.isDedicated {
+            let permissions = permissions(ofOwnerOf: client.id.rawValue, after: revocation)
+            guard permissions?.mayHold(client) != true else { continue }
+            try? pool.deleteClient(client.id)
+            coordination.made(.resourceRemoved(client.id.rawValue))
+        }
+    }
+
+    /// Refuses a caller whose rights changed after they were checked: `end(_:)` does not find what is made later.
+    func checkPresent(_ call: Call) throws(Problem) {
+        // The member that received a forwarded request has checked the credentials by its own configuration.
+        guard !call.isForwarded, !access.policy.recognises(call.caller) else { return }
+        throw Challenge.changed()
+    }
+
+    /// The present permissions of the owner of a client or subscription; nil: it has none any more.
+    private func permissions(ofOwnerOf id: String, after revocation: Revocation) -> Permissions? {
+        var owner = access.owners.holder(of: id)
+        guard let rights = revocation.rights(of: owner) else { return nil }
+        owner.rights = rights
+        return Permissions(caller: owner, owners: access.owners, pool: pool, coordination: coordination)
+    }
+}
