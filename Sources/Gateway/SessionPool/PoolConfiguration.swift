@@ -21,6 +21,10 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var subscriptionIdle: Duration = .seconds(600)
     /// How many dedicated clients may exist. Default 1,000.
     package var maxDedicatedClients = 1_000
+    /// How many of them one caller may have; nil, the default: a quarter.
+    package var maxDedicatedClientsPerCaller: Int?
+    /// How many dedicated clients one caller may have.
+    package var dedicatedClientsShare: Int { maxDedicatedClientsPerCaller ?? max(1, maxDedicatedClients / 4) }
     /// How many subscription resources may exist. Default 100,000.
     package var maxSubscriptionResources = 100_000
 

@@ -80,6 +80,7 @@ extension SessionPool {
 
     /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.
     func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
+        for id in state.withLock({ $0.machine.makeRoom(for: key) }) { closeShared(id) }
         let acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
         if let client = acquired.newClient { start(client) }
         return acquired

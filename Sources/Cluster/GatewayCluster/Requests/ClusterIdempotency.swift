@@ -74,7 +74,7 @@ struct ClusterIdempotency: Sendable {
         noted.onAbandonment = { _ in }
         noted.respond = { response in
             let isSuccess = (200..<300).contains(response.status)
-            if response.status >= 500 || response.status == 429 {
+            if !IdempotencyStore.isKept(response.status) {
                 cluster.write(.request(.abandon(name)))
             } else if !isConfirmed || !isSuccess {
                 cluster.write(cluster.answer(response, to: name))

@@ -18,8 +18,14 @@ package struct GatewayConfiguration: Sendable {
     package var feeds: [FeedConfiguration] = []
     /// How responses with values may be cached.
     package var values = ValuesConfiguration()
+    /// How many streams of one caller may be prepared and not open; nil, the default: a quarter.
+    package var maxPreparedPerCaller: Int?
+    /// How many streams of one caller may be prepared and not open.
+    package var preparedShare: Int { maxPreparedPerCaller ?? max(1, maxStreams / 4) }
     /// Authentication, authorization and rate limits.
     package var access = AccessConfiguration()
+    /// How long a thread or a client's task may take to come round before `/health/live` fails; 0: any time. Default 10 s.
+    package var stallTimeout = Duration.seconds(10)
     /// When `/health/ready` answers 200.
     package var readiness = Readiness.serving
     /// The level and format of the log.

@@ -36,6 +36,13 @@ extension Settings {
             ),
             pool.integer("maxDedicatedClients", \.maxDedicatedClients, 0...1_000_000, "Dedicated clients at a time."),
             pool.integer(
+                "maxDedicatedClientsPerCaller",
+                \.maxDedicatedClientsPerCaller,
+                0...1_000_000,
+                default: "a quarter of pool.maxDedicatedClients",
+                "Dedicated clients of one key, or of one subject of tokens, on one replica."
+            ),
+            pool.integer(
                 "maxSubscriptions",
                 \.maxSubscriptionResources,
                 1...10_000_000,

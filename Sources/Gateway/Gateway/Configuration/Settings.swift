@@ -70,6 +70,13 @@ package enum Settings {
         let writer = SettingGroup("streams.", \.http, effect: .restart)
         return [
             open.integer("max", \.maxStreams, 1...1_000_000, "Streams at a time."),
+            open.integer(
+                "maxPreparedPerCaller",
+                \.maxPreparedPerCaller,
+                1...1_000_000,
+                default: "a quarter of streams.max",
+                "Streams of one key, or of one subject of tokens, that are prepared and not open."
+            ),
             hub.seconds("heartbeat", \.heartbeatInterval, "The interval of heartbeats on a silent stream."),
             hub.seconds("retry", \.retryDelay, "The reconnection time that streams advise, before jitter."),
             hub.integer(

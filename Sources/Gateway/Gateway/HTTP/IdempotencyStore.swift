@@ -1,10 +1,12 @@
+internal import Crypto
 internal import MicroHTTPD
 internal import SessionCore
 internal import Synchronization
 
 /// The responses to requests with an `Idempotency-Key`, so that a repeated POST is performed once.
 ///
-/// Bounded by number, bytes and time. When it is full, the oldest responses are dropped; no request is rejected.
+/// Bounded by number, bytes and time. When it is full, the oldest responses of the caller that has the most are dropped,
+/// so that no caller drops those of others; requests that are being performed stay. No request is rejected.
 package final class IdempotencyStore: Sendable {
     /// How to proceed with a request.
     enum Decision: Sendable {
@@ -31,17 +33,31 @@ package final class IdempotencyStore: Sendable {
     }
 
     private struct Entry {
+        /// The digest of the body.
         let body: [UInt8]
         let since: Moment
+        /// The caller whose share the entry counts towards.
+        let owner: String
         let keySize: Int
         var response: Response?
         var size: Int { keySize + body.count + (response?.body.count ?? 0) + 256 }
     }
 
+    /// The entries of one caller.
+    private struct Share {
+        /// The keys of requests that were performed, in the order of their ends.
+        var order: [Key] = []
+        /// The bytes of all entries, those in progress included.
+        var size = 0
+        /// The number of all entries.
+        var count = 0
+    }
+
     private struct State {
         var entries: [Key: Entry] = [:]
-        var order: [Key] = []
+        var shares: [String: Share] = [:]
         var size = 0
+        var nextSweep: Moment?
     }
 
     private let lifetime: Duration
@@ -57,44 +73,77 @@ package final class IdempotencyStore: Sendable {
     }
 
     /// Looks a request up, and adds it if its key is new.
-    func begin(_ key: Key, body bytes: [UInt8], now: Moment) -> Decision {
-        state.withLock { state in
-            drop(&state, now: now)
+    ///
+    /// - Parameter owner: The caller whose share the request counts towards.
+    func begin(_ key: Key, of owner: String = "", body bytes: [UInt8], now: Moment) -> Decision {
+        let digest = Array(SHA256.hash(data: bytes))
+        return state.withLock { state in
+            sweepIfDue(&state, now: now)
             if let entry = state.entries[key] {
-                guard entry.body == bytes else { return .otherRequest }
-                return entry.response.map { .replay($0) } ?? .inProgress
+                let isExpired = entry.response != nil && now - entry.since > lifetime
+                guard isExpired else {
+                    guard entry.body == digest else { return .otherRequest }
+                    return entry.response.map { .replay($0) } ?? .inProgress
+                }
+                remove(key, from: &state)
             }
-            let entry = Entry(body: bytes, since: now, keySize: key.byteCount)
+            let entry = Entry(body: digest, since: now, owner: owner, keySize: key.byteCount)
             state.entries[key] = entry
-            state.order.append(key)
             state.size += entry.size
+            state.shares[owner, default: Share()].size += entry.size
+            state.shares[owner]?.count += 1
+            makeRoom(&state)
             return .perform
         }
     }
 
-    /// Stores the response. Responses with 429 or 5xx are not stored: a repeated request may succeed.
+    /// Stores the response. Those of requests without effect are not stored: a repetition is performed as the first
+    /// request.
     func finished(_ key: Key, with response: Response) {
         state.withLock { state in
-            guard var entry = state.entries[key] else { return }
-            state.size -= entry.size
-            entry.response = response
-            if response.status >= 500 || response.status == 429 {
-                state.entries[key] = nil
-                state.order.removeAll { $0 == key }
-            } else {
-                state.entries[key] = entry
-                state.size += entry.size
-            }
+            guard let entry = state.entries[key], entry.response == nil else { return }
+            guard Self.isKept(response.status) else { return remove(key, from: &state) }
+            let size = response.body.count
+            state.entries[key]?.response = response
+            state.size += size
+            state.shares[entry.owner]?.size += size
+            state.shares[entry.owner]?.order.append(key)
+            makeRoom(&state)
         }
     }
 
-    private func drop(_ state: inout State, now: Moment) {
-        while let first = state.order.first, let entry = state.entries[first],
-            now - entry.since > lifetime || state.order.count > maxEntries || state.size > maxBytes
-        {
-            state.entries[first] = nil
-            state.order.removeFirst()
-            state.size -= entry.size
+    /// Whether a response is stored: not that of a failure, nor the refusal of a body, of a rate or of credentials.
+    static func isKept(_ status: Int) -> Bool {
+        status < 500 && ![400, 401, 403, 413, 415, 422, 429].contains(status)
+    }
+
+    /// Drops the oldest responses of the caller that has the most, until the limits hold.
+    private func makeRoom(_ state: inout State) {
+        while state.entries.count > maxEntries || state.size > maxBytes {
+            let byBytes = state.size > maxBytes
+            let fullest = state.shares.filter { !$0.value.order.isEmpty }
+                .max { byBytes ? $0.value.size < $1.value.size : $0.value.count < $1.value.count }
+            guard let key = fullest?.value.order.first else { return }
+            remove(key, from: &state)
+        }
+    }
+
+    private func remove(_ key: Key, from state: inout State) {
+        guard let entry = state.entries.removeValue(forKey: key) else { return }
+        state.size -= entry.size
+        guard var share = state.shares.removeValue(forKey: entry.owner) else { return }
+        share.size -= entry.size
+        share.count -= 1
+        if entry.response != nil, let index = share.order.firstIndex(of: key) { share.order.remove(at: index) }
+        if share.count > 0 { state.shares[entry.owner] = share }
+    }
+
+    /// Removes expired responses, once in a second.
+    private func sweepIfDue(_ state: inout State, now: Moment) {
+        guard state.nextSweep.map({ $0 <= now }) ?? true else { return }
+        state.nextSweep = now + .seconds(1)
+        for (key, entry) in state.entries where entry.response != nil && now - entry.since > lifetime {
+            remove(key, from: &state)
         }
     }
 }
@@ -113,7 +162,7 @@ extension IdempotencyStore {
         _ handler: Operation.Handler
     ) throws -> OperationResult {
         guard let key = try Self.key(of: call, method) else { return try handler(call) }
-        switch begin(key, body: call.body, now: now()) {
+        switch begin(key, of: Self.owner(of: call), body: call.body, now: now()) {
         case .perform: return try first(call, key, handler)
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
         case .inProgress:
@@ -145,6 +194,11 @@ extension IdempotencyStore {
     /// same subject, does not receive a response that its rights do not cover.
     private static func scope(of caller: Caller) -> String? {
         caller.identity.map { "\($0) \(Base64URL.encode(KeyHash.digest(of: caller.rights.line)))" }
+    }
+
+    /// The caller whose share a request counts towards: its credentials, or else its network.
+    private static func owner(of call: Call) -> String {
+        call.caller.identity ?? IPNetwork.subscriber(of: call.request.peer.host)
     }
 
     private func first(_ call: Call, _ key: Key, _ handler: Operation.Handler) throws -> OperationResult {

@@ -52,6 +52,30 @@ package struct PoolMachine: ~Copyable {
         )
     }
 
+    /// Ends the lingers of the subscriptions that are in the way of a new one, those that have lingered longest first: they
+    /// are to be closed now. None if that does not suffice.
+    package mutating func makeRoom(for key: SharedKey) -> [SharedID] {
+        guard byKey[key] == nil, let limit = limits[key.session.upstream] else { return [] }
+        var (rest, hasSession) = (figures(of: key.session.upstream), true)
+        do throws(PoolError) { _ = try sessionWithRoom(key.session) } catch { hasSession = false }
+        func isFull() -> Bool {
+            !hasSession || rest.subscriptions >= limit.maxSubscriptions
+                || rest.items + key.properties.countedItems > limit.maxItems
+        }
+        guard isFull() else { return [] }
+        let lingering = shared.filter { $0.value.users == 0 && $0.value.key.session.upstream == key.session.upstream }
+            .sorted { ($0.value.closesAt ?? .zero, $0.key.rawValue) < ($1.value.closesAt ?? .zero, $1.key.rawValue) }
+        var ended: [SharedID] = []
+        for (id, entry) in lingering where isFull() {
+            ended.append(id)
+            rest.closed(entry.key, users: 0)
+            hasSession = hasSession || sessions[entry.client]?.key.hasSameAccount(as: key.session) ?? false
+        }
+        if isFull() { return [] }
+        for id in ended { sharedEnded(id, at: shared[id]?.closesAt ?? .zero) }
+        return ended
+    }
+
     /// Adds a user to the open subscription of this key. If none is open, opens one on a session below its limit, else
     /// on a new session with the id `freshClient`.
     package mutating func acquired(

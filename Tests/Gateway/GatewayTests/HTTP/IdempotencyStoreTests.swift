@@ -1,3 +1,4 @@
+import MicroHTTPD
 import SessionCore
 import Testing
 
@@ -15,6 +16,21 @@ import Testing
         case .inProgress: "inProgress"
         case .otherRequest: "otherRequest"
         }
+    }
+
+    /// Adds a request that was performed.
+    private func add(
+        _ store: IdempotencyStore,
+        _ key: IdempotencyStore.Key,
+        of owner: String = "",
+        at now: Moment = .zero,
+        size: Int = 0
+    ) {
+        _ = store.begin(key, of: owner, body: [], now: now)
+        store.finished(
+            key,
+            with: Response(status: 201, mediaType: "text/plain", body: Array(repeating: 0, count: size))
+        )
     }
 
     @Test func aRepeatedRequestGetsTheFirstAnswer() {
@@ -37,10 +53,10 @@ import Testing
         let store = IdempotencyStore(lifetime: .seconds(10), maxEntries: 1_000, maxBytes: 64 * 1024)
         let path = String(repeating: "p", count: 16 * 1024)
         for number in 0..<10 {
-            _ = store.begin(.init(caller: nil, path: path, key: "\(number)"), body: [], now: .zero)
+            add(store, .init(caller: nil, path: path, key: "\(number)"))
         }
         #expect(word(store.begin(.init(caller: nil, path: path, key: "0"), body: [], now: .zero)) == "perform")
-        #expect(word(store.begin(.init(caller: nil, path: path, key: "9"), body: [], now: .zero)) == "inProgress")
+        #expect(word(store.begin(.init(caller: nil, path: path, key: "9"), body: [], now: .zero)) == "replay 201")
     }
 
     @Test func oldAnswersAreForgottenByTimeAndByNumber() {
@@ -48,9 +64,57 @@ import Testing
         _ = store.begin(key, body: [], now: .zero)
         store.finished(key, with: Response(status: 201))
         #expect(word(store.begin(key, body: [], now: moment(11))) == "perform")
-        for number in 0..<5 {
-            _ = store.begin(.init(caller: nil, path: "/", key: "\(number)"), body: [], now: moment(12))
-        }
+        store.finished(key, with: Response(status: 201))
+        for number in 0..<5 { add(store, .init(caller: nil, path: "/", key: "\(number)"), at: moment(12)) }
         #expect(word(store.begin(key, body: [9], now: moment(12))) == "perform")
+    }
+
+    @Test(arguments: [400, 401, 403, 413, 415, 422, 429])
+    func refusalsOfBodiesAndCredentialsAreNotKept(status: Int) {
+        let store = IdempotencyStore()
+        _ = store.begin(key, body: [1], now: .zero)
+        store.finished(key, with: Response(status: status))
+        #expect(word(store.begin(key, body: [2], now: .zero)) == "perform")
+    }
+
+    @Test func requestsInProgressAreNeverDropped() {
+        let store = IdempotencyStore(maxEntries: 2, maxBytes: 1 << 20)
+        _ = store.begin(key, body: [], now: .zero)
+        for number in 0..<5 {
+            add(store, .init(caller: nil, path: "/", key: "\(number)"))
+            _ = store.begin(.init(caller: nil, path: "/", key: "\(number + 5)"), body: [], now: .zero)
+        }
+        #expect(word(store.begin(key, body: [], now: .zero)) == "inProgress")
+        store.finished(key, with: Response(status: 201))
+    }
+
+    @Test(arguments: [(4, 1 << 20), (1_000, 64 * 1024)])
+    func aCallerDropsItsOwnResponsesFirst(maxEntries: Int, maxBytes: Int) {
+        let store = IdempotencyStore(maxEntries: maxEntries, maxBytes: maxBytes)
+        add(store, key, of: "alice")
+        for number in 0..<40 {
+            add(store, .init(caller: "bob", path: "/", key: "\(number)"), of: "bob", size: 16 * 1024)
+        }
+        #expect(word(store.begin(key, of: "alice", body: [], now: .zero)) == "replay 201")
+        let last = IdempotencyStore.Key(caller: "bob", path: "/", key: "39")
+        #expect(word(store.begin(last, of: "bob", body: [], now: .zero)) == "replay 201")
+        let first = IdempotencyStore.Key(caller: "bob", path: "/", key: "0")
+        #expect(word(store.begin(first, of: "bob", body: [], now: .zero)) == "perform")
+    }
+
+    @Test func largeBodiesOfRefusedRequestsDropNothing() async throws {
+        let fixture = try await AccessFixture()
+        let key = [HTTPField("Idempotency-Key", "k")]
+        let body = #"{"upstream":"demo","connect":false}"#
+        let first = fixture.perform("POST", "/v1/clients", as: AccessFixture.alice, body, key)
+        #expect(first.status == 201)
+        let padding = String(repeating: " ", count: 15 * 1024)
+        for number in 0..<2_000 {
+            let key = [HTTPField("Idempotency-Key", "\(number)")]
+            let refused = fixture.perform("POST", "/v1/clients", as: AccessFixture.bob, #"{"x":1\#(padding)}"#, key)
+            #expect(refused.status == 422)
+        }
+        let again = fixture.perform("POST", "/v1/clients", as: AccessFixture.alice, body, key)
+        #expect(again.json["id"] == first.json["id"])
     }
 }

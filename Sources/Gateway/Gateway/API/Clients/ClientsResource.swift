@@ -62,8 +62,10 @@ package struct ClientsResource: Sendable {
         let client = try services.pool.createClient(specification, as: id) { core in
             try options?.apply(to: core.connectionOptions)
         }
-        services.access.owners.note(client.id, madeBy: call.caller)
         do {
+            // What a member of the cluster inherits is not limited: it was when it was made.
+            let share = call.inheritedID == nil ? services.configuration.pool.dedicatedClientsShare : nil
+            try services.access.owners.note(client.id, madeBy: call.caller, share: share)
             try services.checkPresent(call)
             if connects { try client.connect() }
         } catch {

@@ -140,11 +140,14 @@ package struct StreamsResource: Sendable {
         return .response(Response(status: 204))
     }
 
-    /// Rejects a prepared stream if the open and prepared streams of the caller have reached the caller's limit.
+    /// Rejects a prepared stream if those of the caller have reached its share, or its open and prepared streams its limit.
     private func checkPrepared(_ call: Call) throws(Problem) {
-        guard let owner = call.caller.identity, let limit = call.caller.rights.streams else { return }
-        guard services.streamResources.waiting(of: owner) + services.access.openStreams.count(call.caller) < limit
-        else { throw Self.overLimit(limit) }
+        guard let owner = call.caller.identity else { return }
+        let waiting = services.streamResources.waiting(of: owner)
+        let share = services.configuration.preparedShare
+        if waiting >= share { throw SubscriptionUsage.overQuota("prepared streams", share) }
+        guard let limit = call.caller.rights.streams else { return }
+        if waiting + services.access.openStreams.count(call.caller) >= limit { throw Self.overLimit(limit) }
     }
 
     /// The caller has reached its limit of open and prepared streams.

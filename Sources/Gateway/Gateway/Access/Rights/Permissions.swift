@@ -176,6 +176,7 @@ package final class ResourceOwners: Sendable {
     /// The subscriptions and items that callers use.
     package let usage = SubscriptionUsage()
     let owners = Mutex<[String: Caller]>([:])
+    private let clientCounts = Mutex<[String: Int]>([:])
     private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     /// No owners.
@@ -186,8 +187,19 @@ package final class ResourceOwners: Sendable {
         self.observer.withLock { $0 = observer }
     }
 
-    /// Sets the owner of a client.
-    func note(_ client: ClientID, madeBy caller: Caller) { note(client.rawValue, caller) }
+    /// Sets the owner of a client. Throws 429 if the owner has its share of dedicated clients.
+    ///
+    /// - Parameter share: The most clients of one owner; nil: any number.
+    func note(_ client: ClientID, madeBy caller: Caller, share: Int? = nil) throws(Problem) {
+        guard let identity = caller.identity else { return }
+        let isAdded = clientCounts.withLock { counts in
+            if let share, counts[identity, default: 0] >= share { return false }
+            counts[identity, default: 0] += 1
+            return true
+        }
+        guard isAdded else { throw SubscriptionUsage.overQuota("dedicated clients", share ?? 0) }
+        note(client.rawValue, caller)
+    }
 
     /// Sets the owner of a subscription, which counts towards the owner's quotas. Throws 429 over a quota.
     package func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
@@ -206,7 +218,12 @@ package final class ResourceOwners: Sendable {
 
     /// Removes a client.
     func forget(_ client: ClientID) {
-        owners.withLock { $0[client.rawValue] = nil }
+        if let identity = owners.withLock({ $0.removeValue(forKey: client.rawValue) })?.identity {
+            clientCounts.withLock { counts in
+                let left = counts[identity, default: 1] - 1
+                counts[identity] = left > 0 ? left : nil
+            }
+        }
         observer.withLock { $0 }?(client.rawValue)
     }
 

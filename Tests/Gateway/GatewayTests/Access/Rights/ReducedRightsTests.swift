@@ -56,7 +56,7 @@ import Testing
         let client = try fixture.services.pool.createClient(specification).id
         var caller = Caller(identity: "jwt:carol")
         caller.rights = .all
-        fixture.services.access.owners.note(client, madeBy: caller)
+        try fixture.services.access.owners.note(client, madeBy: caller)
         let target = "/v1/clients/\(client.rawValue)/details"
         #expect(fixture.perform("GET", target, as: try token("*")).status == 200)
         #expect(fixture.perform("GET", target, as: try token("demo")).status == 404)

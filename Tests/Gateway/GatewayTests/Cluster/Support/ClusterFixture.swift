@@ -55,6 +55,8 @@ struct ClusterFixture {
         if limits != nil { configuration.pool.subscriptionLinger = .zero }
         if let maxResources {
             configuration.pool.maxDedicatedClients = maxResources
+            // One caller may use all of it.
+            configuration.pool.maxDedicatedClientsPerCaller = maxResources
             configuration.pool.maxSubscriptionResources = maxResources
         }
         for index in 0..<count {

@@ -1,0 +1,52 @@
+import Changes
+import SessionPool
+import Testing
+
+@testable import Gateway
+
+/// One caller does not use up what others need.
+@Suite struct SharesTests {
+    private static let alice = AccessFixture.alice
+    private static let bob = AccessFixture.bob
+
+    @Test func aCallerHasItsShareOfTheDedicatedClients() async throws {
+        let fixture = try await AccessFixture { $0.pool.maxDedicatedClients = 8 }
+        let clients = (0..<2).map { _ in fixture.makeClient(as: Self.alice) }
+        #expect(!clients.contains(""))
+        let body = #"{"upstream":"demo","connect":false}"#
+        let refused = fixture.perform("POST", "/v1/clients", as: Self.alice, body)
+        #expect(refused.status == 429 && refused.code == "over-quota")
+        #expect(fixture.services.pool.clients().count == 2)
+        #expect(!fixture.makeClient(as: Self.bob).isEmpty)
+        #expect(fixture.perform("DELETE", "/v1/clients/\(clients[0])", as: Self.alice).status == 204)
+    }
+
+    @Test func aClientThatEndsLeavesItsPlace() throws {
+        let owners = ResourceOwners()
+        let caller = Caller(identity: "key:a")
+        try owners.note(ClientID("c1"), madeBy: caller, share: 1)
+        #expect(throws: Problem.self) { try owners.note(ClientID("c2"), madeBy: caller, share: 1) }
+        owners.forget(ClientID("c2"))
+        #expect(throws: Problem.self) { try owners.note(ClientID("c2"), madeBy: caller, share: 1) }
+        owners.forget(ClientID("c1"))
+        try owners.note(ClientID("c2"), madeBy: caller, share: 1)
+    }
+
+    @Test func theShareOfDedicatedClientsIsASetting() async throws {
+        let fixture = try await AccessFixture { $0.pool.maxDedicatedClientsPerCaller = 1 }
+        #expect(!fixture.makeClient(as: Self.alice).isEmpty)
+        #expect(fixture.makeClient(as: Self.alice).isEmpty)
+    }
+
+    @Test func aCallerHasItsShareOfThePreparedStreams() async throws {
+        let fixture = try await AccessFixture(maxStreams: 8)
+        let id = fixture.makeSubscription(as: Self.alice)
+        let body = #"{"sources":[{"subscription":"\#(id)"}]}"#
+        for _ in 0..<2 { #expect(fixture.perform("POST", "/v1/streams", as: Self.alice, body).status == 201) }
+        #expect(fixture.perform("POST", "/v1/streams", as: Self.alice, body).status == 429)
+        let other = fixture.makeSubscription(as: Self.bob)
+        let others = #"{"sources":[{"subscription":"\#(other)"}]}"#
+        #expect(fixture.perform("POST", "/v1/streams", as: Self.bob, others).status == 201)
+        #expect(fixture.open("GET", "/v1/subscriptions/\(id)/events", as: Self.alice).0.isStream)
+    }
+}
