@@ -80,7 +80,8 @@ package final class Gateway: Sendable {
             hub: hub,
             streams: streams,
             daemon: { daemon.figures },
-            coordination: coordination
+            coordination: coordination,
+            keySetAge: { [access] in access.keySetAge }
         )
         host = HTTPHost(
             current: current,

@@ -19,8 +19,8 @@ package final class AccessControl: Sendable {
     let openStreams = OpenStreamCounts()
 
     private let state: Mutex<AccessPolicy>
-    /// The JWK set that was loaded last, with its URL.
-    private let loadedKeySet = Mutex<(url: String, text: String)?>(nil)
+    /// The JWK set that was loaded last, with its URL and the time.
+    private let loadedKeySet = Mutex<(url: String, text: String, at: Moment)?>(nil)
     private let clock: @Sendable () -> Moment
     private let wallTime: @Sendable () -> Double
 
@@ -82,7 +82,7 @@ package final class AccessControl: Sendable {
         } catch {
             throw KeySetError(reason: error.rule)
         }
-        loadedKeySet.withLock { $0 = (url, text) }
+        loadedKeySet.withLock { $0 = (url, text, clock()) }
         let verifier = try await verifier(configuration.webTokens)
         let revocation = state.withLock { state -> Revocation? in
             guard state.configuration == configuration, state.verifier != nil else { return nil }
@@ -92,6 +92,12 @@ package final class AccessControl: Sendable {
         }
         if let revocation { tickets.revoke(where: revocation.ends) }
         return revocation
+    }
+
+    /// The time since the JWK set of the configured URL was loaded; nil: it was not, or none is configured.
+    var keySetAge: Duration? {
+        guard let set = loadedKeySet.withLock({ $0 }), set.url == configuration.webTokens.keySetURL else { return nil }
+        return clock() - set.at
     }
 
     /// A verifier with the configured keys and the JWK set that was loaded last.

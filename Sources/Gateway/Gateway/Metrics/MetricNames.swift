@@ -207,11 +207,18 @@ package enum MetricNames {
         "When the process started, in seconds since 1970."
     )
 
+    static let keySetAge = Metric(
+        .gauge,
+        prefix + "jwks_age_seconds",
+        "Time since the JWK set of auth.jwt.jwksURL was loaded, absent before."
+    )
+
     /// All metrics, in the order of the output.
     package static let all: [Metric] = server + streaming + upstream + cluster + process
 
     private static let server = [
         connections, connectionsAccepted, connectionsRefused, requests, requestSeconds, problems,
+        keySetAge,
     ]
     private static let streaming = [
         streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, streamResumes, slowReaders,

@@ -19,6 +19,8 @@ struct MetricsReport: Sendable {
     let daemon: @Sendable () -> DaemonFigures
     /// Has the figures of all gateways that behave as one.
     let coordination: any Coordination
+    /// The time since the JWK set was loaded; nil: it was not.
+    var keySetAge: @Sendable () -> Duration? = { nil }
 
     /// The metrics as Prometheus text.
     var text: String {
@@ -28,6 +30,8 @@ struct MetricsReport: Sendable {
         text.write(MetricNames.connectionsAccepted, figures.acceptedConnections)
         text.write(MetricNames.connectionsRefused, figures.refusedConnections)
         requests.write(to: &text)
+        text.open(MetricNames.keySetAge)
+        if let age = keySetAge() { text.write(MetricNames.keySetAge, age / .seconds(1)) }
         writeStreams(figures, to: &text)
         writeClients(to: &text)
         writePool(to: &text)

@@ -10,7 +10,7 @@ internal import NIOCore
 struct KeySetLoader: Sendable {
     /// The largest key set, in bytes.
     static let largestSet = 1 << 20
-    /// The longest time for one attempt.
+    /// The longest time for one attempt, from the connection to the last byte.
     static let timeout = Duration.seconds(10)
     /// The pause after a failed attempt.
     static let retryDelay = Duration.seconds(10)
@@ -23,6 +23,8 @@ struct KeySetLoader: Sendable {
     let revoke: @Sendable (Revocation) -> Void
     let logger: Logger
     var fetch: Fetch = Self.fetch
+    /// Waits until the time of an attempt is over.
+    var deadline: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// Loads the set until cancelled. Without a configured URL, only reads the configuration again after each interval.
@@ -32,17 +34,34 @@ struct KeySetLoader: Sendable {
             var wait = tokens.keySetRefresh
             if let url = tokens.keySetURL {
                 do {
-                    let revocation = try await access.use(keySet: try await fetch(url), from: url)
+                    let revocation = try await access.use(keySet: try await load(url), from: url)
                     if let revocation { revoke(revocation) }
                 } catch {
                     wait = min(wait, Self.retryDelay)
                     logger.warning(
                         "cannot load the JWK set; the keys of the last successful load remain valid",
-                        metadata: ["url": "\(url)", "reason": "\(error)"]
+                        metadata: ["url": "\(url)", "reason": "\(error)", "age": "\(age)"]
                     )
                 }
             }
             do { try await pause(wait) } catch { return }
+        }
+    }
+
+    /// The time since the last successful load, as text.
+    private var age: String { access.keySetAge.map { "\($0.components.seconds) s" } ?? "never loaded" }
+
+    /// The text at a URL. An attempt ends at its deadline, whatever the server does.
+    private func load(_ url: String) async throws -> String {
+        try await withThrowingTaskGroup(of: String.self) { group in
+            group.addTask { try await fetch(url) }
+            group.addTask {
+                try await deadline(Self.timeout)
+                throw KeySetError(reason: "no complete response within \(Self.timeout.components.seconds) s")
+            }
+            defer { group.cancelAll() }
+            guard let text = try await group.next() else { throw CancellationError() }
+            return text
         }
     }
 

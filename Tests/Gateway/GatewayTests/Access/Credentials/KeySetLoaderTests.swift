@@ -6,9 +6,10 @@ import Testing
 @testable import Gateway
 
 @Suite struct KeySetLoaderTests {
-    private static let url = "https://id.example/jwks"
+    static let url = "https://id.example/jwks"
 
-    private static func keySet(_ keys: P256.Signing.PrivateKey...) -> String {
+    /// A JWK set with the public keys of these keys.
+    static func keySet(_ keys: P256.Signing.PrivateKey...) -> String {
         let members = keys.map { key in
             let coordinates = Array(key.publicKey.rawRepresentation)
             let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
@@ -17,7 +18,8 @@ import Testing
         return #"{"keys":[\#(members.joined(separator: ","))]}"#
     }
 
-    private static func access() -> AccessConfiguration {
+    /// A configuration that accepts tokens of the keys at a URL.
+    static func access() -> AccessConfiguration {
         var access = AccessConfiguration()
         access.webTokens.keySetURL = url
         access.webTokens.rights.operations = [.read, .subscribe]
@@ -81,6 +83,69 @@ import Testing
         #expect(streams.map { fixture.events($0).contains(#""reason":"revoked""#) } == [true, false])
         #expect(fixture.perform("GET", "\(target)&ticket=\(tickets[0])").status == 401)
         #expect(fixture.perform("GET", "\(target)&ticket=\(tickets[1])").isStream)
+    }
+
+    @Test func aResponseThatStallsEndsAtTheDeadlineAndTheSetIsLoadedAgain() async throws {
+        let key = P256.Signing.PrivateKey()
+        let fixture = try await AccessFixture(Self.access())
+        let attempts = Mutex(0)
+        let (stalled, far) = (AsyncStream.makeStream(of: Never.self), AsyncStream.makeStream(of: Never.self))
+        let pauses = Mutex<[Duration]>([])
+        var loader = KeySetLoader(
+            access: fixture.services.access,
+            revoke: fixture.services.end,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        loader.fetch = { _ in
+            let attempt = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            // The first response never ends.
+            if attempt == 1 { for await _ in stalled.stream {} }
+            try Task.checkCancellation()
+            return Self.keySet(key)
+        }
+        loader.deadline = { _ in
+            if attempts.withLock({ $0 }) > 1 { for await _ in far.stream {} }
+        }
+        loader.pause = { time in
+            pauses.withLock { $0.append(time) }
+            if pauses.withLock({ $0.count }) == 2 { throw CancellationError() }
+        }
+        await loader.run()
+        #expect(pauses.withLock { $0 } == [.seconds(10), .seconds(300)])
+        #expect(try status(fixture, key) == 200)
+    }
+
+    @Test func aServerThatStallsInItsResponseDoesNotHoldTheLoader() async throws {
+        let server = try StallingServer()
+        var access = Self.access()
+        access.webTokens.keySetURL = "http://127.0.0.1:\(server.port)/jwks"
+        let fixture = try await AccessFixture(access)
+        let pauses = Mutex<[Duration]>([])
+        var loader = KeySetLoader(
+            access: fixture.services.access,
+            revoke: fixture.services.end,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        loader.deadline = { _ in for await _ in server.begun {} }
+        loader.pause = { time in
+            pauses.withLock { $0.append(time) }
+            throw CancellationError()
+        }
+        await loader.run()
+        #expect(pauses.withLock { $0 } == [KeySetLoader.retryDelay])
+    }
+
+    @Test func theAgeOfTheSetIsKnown() async throws {
+        let fixture = try await AccessFixture(Self.access())
+        #expect(fixture.services.access.keySetAge == nil)
+        _ = await load(fixture, [Self.keySet(P256.Signing.PrivateKey())])
+        fixture.time.pass(40)
+        #expect(fixture.services.access.keySetAge == .seconds(40))
+        _ = await load(fixture, [nil])
+        #expect(fixture.services.access.keySetAge == .seconds(40))
     }
 
     @Test func theLastKeysStayWhileTheSetCannotBeLoaded() async throws {

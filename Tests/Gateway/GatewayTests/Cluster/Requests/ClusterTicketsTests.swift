@@ -1,3 +1,4 @@
+import Crypto
 import Replication
 import Synchronization
 import Testing
@@ -74,6 +75,20 @@ import Testing
         #expect(!isAccepted(.used(target: Self.key, closedAt: nil), Self.target, now: 101))
         #expect(!isAccepted(.used(target: RecordKey(high: 1, low: 2), closedAt: nil), Self.resumed, now: 101))
         #expect(!isAccepted(.void, Self.resumed, now: 101))
+    }
+
+    @Test func aTicketEndsWithTheKeyOfItsToken() async throws {
+        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let fixture = try await AccessFixture(KeySetLoaderTests.access(), tickets: Self.tickets())
+        let (access, url) = (fixture.services.access, KeySetLoaderTests.url)
+        _ = try await access.use(keySet: KeySetLoaderTests.keySet(first, second), from: url)
+        let claims = #"{"sub":"carol","exp":\#(fixture.time.wall + 100)}"#
+        let tickets = try [first, second].map { key in
+            fixture.makeTicket(as: try TokenForge.token(header: #"{"alg":"ES256"}"#, claims: claims, .es256(key)))
+        }
+        _ = try await access.use(keySet: KeySetLoaderTests.keySet(second), from: url)
+        let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f&ticket="
+        #expect(tickets.map { fixture.perform("HEAD", target + $0).status } == [401, 200])
     }
 
     @Test func alteredTicketsAreRefused() throws {
