@@ -89,6 +89,9 @@ public final class LightstreamerClient: Sendable {
     /// Ends the session. Active subscriptions stay active, and are subscribed to again by the next session.
     public func disconnect() { core.disconnect() }
 
+    /// The work of the client's task: a number that grows with each step, and nil while nothing waits for it.
+    package var waitingWork: UInt64? { core.mailbox.isWaiting ? core.rounds.load(ordering: .relaxed) : nil }
+
     // MARK: - Subscriptions
 
     /// The active subscriptions, in the order in which they were subscribed to.

@@ -33,6 +33,8 @@ package enum FieldFault: Hashable, Sendable {
     case diffOnDocument
     /// A TLCP-diff that is malformed or exceeds its base.
     case malformedDiff
+    /// A diff of either format for a value that is too large to accept diffs.
+    case baseTooLarge
     /// A JSON Patch for a field whose text is not JSON.
     case baseNotJSON
     /// A JSON Patch that is malformed or cannot be applied.

@@ -18,6 +18,28 @@ public struct EventLoops: Sendable {
     /// One of the threads alone.
     package func one() -> EventLoops { EventLoops(next()) }
 
+    /// One of the threads of a part of them alone. Each part has half of the threads, at least one; the parts follow one
+    /// another, so that two parts share no thread if there are two threads or more.
+    ///
+    /// - Parameters:
+    ///   - part: The index of the part.
+    ///   - parts: The number of parts; 1: all threads are one part.
+    ///   - turn: Counts the calls for the part.
+    package func one(ofPart part: Int, among parts: Int, turn: Int) -> EventLoops {
+        let loops = Array(group.makeIterator())
+        guard parts > 1, loops.count > 1 else { return one() }
+        let size = max(1, loops.count / 2)
+        return EventLoops(loops[(part * size + turn % size) % loops.count])
+    }
+
+    /// Calls the body on each of the threads, with the index of the thread, once the thread comes round.
+    package func onEach(_ body: @escaping @Sendable (Int) -> Void) {
+        for (index, loop) in group.makeIterator().enumerated() { loop.execute { body(index) } }
+    }
+
+    /// The number of threads.
+    package var count: Int { group.makeIterator().reduce(0) { count, _ in count + 1 } }
+
     /// Runs tasks on one of the threads, between the events of its connections and timers.
     package func taskExecutor() -> any TaskExecutor { LoopExecutor(loop: next()) }
 }

@@ -121,6 +121,7 @@ package final class Gateway: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.pool.run() }
             group.addTask { await self.host.run() }
+            group.addTask { await self.watch(daemon) }
             group.addTask { await coordination.run() }
             group.addTask {
                 await KeySetLoader(access: self.access, revoke: self.host.services.end, logger: self.logger).run()

@@ -105,7 +105,7 @@ extension SessionPool {
         let pool = self.configuration
         var configuration = clientConfiguration
         // An event is published by the thread that has received it: to wake another one would take longer than all else.
-        configuration.eventLoops = configuration.eventLoops.one()
+        configuration.eventLoops = thread(for: upstream)
         configuration.taskExecutor = configuration.eventLoops.taskExecutor()
         if isTransferable {
             configuration.handover = SessionHandover { [sink] in sink.ownsSessions }
@@ -121,6 +121,25 @@ extension SessionPool {
         }
         return configuration
     }
+
+    /// The thread of a new client. The clients of an upstream share a part of the threads, so that an upstream whose data
+    /// takes much work does not delay the others.
+    private func thread(for upstream: UpstreamConfiguration?) -> EventLoops {
+        let upstreams = upstreams
+        let part = upstreams.firstIndex { $0.name == upstream?.name } ?? upstreams.count
+        let parts = upstreams.count + (configuration.allowedAddresses.entries.isEmpty ? 0 : 1)
+        let turn = threadTurns.withLock { turns in
+            turns[part, default: -1] += 1
+            return turns[part, default: 0]
+        }
+        return clientConfiguration.eventLoops.one(ofPart: part, among: parts, turn: turn)
+    }
+
+    /// The number of threads of the clients.
+    package var threadCount: Int { clientConfiguration.eventLoops.count }
+
+    /// Calls the body on each of these threads, with the index of the thread, once the thread comes round.
+    package func onEachThread(_ body: @escaping @Sendable (Int) -> Void) { clientConfiguration.eventLoops.onEach(body) }
 
     func add(
         _ core: LightstreamerClient,

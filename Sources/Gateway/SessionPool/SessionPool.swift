@@ -41,6 +41,8 @@ package final class SessionPool: Sendable {
     /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
+    /// The number of clients that were given a thread, for each part of the threads.
+    let threadTurns = Mutex<[Int: Int]>([:])
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
     /// A pool that passes its events to a sink, and reports failures and successes of connections to an observer.

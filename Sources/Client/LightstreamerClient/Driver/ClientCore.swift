@@ -12,6 +12,8 @@ final class ClientCore: Sendable {
     let updates = Atomic<UInt64>(0)
     /// See `LightstreamerClient.notificationNumber`.
     let notificationNumber = Atomic(0)
+    /// Counts the inputs, and the slices of lines, that the driver has begun to handle.
+    let rounds = Atomic<UInt64>(0)
     /// See `LightstreamerClient.isSessionOffered`.
     let isSessionOffered = Atomic(false)
 

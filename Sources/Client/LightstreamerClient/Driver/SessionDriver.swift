@@ -16,6 +16,7 @@ final class SessionDriver {
     private var machine: SessionMachine
     /// Whether another client may have the session, which is then abandoned after the present actions.
     private var hasLostSession = false
+    private var pace = DriverPace()
     private let logger: Logger
 
     init(core: ClientCore, connector: any TransportConnector) {
@@ -34,10 +35,14 @@ final class SessionDriver {
     /// Processes inputs until the client is shut down.
     func run() async {
         while true {
-            for input in await core.mailbox.take() {
+            let inputs = await core.mailbox.take()
+            pace.began(at: clock.now())
+            for input in inputs {
+                core.rounds.add(1, ordering: .relaxed)
                 if case .shutDown = input { return await finish() }
-                handle(input)
+                await handle(input)
                 delivery.endInput()
+                await pauseIfDue()
             }
         }
     }
@@ -56,7 +61,7 @@ final class SessionDriver {
 
     // MARK: - Inputs
 
-    private func handle(_ input: DriverInput) {
+    private func handle(_ input: DriverInput) async {
         switch input {
         case .connect: perform(machine.connectRequested(at: context))
         case .disconnect:
@@ -86,7 +91,7 @@ final class SessionDriver {
         case .deviceTokenChanged(let device): deviceTokenChanged(device)
         case .badgeReset: perform(machine.badgeResetRequested(at: context))
         case .perform(let body): body(delivery)
-        case .transport(let connection, let event): transportReported(connection, event)
+        case .transport(let connection, let event): await transportReported(connection, event)
         case .challengeStarted: timers.challengeStarted()
         case .challengeEnded: timers.challengeEnded()
         case .timerFired(let timer):
@@ -135,13 +140,37 @@ final class SessionDriver {
         )
     }
 
-    private func transportReported(_ connection: ConnectionID, _ event: TransportEvent) {
+    /// Handles the lines in slices. The others on the thread go first when a turn is over.
+    private func received(_ batch: LineBatch, on connection: ConnectionID) async {
+        delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
+        var rest = batch.lines[...]
+        while !rest.isEmpty {
+            let count = DriverPace.slice(of: rest)
+            let lines = count == batch.lines.count ? batch.lines : Array(rest.prefix(count))
+            rest = rest.dropFirst(count)
+            perform(machine.received(connection, lines: lines, at: context))
+            if rest.isEmpty { break }
+            core.rounds.add(1, ordering: .relaxed)
+            await pauseIfDue()
+        }
+    }
+
+    /// Waits for a timer of the thread: a task that yields is run again before the thread looks at its connections.
+    private func pauseIfDue() async {
+        guard pace.isOver(at: clock.now()) else { return }
+        delivery.endInput()
+        await withCheckedContinuation { continuation in
+            _ = clock.schedule(after: DriverPace.pause) { continuation.resume() }
+        }
+        pace.began(at: clock.now())
+    }
+
+    private func transportReported(_ connection: ConnectionID, _ event: TransportEvent) async {
         guard let transport = transports[connection] else { return }
         switch event {
         case .opened: perform(machine.transportOpened(connection, at: context))
         case .received(let batch):
-            delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
-            if !batch.lines.isEmpty { perform(machine.received(connection, lines: batch.lines, at: context)) }
+            await received(batch, on: connection)
             transport.handled(batch.byteCount)
         case .closed(let end):
             transports[connection] = nil

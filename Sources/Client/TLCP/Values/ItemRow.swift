@@ -5,6 +5,9 @@ internal import JSONText
 /// A field is held as text until a JSON Patch arrives; from then until the next full value or null it is held as a
 /// document, whose compact text is its value.
 package struct ItemRow: Sendable, Equatable {
+    /// The largest value that accepts diffs, in bytes. The work for a diff is that of the value, however short the diff.
+    package static let largestDiffBase = 512 * 1024
+
     /// The value of each field, nil for null.
     package private(set) var values: [String?]
     /// Whether an update has been applied; there is no base before the first one.
@@ -165,13 +168,20 @@ extension ItemRow {
         return text
     }
 
+    /// The value that a diff changes.
+    private func diffBase(at field: Int) throws(TLCPError) -> String {
+        guard hasBase, let base = values[field] else { throw .field(position: field + 1, .diffWithoutBase) }
+        guard base.utf8.count <= Self.largestDiffBase else { throw .field(position: field + 1, .baseTooLarge) }
+        return base
+    }
+
     private mutating func applyDiff(
         _ body: TokenBytes,
         at field: Int,
         _ change: inout RowChange
     ) throws(TLCPError) {
         guard documents[field] == nil else { throw .field(position: field + 1, .diffOnDocument) }
-        guard hasBase, let base = values[field] else { throw .field(position: field + 1, .diffWithoutBase) }
+        let base = try diffBase(at: field)
         guard let result = TLCPDiff.apply(try text(body, at: field), to: base) else {
             throw .field(position: field + 1, .malformedDiff)
         }
@@ -179,7 +189,7 @@ extension ItemRow {
     }
 
     private mutating func patch(_ body: TokenBytes, at field: Int, _ change: inout RowChange) throws(TLCPError) {
-        guard hasBase, let base = values[field] else { throw .field(position: field + 1, .diffWithoutBase) }
+        let base = try diffBase(at: field)
         let text = try text(body, at: field)
         guard let document = documents[field] ?? (try? JSONValue(parsing: base)) else {
             throw .field(position: field + 1, .baseNotJSON)

@@ -8,9 +8,22 @@
 package enum TLCPDiff {
     /// Applies a diff to a base; nil if the diff is malformed or exceeds the base.
     package static func apply(_ diff: String, to base: String) -> String? {
-        let base = Array(base.utf16)
-        var reader = Reader(units: Array(diff.utf16))
-        var result: [UInt16] = []
+        // In ASCII text each byte is a unit, and bytes need no conversion.
+        if isASCII(base), isASCII(diff) {
+            return apply(Array(diff.utf8), to: Array(base.utf8)).map { String(decoding: $0, as: UTF8.self) }
+        }
+        return apply(Array(diff.utf16), to: Array(base.utf16)).flatMap { String(validating: $0, as: UTF16.self) }
+    }
+
+    private static func isASCII(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in bytes.reduce(0) { $0 | $1 } < 0x80 }
+    }
+
+    private static func apply<Unit: UnsignedInteger & FixedWidthInteger>(_ diff: [Unit], to base: [Unit]) -> [Unit]? {
+        var reader = Reader(units: diff)
+        var result: [Unit] = []
+        result.reserveCapacity(base.count + diff.count)
         var position = 0
         while !reader.isAtEnd {
             guard let copied = reader.varint(), copied <= base.count - position else { return nil }
@@ -23,7 +36,7 @@ package enum TLCPDiff {
             guard let deleted = reader.varint(), deleted <= base.count - position else { return nil }
             position += deleted
         }
-        return String(validating: result, as: UTF16.self)
+        return result
     }
 
     /// A diff between two texts, by their common head and tail; nil if one of them contains a character outside the
@@ -55,11 +68,11 @@ package enum TLCPDiff {
         return units.reversed()
     }
 
-    private struct Reader {
-        let units: [UInt16]
+    private struct Reader<Unit: UnsignedInteger & FixedWidthInteger> {
+        let units: [Unit]
         var position = 0
 
-        init(units: [UInt16]) { self.units = units }
+        init(units: [Unit]) { self.units = units }
 
         var isAtEnd: Bool { position == units.count }
 
@@ -81,7 +94,7 @@ package enum TLCPDiff {
             return nil
         }
 
-        mutating func take(_ count: Int) -> ArraySlice<UInt16>? {
+        mutating func take(_ count: Int) -> ArraySlice<Unit>? {
             guard count <= units.count - position else { return nil }
             defer { position += count }
             return units[position..<position + count]

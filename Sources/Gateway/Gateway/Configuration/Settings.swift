@@ -139,6 +139,12 @@ package enum Settings {
                 unit: "seconds",
                 "How much longer caches may serve such values while they fetch newer ones."
             ),
+            gateway.seconds(
+                "stallTimeout",
+                \.stallTimeout,
+                zeroAllowed: true,
+                "How long a thread, or the task of a client, may take to come round before /health/live fails; 0: any time."
+            ),
             log.choice("level", \.level, "The least severe level that is logged, on standard error."),
             log.choice("format", \.format, "The format of a log line."),
             gateway.seconds("shutdown.grace", \.shutdownGrace, "The longest time that a stop may take."),

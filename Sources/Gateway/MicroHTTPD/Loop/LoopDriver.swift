@@ -98,6 +98,7 @@ final class LoopDriver {
 
     /// Handles all that has occurred, and writes to some of the streams.
     private func pass(isCalled: Bool) {
+        loop.passes.add(1, ordering: .relaxed)
         let now = Moment.monotonic()
         scheduler.advance(to: now)
         requestTimes.advance(to: now)

@@ -7,6 +7,8 @@ package final class StreamLoop: Sendable {
     let mailbox: LoopMailbox
     /// The shard's part of the figures, set by the thread that has the turn.
     let figures = Mutex(DaemonFigures())
+    /// Counts the passes that the thread has begun.
+    let passes = Atomic<UInt64>(0)
     /// Held by the shard's thread while it works.
     let turn = LoopTurn()
 
@@ -14,6 +16,12 @@ package final class StreamLoop: Sendable {
     package init() throws(DaemonError) {
         mailbox = try LoopMailbox()
     }
+
+    /// How often the thread has come round.
+    package var rounds: UInt64 { passes.load(ordering: .relaxed) }
+
+    /// Makes the thread come round, also if it has nothing to do. From any thread.
+    package func call() { mailbox.wakeFeed() }
 
     /// Has the due events of the feed written: by the loop soon, or by the calling thread if the loop waits and the events
     /// are for a few streams. From any thread. Further calls before the loop collects have no effect and cost little.

@@ -193,6 +193,19 @@ struct ItemRowTests {
             }
         }
     }
+
+    @Test(arguments: ["^Ta", #"^P[{"op":"replace","path":"/0","value":1}]"#])
+    func largeValuesAcceptNoDiffs(diff: String) throws {
+        var row = ItemRow(fieldCount: 1)
+        let text = "[1" + String(repeating: " ", count: ItemRow.largestDiffBase - 3) + "]"
+        _ = try row.apply(FieldList(text))
+        #expect(throws: Never.self) {
+            var copy = row
+            _ = try copy.apply(FieldList(diff))
+        }
+        _ = try row.apply(FieldList(text + " "))
+        #expect(throws: TLCPError.field(position: 1, .baseTooLarge)) { _ = try row.apply(FieldList(diff)) }
+    }
 }
 
 extension FieldList {

@@ -50,6 +50,13 @@ struct TLCPDiffTests {
         #expect(TLCPDiff.encode(from: "😀", to: "a") == nil)
     }
 
+    @Test func textBesideASCIIIsCountedAsASCIIIs() {
+        let (base, diff) = ("The quick brown fox jumps over the lazy dog", "Bjetinyee")
+        #expect(TLCPDiff.apply(diff, to: base) == "The quick brown fox jumps over the tiny dog")
+        #expect(TLCPDiff.apply(diff, to: base + "é") == "The quick brown fox jumps over the tiny dog")
+        #expect(TLCPDiff.apply("Bjedünnee", to: base) == "The quick brown fox jumps over the dünn dog")
+    }
+
     @Test func randomTextsComeBack() {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)

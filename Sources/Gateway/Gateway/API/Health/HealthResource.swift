@@ -8,7 +8,15 @@ struct HealthResource: Sendable {
     let services: Services
 
     /// `GET /health/live`: never depends on an upstream.
-    func live(_ call: Call) throws -> OperationResult { .response(status("live")) }
+    func live(_ call: Call) throws -> OperationResult {
+        let limit = services.configuration.stallTimeout
+        let stalled = services.process.watchdog.stalled(for: limit, at: services.clock())
+        guard limit == .zero || stalled.isEmpty else {
+            let names = stalled.prefix(10).joined(separator: ", ")
+            throw Problem(.unavailable, detail: "Some parts of the process have not come round: \(names).")
+        }
+        return .response(status("live"))
+    }
 
     /// `GET /health/ready`.
     func ready(_ call: Call) throws -> OperationResult {
@@ -78,6 +86,8 @@ struct HealthResource: Sendable {
 final class ProcessState: Sendable {
     /// When the process started.
     let startedAt: Moment
+    /// Notices threads and tasks that do not come round.
+    let watchdog = Watchdog()
     private let stopping = Atomic<Bool>(false)
 
     /// A process that has started.

@@ -1,0 +1,83 @@
+internal import SessionCore
+internal import Synchronization
+internal import Testing
+
+@testable internal import LightstreamerClient
+
+@Suite struct DriverPaceTests {
+    private func slice(_ lines: [String]) -> Int { DriverPace.slice(of: lines.map { Array($0.utf8)[...] }[...]) }
+
+    @Test func aLineWithADiffIsHandledAlone() {
+        #expect(slice(["U,1,1,a|^3|b", "U,1,1,c", "U,1,1,^Tabc", "U,1,1,d"]) == 2)
+        #expect(slice(["U,1,1,^Tabc", "U,1,1,c"]) == 1)
+        #expect(slice(["U,1,1,a|^^P[]", "U,1,1,c"]) == 1)
+        #expect(slice(["U,1,1,^", "U,1,1,b^", ""]) == 3)
+    }
+
+    @Test func aSliceHasABound() {
+        #expect(slice(Array(repeating: "U,1,1,a", count: 100)) == DriverPace.longestSlice.lines)
+        #expect(slice(Array(repeating: String(repeating: "a", count: 40_000), count: 10)) == 2)
+        #expect(slice([]) == 0)
+    }
+
+    @Test func aTurnIsOverAfterItsTime() {
+        var pace = DriverPace()
+        pace.began(at: .zero + .seconds(1))
+        #expect(!pace.isOver(at: .zero + .milliseconds(1_004)))
+        #expect(pace.isOver(at: .zero + .milliseconds(1_005)))
+    }
+
+    @Test func aDriverPausesBetweenLinesThatTakeLong() async throws {
+        let clock = PausingClock()
+        let fixture = try ClientFixture { $0.clock = clock }
+        let link = try await fixture.connected()
+        let subscription = try Subscription(mode: .merge, item: "i", fields: ["f"])
+        try fixture.client.subscribe(subscription)
+        _ = await link.heard()
+        link.say("SUBOK,1,1,1", "U,1,1,abc")
+        _ = await fixture.words(until: "update 1 abc")
+        let before = clock.pauses
+        fixture.client.addObserver(SlowObserver(clock: clock.stepped))
+        link.say("U,1,1,^Tdbd", "U,1,1,^Tebe", "U,1,1,^Tfbf")
+        _ = await fixture.words(until: "update 1 abcdef")
+        link.say("PROBE", "U,1,1,end")
+        _ = await fixture.words(until: "update 1 end")
+        #expect(clock.pauses - before >= 3)
+        await fixture.client.shutdown()
+    }
+
+    /// Takes the time of a turn for each update.
+    private final class SlowObserver: ClientObserver, Sendable {
+        let observesSubscriptions = true
+        private let clock: SteppedClock
+
+        init(clock: SteppedClock) { self.clock = clock }
+
+        func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
+            if case .subscription(_, .update) = event { clock.pass(DriverPace.turn) }
+        }
+    }
+
+    /// A manual clock on which pauses are over at once.
+    private final class PausingClock: ClientClock {
+        let stepped = SteppedClock()
+        private let count = Mutex(0)
+
+        var pauses: Int { count.withLock { $0 } }
+
+        func now() -> Moment { stepped.now() }
+
+        func random() -> Double { 0 }
+
+        func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
+            guard delay == DriverPace.pause else { return stepped.schedule(after: delay, body) }
+            count.withLock { $0 += 1 }
+            body()
+            return Fired()
+        }
+
+        private struct Fired: ClientTimer {
+            func cancel() {}
+        }
+    }
+}
