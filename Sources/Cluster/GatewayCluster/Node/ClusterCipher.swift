@@ -28,15 +28,18 @@ struct ClusterCipher: Sendable {
     }
 
     /// The encrypted bytes.
-    func encrypt(_ bytes: [UInt8]) -> [UInt8] {
+    ///
+    /// - Parameter context: Bytes that are not part of the result, and without which it does not decrypt.
+    func encrypt(_ bytes: [UInt8], with context: [UInt8] = []) -> [UInt8] {
         // Encryption fails for a nonce or key of another size only.
-        guard let box = try? AES.GCM.seal(bytes, using: key).combined else { return [] }
+        guard let box = try? AES.GCM.seal(bytes, using: key, authenticating: context).combined else { return [] }
         return Array(box)
     }
 
-    /// The decrypted bytes; nil if they were encrypted with another key, or changed.
-    func decrypt(_ bytes: [UInt8]) -> [UInt8]? {
-        guard let box = try? AES.GCM.SealedBox(combined: bytes), let opened = try? AES.GCM.open(box, using: key)
+    /// The decrypted bytes; nil if they were encrypted with another key or context, or changed.
+    func decrypt(_ bytes: [UInt8], with context: [UInt8] = []) -> [UInt8]? {
+        guard let box = try? AES.GCM.SealedBox(combined: bytes),
+            let opened = try? AES.GCM.open(box, using: key, authenticating: context)
         else { return nil }
         return Array(opened)
     }

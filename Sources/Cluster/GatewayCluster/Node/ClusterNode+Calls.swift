@@ -143,30 +143,27 @@ extension ClusterNode {
     ) async throws -> [ForwardedResponse] {
         let number = UInt64.random(in: .min ... .max)
         let (member, present) = state.withLock { ($0.machine.member, $0.connection) }
-        let bytes = cipher.encrypt(MemberCall.perform(requests, number: number, member: member).bytes)
+        let bytes = MemberCall.perform(requests, number: number, member: member).bytes
         guard bytes.count <= Self.callLimit else {
             throw EngineError.refused("the request is too large to be forwarded")
         }
         guard let connection = present else { throw EngineError.notConnected("offline") }
-        let reply = try await connection.call(process, bytes, within: time) { [cipher] in
-            abandonment?.add { connection.notify(process, cipher.encrypt(MemberCall.cancel(number).bytes)) }
+        let reply = try await connection.call(process, bytes, within: time) {
+            abandonment?.add { connection.notify(process, MemberCall.cancel(number).bytes) }
         }
-        guard let opened = cipher.decrypt(reply), let responses = try? ForwardedResponse.decoded(opened),
-            responses.count == requests.count
+        guard let responses = try? ForwardedResponse.decoded(reply), responses.count == requests.count
         else { throw EngineError.refused("a reply cannot be read") }
         return responses
     }
 
     /// Handles a message of another member.
     func answer(_ bytes: [UInt8], replyTo address: String?) {
-        guard let connection = state.withLock({ $0.connection }), let opened = cipher.decrypt(bytes),
-            let call = try? MemberCall(opened)
-        else { return }
+        guard let connection = state.withLock({ $0.connection }), let call = try? MemberCall(bytes) else { return }
         switch call {
         case .perform(let requests, let number, let member):
             guard let address else { return }
-            perform(requests, number, of: member) { [cipher] in
-                connection.reply(cipher.encrypt(ForwardedResponse.encoded($0)), to: address)
+            perform(requests, number, of: member) {
+                connection.reply(ForwardedResponse.encoded($0), to: address)
             }
         case .cancel(let number):
             // Calls that were answered have no entry.

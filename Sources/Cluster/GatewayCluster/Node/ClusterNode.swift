@@ -66,7 +66,7 @@ final class ClusterNode: Sendable {
     let rates: Mutex<SharedRates>
     /// The streams of this member that tickets have opened, by the tickets.
     let ticketStreams = Mutex<[RecordKey: String]>([:])
-    /// The cipher of messages between members and of specifications.
+    /// The cipher of specifications and of stored responses.
     let cipher: ClusterCipher
     /// The cipher that makes the digests of idempotency keys and of bodies.
     let requestCipher: ClusterCipher
@@ -88,7 +88,8 @@ final class ClusterNode: Sendable {
         clock: @escaping @Sendable () -> Moment
     ) {
         self.configuration = configuration
-        self.engine = engine
+        let secret = configuration.secret ?? ""
+        self.engine = SealedEngine(engine, secret: secret, process: machine.process, logger: logger)
         self.localEngine = localEngine
         self.hub = hub
         self.logger = logger

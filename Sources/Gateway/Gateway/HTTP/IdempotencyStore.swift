@@ -113,7 +113,7 @@ package final class IdempotencyStore: Sendable {
     }
 
     /// Whether a response is stored: not that of a failure, nor the refusal of a body, of a rate or of credentials.
-    static func isKept(_ status: Int) -> Bool {
+    package static func isKept(_ status: Int) -> Bool {
         status < 500 && ![400, 401, 403, 413, 415, 422, 429].contains(status)
     }
 

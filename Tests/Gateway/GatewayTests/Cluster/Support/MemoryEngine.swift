@@ -15,6 +15,8 @@ final class MemoryEngine: Sendable {
         var heldCalls: [@Sendable () -> Void]?
         /// The messages to each process that receives none at the moment.
         var heldInputs: [UInt64: [EngineInput]] = [:]
+        /// The calls, requests and broadcasts that were sent to processes so far.
+        var recorded: [(process: UInt64, input: EngineInput)] = []
         /// The processes that cannot connect.
         var absent: Set<UInt64> = []
         var watchers: [(isMet: @Sendable (borrowing Figures) -> Bool, done: CheckedContinuation<Void, Never>)] = []
@@ -53,6 +55,26 @@ final class MemoryEngine: Sendable {
     func wait(until isMet: @escaping @Sendable (borrowing Figures) -> Bool) async {
         await withCheckedContinuation { continuation in
             change { $0.watchers.append((isMet, continuation)) }
+        }
+    }
+
+    /// All bytes that the engine has seen.
+    var traffic: [[UInt8]] {
+        let (frames, recorded) = state.withLock { ($0.frames, $0.recorded) }
+        return frames
+            + recorded.compactMap { message in
+                switch message.input {
+                case .broadcast(let bytes), .groupRequest(let bytes, _), .call(let bytes, _): bytes
+                case .frame, .closed: nil
+                }
+            }
+    }
+
+    /// Delivers all calls between processes again.
+    func repeatCalls() {
+        let (recorded, connections) = state.withLock { ($0.recorded, $0.connections) }
+        for case (let process, .call(let bytes, _)) in recorded {
+            connections[process]?.receive(.call(bytes, replyTo: "again"))
         }
     }
 
@@ -132,7 +154,10 @@ final class MemoryEngine: Sendable {
 
     fileprivate func broadcast(_ bytes: [UInt8]) {
         for connection in state.withLock({ $0.connections }).values { connection.receive(.broadcast(bytes)) }
-        change { $0.heartbeats += 1 }
+        change { state in
+            state.heartbeats += 1
+            state.recorded.append((0, .broadcast(bytes)))
+        }
     }
 
     fileprivate func notify(_ process: UInt64, _ bytes: [UInt8]) {
@@ -158,6 +183,7 @@ final class MemoryEngine: Sendable {
                 let address = "\(state.nextAddress)"
                 state.replies[address] = continuation
                 let message = input(address)
+                for connection in connections { state.recorded.append((connection.process, message)) }
                 let deliver: @Sendable () -> Void = {
                     for connection in connections { connection.receive(message) }
                     sent()

@@ -1,0 +1,66 @@
+/// The numbered messages of other processes that this process has received: each is accepted once.
+///
+/// A process numbers its messages to each other process from 1. The numbers may arrive in another order, within a window.
+/// Times are compared with those of the same sender only, so that clocks may differ.
+struct ReceivedCalls: Sendable {
+    /// The identity of a message, which is authenticated with its content.
+    struct Stamp: Sendable, Equatable {
+        /// The process that sent the message, and the one that it was sent to.
+        let sender: UInt64
+        let receiver: UInt64
+        /// Counts the messages of the sender to the receiver, from 1.
+        let number: UInt64
+        /// When the message was sent, in milliseconds since 1970 by the clock of the sender; never decreases.
+        let time: Int64
+    }
+
+    /// How far behind the greatest number of a sender a message may arrive.
+    static let window: UInt64 = 1 << 16
+    /// How much older than the newest message of a sender another one may be, in milliseconds.
+    static let longestDelay: Int64 = 60_000
+
+    /// The messages of one sender.
+    private struct Sender {
+        var greatest: UInt64 = 0
+        var newest: Int64?
+        /// One bit for each number of the window.
+        var seen = [UInt64](repeating: 0, count: Int(ReceivedCalls.window / 64))
+
+        mutating func accept(_ stamp: Stamp) -> Bool {
+            if let newest, stamp.time < newest - ReceivedCalls.longestDelay { return false }
+            guard stamp.number > 0 else { return false }
+            if stamp.number > greatest {
+                forget(from: greatest, to: stamp.number)
+                greatest = stamp.number
+            } else if greatest - stamp.number >= ReceivedCalls.window || isSeen(stamp.number) {
+                return false
+            }
+            newest = max(newest ?? stamp.time, stamp.time)
+            seen[place(stamp.number)] |= bit(stamp.number)
+            return true
+        }
+
+        /// The numbers after `last` up to `next` take the places of numbers that leave the window.
+        private mutating func forget(from last: UInt64, to next: UInt64) {
+            if next - last >= ReceivedCalls.window {
+                seen = [UInt64](repeating: 0, count: seen.count)
+            } else {
+                for number in last + 1...next { seen[place(number)] &= ~bit(number) }
+            }
+        }
+
+        private func isSeen(_ number: UInt64) -> Bool { seen[place(number)] & bit(number) != 0 }
+
+        private func place(_ number: UInt64) -> Int { Int(number % ReceivedCalls.window / 64) }
+
+        private func bit(_ number: UInt64) -> UInt64 { 1 << (number % 64) }
+    }
+
+    private var senders: [UInt64: Sender] = [:]
+
+    /// No messages.
+    init() {}
+
+    /// Whether a message is received for the first time, and not too late.
+    mutating func accept(_ stamp: Stamp) -> Bool { senders[stamp.sender, default: Sender()].accept(stamp) }
+}

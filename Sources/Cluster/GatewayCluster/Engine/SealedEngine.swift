@@ -1,0 +1,256 @@
+internal import Logging
+internal import Replication
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// An engine whose operators and other clients read nothing: everything that goes through it is encrypted with a key from
+/// the cluster's secret, and opens only where it belongs.
+///
+///     frame, broadcast     nonce · encrypted · tag                     with the kind of the message
+///     call, notification   sender u64 · number u64 · time i64 · …      with sender, receiver, number and time
+///     request to all       mark u64 · …                                with the mark
+///     reply                …                                           with the message that it replies to
+struct SealedEngine: ClusterEngine {
+    private let engine: any ClusterEngine
+    private let seals: EngineSeals
+    private let logger: Logger
+
+    /// An engine for the messages of a process.
+    init(_ engine: any ClusterEngine, secret: String, process: UInt64, logger: Logger) {
+        self.engine = engine
+        seals = EngineSeals(secret: secret, process: process)
+        self.logger = logger
+    }
+
+    func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection {
+        let hasWarned = Flag()
+        let connection = try await engine.connect { [seals, logger] input in
+            let opened = seals.open(input)
+            if let opened { receive(opened) }
+            guard opened?.isReadable != true, hasWarned.set() else { return }
+            logger.warning(
+                "a message on the cluster's engine cannot be read: it was repeated, or encrypted with another cluster.secret"
+            )
+        }
+        return SealedConnection(connection: connection, seals: seals)
+    }
+}
+
+extension EngineInput {
+    /// Whether a message was opened: a frame that was not is empty.
+    fileprivate var isReadable: Bool {
+        if case .frame(let frame) = self { !frame.bytes.isEmpty } else { true }
+    }
+}
+
+/// Something that happens once.
+private final class Flag: Sendable {
+    private let isSet = Atomic(false)
+
+    /// True for the first call.
+    func set() -> Bool { !isSet.exchange(true, ordering: .relaxed) }
+}
+
+/// A connection to a sealed engine.
+private struct SealedConnection: EngineConnection {
+    let connection: any EngineConnection
+    let seals: EngineSeals
+
+    func inspectLog() async throws -> LogGeneration { try await connection.inspectLog() }
+
+    func append(_ frame: [UInt8]) { connection.append(seals.seal(frame, .frame)) }
+
+    func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
+        try await connection.fetch(range).map(seals.open)
+    }
+
+    func broadcast(_ bytes: [UInt8]) { connection.broadcast(seals.seal(bytes, .broadcast)) }
+
+    func requestFromGroup(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
+        let mark = UInt64.random(in: .min ... .max)
+        let reply = try await connection.requestFromGroup(seals.request(bytes, mark), within: time)
+        return try opened(reply, .reply(.request(mark)))
+    }
+
+    func call(
+        _ process: UInt64,
+        _ bytes: [UInt8],
+        within time: Duration,
+        sent: @escaping @Sendable () -> Void
+    ) async throws -> [UInt8] {
+        let stamp = seals.nextStamp(for: process)
+        let message = seals.message(bytes, stamp, .call(stamp))
+        let reply = try await connection.call(process, message, within: time, sent: sent)
+        return try opened(reply, .reply(.call(stamp)))
+    }
+
+    func notify(_ process: UInt64, _ bytes: [UInt8]) {
+        let stamp = seals.nextStamp(for: process)
+        connection.notify(process, seals.message(bytes, stamp, .notification(stamp)))
+    }
+
+    func reply(_ bytes: [UInt8], to address: String) {
+        guard let (message, address) = EngineSeals.replied(address, process: seals.process) else { return }
+        connection.reply(seals.seal(bytes, .reply(message)), to: address)
+    }
+
+    func close() { connection.close() }
+
+    private func opened(_ reply: [UInt8], _ context: EngineSeals.Context) throws -> [UInt8] {
+        guard let bytes = seals.open(reply, context) else { throw EngineError.refused("a reply cannot be read") }
+        return bytes
+    }
+}
+
+/// The encryption of the messages of one process, over all of its connections.
+final class EngineSeals: Sendable {
+    /// A message that a reply belongs to.
+    enum Message: Sendable, Equatable {
+        /// A request to all members, with its random mark.
+        case request(UInt64)
+        /// A call of one process to another.
+        case call(ReceivedCalls.Stamp)
+    }
+
+    /// What a sealed message is for: it opens as nothing else.
+    enum Context: Sendable {
+        case frame
+        case broadcast
+        case request(UInt64)
+        case call(ReceivedCalls.Stamp)
+        case notification(ReceivedCalls.Stamp)
+        case reply(Message)
+    }
+
+    private struct Sent {
+        var numbers: [UInt64: UInt64] = [:]
+        var time: Int64 = 0
+    }
+
+    /// The process whose messages these are.
+    let process: UInt64
+    private let cipher: ClusterCipher
+    private let sent = Mutex(Sent())
+    private let received = Mutex(ReceivedCalls())
+    private let clock: @Sendable () -> Double
+
+    /// The seals of a process.
+    ///
+    /// - Parameter clock: Seconds since 1970.
+    init(secret: String, process: UInt64, clock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 }) {
+        cipher = ClusterCipher(secret: secret, purpose: "engine")
+        self.process = process
+        self.clock = clock
+    }
+
+    // MARK: - Sealing
+
+    /// The sealed bytes.
+    func seal(_ bytes: [UInt8], _ context: Context) -> [UInt8] { cipher.encrypt(bytes, with: context.bytes) }
+
+    /// A sealed request to all members.
+    func request(_ bytes: [UInt8], _ mark: UInt64) -> [UInt8] {
+        Self.bytes([mark]) + seal(bytes, .request(mark))
+    }
+
+    /// A sealed call or notification.
+    func message(_ bytes: [UInt8], _ stamp: ReceivedCalls.Stamp, _ context: Context) -> [UInt8] {
+        Self.bytes([stamp.sender, stamp.number, UInt64(bitPattern: stamp.time)]) + seal(bytes, context)
+    }
+
+    /// The stamp of the next message to a process.
+    func nextStamp(for receiver: UInt64) -> ReceivedCalls.Stamp {
+        let now = Int64(min(max(clock() * 1000, 0), 1e15))
+        return sent.withLock { sent in
+            sent.numbers[receiver, default: 0] += 1
+            sent.time = max(sent.time, now)
+            let number = sent.numbers[receiver, default: 0]
+            return ReceivedCalls.Stamp(sender: process, receiver: receiver, number: number, time: sent.time)
+        }
+    }
+
+    // MARK: - Opening
+
+    /// The opened bytes; nil if they were sealed with another secret, or for something else.
+    func open(_ bytes: [UInt8], _ context: Context) -> [UInt8]? { cipher.decrypt(bytes, with: context.bytes) }
+
+    /// A frame of the log. One that does not open is empty, so that the log has no hole: members ignore it.
+    func open(_ frame: StoredFrame) -> StoredFrame {
+        StoredFrame(position: frame.position, bytes: open(frame.bytes, .frame) ?? [])
+    }
+
+    /// The opened message; nil if it does not open, or was received before. The address of its reply names the message.
+    func open(_ input: EngineInput) -> EngineInput? {
+        switch input {
+        case .frame(let frame): return .frame(open(frame))
+        case .broadcast(let bytes): return open(bytes, .broadcast).map { .broadcast($0) }
+        case .groupRequest(let bytes, let address):
+            guard bytes.count >= 8 else { return nil }
+            let mark = Self.number(bytes[..<8])
+            guard let opened = open(Array(bytes[8...]), .request(mark)) else { return nil }
+            return .groupRequest(opened, replyTo: "r \(mark) \(address)")
+        case .call(let bytes, let address): return open(call: bytes, replyTo: address)
+        case .closed: return .closed
+        }
+    }
+
+    private func open(call bytes: [UInt8], replyTo address: String?) -> EngineInput? {
+        guard bytes.count >= 24 else { return nil }
+        let stamp = ReceivedCalls.Stamp(
+            sender: Self.number(bytes[..<8]),
+            receiver: process,
+            number: Self.number(bytes[8..<16]),
+            time: Int64(bitPattern: Self.number(bytes[16..<24]))
+        )
+        let context = address == nil ? Context.notification(stamp) : .call(stamp)
+        // The stamp counts once it is known to be authentic.
+        guard let opened = open(Array(bytes[24...]), context), received.withLock({ $0.accept(stamp) }) else {
+            return nil
+        }
+        return .call(opened, replyTo: address.map { "c \(stamp.sender) \(stamp.number) \(stamp.time) \($0)" })
+    }
+
+    /// The message that an address names, and the address of the engine.
+    static func replied(_ address: String, process: UInt64) -> (Message, String)? {
+        let parts = address.split(separator: " ", maxSplits: 4).map(String.init)
+        if parts.count == 3, parts[0] == "r", let mark = UInt64(parts[1]) { return (.request(mark), parts[2]) }
+        guard parts.count == 5, parts[0] == "c", let sender = UInt64(parts[1]), let number = UInt64(parts[2]),
+            let time = Int64(parts[3])
+        else { return nil }
+        let stamp = ReceivedCalls.Stamp(sender: sender, receiver: process, number: number, time: time)
+        return (.call(stamp), parts[4])
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The bytes of some numbers, little-endian.
+    fileprivate static func bytes(_ numbers: [UInt64]) -> [UInt8] {
+        numbers.flatMap { number in withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+    }
+}
+
+extension EngineSeals.Context {
+    /// The bytes that are authenticated with a message.
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .frame: [1]
+        case .broadcast: [2]
+        case .request(let mark): [3] + EngineSeals.bytes([mark])
+        case .call(let stamp): [4] + Self.bytes(stamp)
+        case .notification(let stamp): [5] + Self.bytes(stamp)
+        case .reply(.request(let mark)): [6] + EngineSeals.bytes([mark])
+        case .reply(.call(let stamp)): [7] + Self.bytes(stamp)
+        }
+    }
+
+    private static func bytes(_ stamp: ReceivedCalls.Stamp) -> [UInt8] {
+        EngineSeals.bytes([stamp.sender, stamp.receiver, stamp.number, UInt64(bitPattern: stamp.time)])
+    }
+}

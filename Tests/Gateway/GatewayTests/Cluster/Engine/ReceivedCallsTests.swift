@@ -1,0 +1,40 @@
+import Testing
+
+@testable import Gateway
+@testable import GatewayCluster
+
+@Suite struct ReceivedCallsTests {
+    private func stamp(_ number: UInt64, from sender: UInt64 = 1, at time: Int64 = 0) -> ReceivedCalls.Stamp {
+        ReceivedCalls.Stamp(sender: sender, receiver: 9, number: number, time: time)
+    }
+
+    @Test func aMessageIsAcceptedOnce() {
+        var calls = ReceivedCalls()
+        let accepted = [1, 2, 2, 1, 3].map { calls.accept(stamp($0)) }
+        #expect(accepted == [true, true, false, false, true])
+        let other = calls.accept(stamp(1, from: 2))
+        #expect(other)
+    }
+
+    @Test func messagesMayArriveInAnotherOrderWithinAWindow() {
+        var calls = ReceivedCalls()
+        let window = ReceivedCalls.window
+        let accepted = [window + 10, 11, 10, 12, 12, 2 * window + 11, window + 11, window + 12].map {
+            calls.accept(stamp($0))
+        }
+        #expect(accepted == [true, true, false, true, false, true, false, true])
+    }
+
+    @Test func theNumberZeroIsNotUsed() {
+        var calls = ReceivedCalls()
+        let isAccepted = calls.accept(stamp(0))
+        #expect(!isAccepted)
+    }
+
+    @Test func aMessageThatWasWithheldIsTooLate() {
+        var calls = ReceivedCalls()
+        let accepted = [stamp(1, at: 100_000), stamp(3, at: 160_001), stamp(2, at: 100_000), stamp(4, at: 100_001)]
+            .map { calls.accept($0) }
+        #expect(accepted == [true, true, false, true])
+    }
+}
