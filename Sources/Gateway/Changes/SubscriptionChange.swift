@@ -20,6 +20,12 @@ package enum SubscriptionChange: Sendable, Equatable {
 extension ValueTable {
     /// The events that lead from an empty table to the present one, in order; none for a table that is not subscribed.
     package var eventsFromStart: [SubscriptionEvent] {
+        let first = firstEvents
+        return first.isEmpty ? [] : first + presentState()
+    }
+
+    /// The confirmation and the frequency of a subscription in its present state; none while it is not subscribed.
+    package var firstEvents: [SubscriptionEvent] {
         guard isSubscribed, let itemCount, let fieldCount else { return [] }
         let subscribed = SubscriptionEvent.subscribed(
             itemCount: itemCount,
@@ -28,7 +34,7 @@ extension ValueTable {
             commandPosition: commandPosition
         )
         let frequency = realMaxFrequency.map { [SubscriptionEvent.realMaxFrequency($0)] } ?? []
-        return [subscribed] + frequency + presentState()
+        return [subscribed] + frequency
     }
 
     /// As `eventsFromStart`, followed by the last row of each item where it does not result from these events: later

@@ -23,7 +23,7 @@ struct SubscriptionData: Sendable {
     /// Data that correspond to the present values of a subscription with one level.
     init(properties: SubscriptionProperties, layout: SubscriptionLayout, itemCount: Int, continuing table: ValueTable) {
         self.init(properties: properties, layout: layout, itemCount: itemCount)
-        items = table.items.map { ItemState(continuing: $0) }
+        items = table.items.indices.map { ItemState(continuing: table.items[$0]) }
     }
 
     // MARK: - Rows

@@ -72,40 +72,27 @@ extension ValueTable {
     ///
     /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which
     /// the keys were added. RAW: nothing. An incomplete snapshot is ended later by the event itself.
-    package func presentState() -> [SubscriptionEvent] {
-        items.indices.flatMap { presentState(item: $0 + 1) }
-    }
+    package func presentState() -> [SubscriptionEvent] { events(of: PresentStateReader(self)) }
 
     /// The present state of one item alone.
     package func presentState(item position: Int) -> [SubscriptionEvent] {
-        guard let layout, items.indices.contains(position &- 1) else { return endOfSnapshot(position, hasRows: false) }
-        let item = items[position &- 1]
-        var rows: [[String?]] = []
-        switch properties.mode {
-        case .raw: break
-        case .merge: if let row = item.row { rows.append(row) }
-        case .distinct: rows = Array(item.recent)
-        case .command: item.rowsByKey.forEach { rows.append(Self.added($1, layout)) }
-        }
-        let updates = rows.map { row in
-            SubscriptionEvent.update(
-                ItemUpdate(
-                    layout: layout,
-                    itemPos: position,
-                    isSnapshot: true,
-                    values: row,
-                    changed: FieldSet(all: row.count)
-                )
-            )
-        }
-        return updates + endOfSnapshot(position, hasRows: !updates.isEmpty)
+        guard items.indices.contains(position &- 1) else { return [] }
+        return events(of: PresentStateReader(self, items: position - 1..<position))
+    }
+
+    private func events(of reader: PresentStateReader) -> [SubscriptionEvent] {
+        var reader = reader
+        var events: [SubscriptionEvent] = []
+        while let event = reader.next() { events.append(event) }
+        return events
     }
 
     /// The last row of each item whose `presentState` does not end with it, as updates marked as snapshot. Applied
     /// after the present state, they change nothing else.
     package func lastRows() -> [SubscriptionEvent] {
         guard let layout else { return [] }
-        return items.enumerated().compactMap { index, item in
+        return items.indices.compactMap { index in
+            let item = items[index]
             guard let row = item.row, properties.mode != .merge, item.recent.isEmpty else { return nil }
             let values = item.lastKey.map { item.rowsByKey[$0] ?? Self.deleted($0, layout) } ?? row
             return .update(
@@ -127,24 +114,5 @@ extension ValueTable {
         if let position = layout.keyPosition, row.indices.contains(position - 1) { row[position - 1] = key }
         if let position = layout.commandPosition, row.indices.contains(position - 1) { row[position - 1] = "DELETE" }
         return row
-    }
-
-    private static func added(_ row: [String?], _ layout: SubscriptionLayout) -> [String?] {
-        guard let position = layout.commandPosition, row.indices.contains(position &- 1) else { return row }
-        var row = row
-        row[position &- 1] = "ADD"
-        return row
-    }
-
-    /// The end of the snapshot, if it will not be delivered later.
-    private func endOfSnapshot(_ position: Int, hasRows: Bool) -> [SubscriptionEvent] {
-        switch properties.mode {
-        case .merge, .raw:
-            return []
-        case .distinct, .command:
-            let isRequested = properties.requestedSnapshot != nil && properties.requestedSnapshot != .no
-            let isOver = isRequested ? snapshotEnded(item: position) : hasRows
-            return isOver ? [.endOfSnapshot(itemPos: position)] : []
-        }
     }
 }

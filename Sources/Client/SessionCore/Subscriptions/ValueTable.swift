@@ -23,7 +23,7 @@ package struct ValueTable: Sendable {
     /// The layout of the last update; nil before the first one of a subscription cycle.
     package private(set) var layout: SubscriptionLayout?
 
-    var items: [ValueTableItem] = []
+    var items = ChunkedArray<ValueTableItem>()
     private let recentLimit: Int
 
     /// An empty table. `recentRows` limits how many past rows of an item are kept for later readers in DISTINCT mode. A
@@ -129,69 +129,5 @@ struct ValueTableItem: Sendable {
         changedAt = now
         rowsByKey.removeAll()
         recent.removeAll()
-    }
-}
-
-/// Rows by key in the order in which the keys were added; all operations but iteration cost O(1) on average. (Removal
-/// from an `OrderedDictionary` of swift-collections costs O(n), and keys are compared by bytes.)
-///
-/// ```text
-/// slots      [ (k1, row) | – | (k3, row) | (k4, row) ]     removed keys leave gaps, closed when they are the majority
-/// positions  k1 → 0, k3 → 2, k4 → 3
-/// ```
-struct OrderedRows<Row: Sendable>: Sendable {
-    private struct Slot: Sendable {
-        let key: String
-        var row: Row
-    }
-
-    /// The number of slots up to which gaps stay open.
-    private static var leastSlots: Int { 16 }
-
-    private var slots: [Slot?] = []
-    private var positions: [UpstreamName: Int] = [:]
-
-    /// The keys in the order in which they were added.
-    var keys: [String] { slots.compactMap { $0?.key } }
-
-    /// The row of a key; setting nil removes the key, and a removed key that is added again comes last.
-    subscript(key: String) -> Row? {
-        get { positions[UpstreamName(key)].flatMap { slots[$0]?.row } }
-        set {
-            if let newValue { store(newValue, for: key) } else { remove(key) }
-        }
-    }
-
-    private mutating func store(_ row: Row, for key: String) {
-        if let position = positions[UpstreamName(key)] {
-            slots[position]?.row = row
-        } else {
-            positions[UpstreamName(key)] = slots.count
-            slots.append(Slot(key: key, row: row))
-        }
-    }
-
-    private mutating func remove(_ key: String) {
-        guard let position = positions.removeValue(forKey: UpstreamName(key)) else { return }
-        slots[position] = nil
-        if slots.count > Self.leastSlots, slots.count > positions.count * 2 { closeGaps() }
-    }
-
-    private mutating func closeGaps() {
-        slots.removeAll { $0 == nil }
-        for (position, slot) in slots.enumerated() {
-            if let slot { positions[UpstreamName(slot.key)] = position }
-        }
-    }
-
-    /// Removes all rows.
-    mutating func removeAll() {
-        slots.removeAll()
-        positions.removeAll()
-    }
-
-    /// Calls the body with each key and its row, in the order in which the keys were added.
-    func forEach(_ body: (String, Row) -> Void) {
-        for case .some(let slot) in slots { body(slot.key, slot.row) }
     }
 }

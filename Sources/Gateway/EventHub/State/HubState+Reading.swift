@@ -10,7 +10,7 @@ extension HubState {
         for wanted in wanted {
             if let change = read(wanted.channel, in: id, after: nil) { changes.append(change) }
             guard let subscription = wanted.subscription, let record = subscriptions[subscription] else { continue }
-            states.append(PresentState(channel: record.channel, events: record.presentState))
+            states.append(PresentState(channel: record.channel, content: SnapshotContent(ofValues: record.table)))
         }
         // All channels are read from the same place in the sequence, so the snapshots may follow after all of them.
         return changes + numbered(states)
@@ -19,20 +19,21 @@ extension HubState {
     /// The present state of a subscription, without sequences.
     struct PresentState {
         let channel: Channel
-        let events: [SubscriptionEvent]
+        let content: SnapshotContent
     }
 
     /// Assigns sequences to the events of snapshots.
     mutating func numbered(_ states: [PresentState]) -> [StreamChange] {
-        let states = states.filter { !$0.events.isEmpty }
+        let states = states.filter { $0.content.count > 0 }
         let start = sequence + 1
         var changes: [StreamChange] = []
         for (index, state) in states.enumerated() {
             let sequences: SnapshotSequences
             switch numbering {
             case .counted:
-                sequences = .rising(from: sequence + 1)
-                sequence += UInt64(state.events.count)
+                let first = sequence + 1
+                sequence += UInt64(state.content.count)
+                sequences = .rising(from: first, to: sequence)
             case .given:
                 let inside = EventNumber.number(at: sequence, index: EventNumber.insideSnapshot)
                 let complete = EventNumber.number(at: sequence, index: EventNumber.complete)
@@ -41,7 +42,7 @@ extension HubState {
             let snapshot = Snapshot(
                 channel: state.channel.id,
                 context: state.channel.log.context,
-                events: state.events,
+                content: state.content,
                 sequences: sequences
             )
             changes.append(.snapshot(snapshot))

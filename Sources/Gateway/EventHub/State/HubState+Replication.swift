@@ -45,7 +45,7 @@ extension HubState {
         // Its first events happened in another hub.
         subscriptions[id]?.start = nil
         guard let record = subscriptions[id] else { return }
-        let state = PresentState(channel: record.channel, events: record.table.eventsFromStart)
+        let state = PresentState(channel: record.channel, content: SnapshotContent(fromStartOf: record.table))
         for stream in streamsReading(record).sorted() where streams[stream]?.reads[record.channel.id] != nil {
             send(numbered([state]), to: stream)
         }

@@ -74,31 +74,38 @@ struct Snapshot: Sendable {
     let channel: Int
     /// The common parts of its events.
     let context: TopicContext
-    /// Its events in order: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
-    let events: [SubscriptionEvent]
+    /// Its events: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
+    let content: SnapshotContent
     /// The sequences of its events.
     let sequences: SnapshotSequences
 }
 
 /// The sequences of a snapshot's events.
 enum SnapshotSequences: Sendable {
-    /// They rise one by one.
-    case rising(from: UInt64)
+    /// They rise one by one. The last event has the last one, also where events before it are omitted.
+    case rising(from: UInt64, to: UInt64)
     /// All but the last event have the first one.
     case marked(first: UInt64, last: UInt64)
 
     /// The sequence of the first event.
     var first: UInt64 {
         switch self {
-        case .rising(let first), .marked(let first, _): first
+        case .rising(let first, _), .marked(let first, _): first
         }
     }
 
-    /// The sequence of the event at an index, in a snapshot of `count` events.
-    func sequence(at index: Int, of count: Int) -> UInt64 {
+    /// The sequence of the last event.
+    var last: UInt64 {
         switch self {
-        case .rising(let first): first + UInt64(index)
-        case .marked(let first, let last): index == count - 1 ? last : first
+        case .rising(_, let last), .marked(_, let last): last
+        }
+    }
+
+    /// The sequence of an event, which is not the last one, by its index.
+    func sequence(at index: Int) -> UInt64 {
+        switch self {
+        case .rising(let first, _): first + UInt64(index)
+        case .marked(let first, _): first
         }
     }
 }

@@ -65,17 +65,6 @@ struct SubscriptionRecord: Sendable {
     var start: SubscriptionStart?
     /// The streams that have it as a source.
     var streams: Set<String> = []
-
-    /// The present state as a snapshot for a stream that joins. It has an end in MERGE mode as well, where the server
-    /// sends none, so that readers can detect its completion.
-    var presentState: [SubscriptionEvent] {
-        let state = table.presentState()
-        guard properties.mode == .merge else { return state }
-        return state.flatMap { event -> [SubscriptionEvent] in
-            guard case .update(let update) = event else { return [event] }
-            return [event, .endOfSnapshot(itemPos: update.itemPos)]
-        }
-    }
 }
 
 /// The state of a subscription when a client began to carry it: active, not subscribed, without values.

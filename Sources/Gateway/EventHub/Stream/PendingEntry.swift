@@ -2,15 +2,17 @@ internal import JSONText
 internal import SessionCore
 
 /// A pending event of one reader.
-struct PendingEntry: Sendable {
+struct PendingEntry {
     /// The content of an entry.
-    enum Content: Sendable {
+    enum Content {
         /// One event, as it was published.
         case event(HubEvent, TopicContext)
         /// Updates of one row.
         case conflated(ConflatedUpdate, TopicContext)
         /// Updates of an item that were lost.
         case lost(item: Int, count: Int, TopicContext)
+        /// The events of a snapshot that are still to be read.
+        case snapshot(SnapshotPlace)
         /// An event of the gateway itself.
         case control(ControlEvent)
         /// None: its event was conflated, dropped or sent.
@@ -24,11 +26,25 @@ struct PendingEntry: Sendable {
     /// The sequence of the last one.
     var lastSequence: UInt64
     /// Its row; nil for events without one.
-    let row: PendingRow?
+    var row: PendingRow?
     /// The approximate size in bytes.
-    let weight: Int
+    var weight: Int
     /// Its channel; 0 for events of the gateway itself.
     let channel: Int
+    /// Its place in the queue, set by the queue.
+    var place = 0
+}
+
+extension PendingEntry {
+    /// Whether the entry is empty.
+    var isVoid: Bool {
+        if case .void = content { true } else { false }
+    }
+
+    /// Whether it is an update whose number the window limits.
+    var isWindowed: Bool {
+        if case .event = content { row != nil } else { false }
+    }
 }
 
 /// A row of a subscription between two events across which nothing is conflated.
@@ -86,6 +102,13 @@ struct ConflatedUpdate: Sendable, Equatable {
         newest = update
         changed.formUnion(update.changed)
         count += 1
+    }
+
+    /// Adds later updates of the same row.
+    mutating func add(_ later: ConflatedUpdate) {
+        newest = later.newest
+        changed.formUnion(later.changed)
+        count += later.count
     }
 
     /// Whether the row is deleted.

@@ -28,21 +28,18 @@ struct PendingEvents {
         }
     }
 
-    private var entries: [PendingEntry] = []
-    private var head = 0
-    /// The place of the first element of `entries`: the number of entries that were removed before it.
-    private var base = 0
+    private var queue = PendingQueue()
+    /// The places of the newest entries of rows.
     private var rows: [PendingRow: Int] = [:]
+    /// The places of the entries for the losses of rows.
     private var lostRows: [PendingRow: Int] = [:]
+    /// The snapshots that are not sent as a whole, in order.
+    private var snapshots: [SnapshotPlace] = []
     private var stretches: [Int: Int] = [:]
     private var itemStretches: [ItemKey: Int] = [:]
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
-    /// The approximate size of the entries in bytes.
-    private(set) var weight = 0
-    /// The number of entries.
-    private(set) var count = 0
     /// Whether there are entries other than conflated updates, which a stream with a frequency limit sends at once.
     private(set) var isUrgent = false
 
@@ -55,20 +52,42 @@ struct PendingEvents {
     init(window: Window) { self.window = window }
 
     /// Whether nothing is pending.
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { queue.isEmpty }
+
+    /// The number of events.
+    var count: Int { snapshots.reduce(queue.count - snapshots.count) { $0 + $1.remaining } }
+
+    /// The approximate size in bytes. A snapshot counts with the updates that it has taken.
+    var weight: Int { snapshots.reduce(queue.weight) { $0 + $1.weight } }
 
     /// Whether the limit of pending events is exceeded.
     var isOverfull: Bool { weight > window.weight }
 
     // MARK: - Adding
 
-    /// The approximate size of an event of the gateway, in bytes.
+    /// The approximate size of an event of the gateway, or of a place in a snapshot, in bytes.
     private static let controlWeight = 200
 
     /// Adds an event of the gateway behind all events up to a sequence.
     mutating func append(_ event: ControlEvent, after sequence: UInt64) {
         isUrgent = true
         add(.control(event), sequence: sequence &+ 1, row: nil, weight: Self.controlWeight, channel: 0)
+    }
+
+    /// Adds a snapshot, behind all events of its channel so far.
+    mutating func append(_ snapshot: SnapshotPlace) {
+        isUrgent = true
+        endStretch(ofChannel: snapshot.channel)
+        snapshots.append(snapshot)
+        let entry = PendingEntry(
+            content: .snapshot(snapshot),
+            firstSequence: snapshot.firstSequence,
+            lastSequence: snapshot.lastSequence,
+            row: nil,
+            weight: Self.controlWeight,
+            channel: snapshot.channel
+        )
+        queue.append(entry)
     }
 
     /// Adds an event. Events arrive in the order of their sequences.
@@ -85,6 +104,7 @@ struct PendingEvents {
             return Losses()
         }
         if conflating, case .update(let update) = change {
+            if let losses = snapshots.last(where: { $0.channel == channel })?.take(update) { return losses }
             switch context.policy {
             case .conflateByItem: return conflate(update, nil, sequence, context, channel)
             case .conflateByKey: return conflate(update, update.key, sequence, context, channel)
@@ -106,27 +126,26 @@ struct PendingEvents {
         _ channel: Int
     ) -> Losses {
         let row = self.row(channel, update.itemPos, key)
-        guard let place = rows[row], case .conflated(var present, _) = entries[place - base].content,
+        guard let place = rows[row], case .conflated(var present, _) = queue[place].content,
             !present.isDeletion || update.command == "DELETE"
         else {
-            rows[row] = base + entries.count
             let weight = HubEvent.weight(of: update)
             let content = PendingEntry.Content.conflated(ConflatedUpdate(update), context)
-            add(content, sequence: sequence, row: row, weight: weight, channel: channel)
+            rows[row] = add(content, sequence: sequence, row: row, weight: weight, channel: channel)
             return Losses()
         }
         if present.startsWithAdd, update.command == "DELETE" {
             // The reader has not received the row: neither event is sent.
             let swallowed = present.count + 1
             rows[row] = nil
-            void(place)
+            queue.empty(place)
             return Losses(conflated: swallowed)
         }
         // Emptied first, so that the update is changed in place and not in a copy.
-        entries[place - base].content = .void
+        queue[place].content = .void
         present.add(update)
-        entries[place - base].content = .conflated(present, context)
-        entries[place - base].lastSequence = sequence
+        queue[place].content = .conflated(present, context)
+        queue[place].lastSequence = sequence
         return Losses(conflated: 1)
     }
 
@@ -139,9 +158,9 @@ struct PendingEvents {
         let event = HubEvent.subscription(.update(update))
         let row = self.row(channel, update.itemPos, nil)
         isUrgent = true
-        if windowed == 0 { oldestWindowed = base + entries.count }
+        let place = add(.event(event, context), sequence: sequence, row: row, weight: event.weight, channel: channel)
+        if windowed == 0 { oldestWindowed = place }
         windowed += 1
-        add(.event(event, context), sequence: sequence, row: row, weight: event.weight, channel: channel)
         var losses = Losses()
         while windowed > window.events || (isOverfull && windowed > 0) {
             loseOldest()
@@ -151,21 +170,18 @@ struct PendingEvents {
     }
 
     private mutating func loseOldest() {
-        while oldestWindowed < base + entries.count {
-            let place = oldestWindowed
-            oldestWindowed += 1
-            let entry = entries[place - base]
-            guard case .event(_, let context) = entry.content, let row = entry.row else { continue }
-            windowed -= 1
-            if let lost = lostRows[row], case .lost(let item, let count, _) = entries[lost - base].content {
-                entries[lost - base].content = .lost(item: item, count: count + 1, context)
-                entries[lost - base].lastSequence = entry.lastSequence
-                void(place)
-            } else {
-                lostRows[row] = place
-                entries[place - base].content = .lost(item: row.item, count: 1, context)
-            }
-            return
+        guard let place = queue.place(from: oldestWindowed, where: \.isWindowed) else { return windowed = 0 }
+        oldestWindowed = place + 1
+        windowed -= 1
+        let entry = queue[place]
+        guard case .event(_, let context) = entry.content, let row = entry.row else { return }
+        if let lost = lostRows[row], case .lost(let item, let count, _) = queue[lost].content {
+            queue[lost].content = .lost(item: item, count: count + 1, context)
+            queue[lost].lastSequence = entry.lastSequence
+            queue.empty(place)
+        } else {
+            lostRows[row] = place
+            queue.replace(place, by: .lost(item: row.item, count: 1, context), weight: Self.controlWeight)
         }
     }
 
@@ -177,23 +193,28 @@ struct PendingEvents {
     private mutating func endStretch(for event: SubscriptionEvent, _ channel: Int) {
         switch event {
         case .subscribed, .unsubscribed, .failed:
-            stretches[channel, default: 0] += 1
+            endStretch(ofChannel: channel)
         case .endOfSnapshot(let item), .clearSnapshot(let item):
             itemStretches[ItemKey(channel: channel, item: item), default: 0] += 1
+            for snapshot in snapshots where snapshot.channel == channel { snapshot.endStretch(item: item) }
         case .update, .lostUpdates, .secondLevelFailed, .secondLevelLostUpdates, .realMaxFrequency:
             break
         }
     }
 
+    private mutating func endStretch(ofChannel channel: Int) {
+        stretches[channel, default: 0] += 1
+        for snapshot in snapshots where snapshot.channel == channel { snapshot.endStretch() }
+    }
+
+    @discardableResult
     private mutating func add(
         _ content: PendingEntry.Content,
         sequence: UInt64,
         row: PendingRow?,
         weight: Int,
         channel: Int
-    ) {
-        self.weight += weight
-        count += 1
+    ) -> Int {
         let entry = PendingEntry(
             content: content,
             firstSequence: sequence,
@@ -202,62 +223,48 @@ struct PendingEvents {
             weight: weight,
             channel: channel
         )
-        entries.append(entry)
+        return queue.append(entry)
     }
 
-    private mutating func void(_ place: Int) {
-        guard !entries[place - base].isVoid else { return }
-        entries[place - base].content = .void
-        weight -= entries[place - base].weight
-        count -= 1
-    }
+    // MARK: - Removing
 
     /// Removes the events of a channel.
     mutating func removeAll(from channel: Int) {
-        for index in head..<entries.count where entries[index].channel == channel && !entries[index].isVoid {
-            if case .event = entries[index].content, entries[index].row != nil { windowed -= 1 }
-            void(base + index)
-        }
+        snapshots.removeAll { $0.channel == channel }
+        rows = rows.filter { $0.key.channel != channel }
+        lostRows = lostRows.filter { $0.key.channel != channel }
+        windowed -= queue.removeAll(from: channel)
     }
 
     /// Removes all events.
     mutating func removeAll() { self = PendingEvents(window: window) }
 
-    // MARK: - Removing
-
-    /// Removes and returns the first entry, with the sequence of its id.
-    mutating func popFirst() -> (entry: PendingEntry, id: UInt64)? {
-        while head < entries.count, entries[head].isVoid { head += 1 }
-        guard head < entries.count else {
-            if !entries.isEmpty { removeAll() }
+    /// Removes and returns the first event, with the sequence of its id.
+    mutating func popFirst() -> (content: PendingEntry.Content, id: UInt64)? {
+        guard let entry = queue.first() else {
+            removeAll()
             return nil
         }
-        let entry = entries[head]
+        if case .snapshot(let snapshot) = entry.content { return popFirst(of: snapshot, at: entry.place) }
         if let row = entry.row {
-            if rows[row] == base + head { rows[row] = nil }
-            if lostRows[row] == base + head { lostRows[row] = nil }
-            if case .event = entry.content { windowed -= 1 }
+            if rows[row] == entry.place { rows[row] = nil }
+            if lostRows[row] == entry.place { lostRows[row] = nil }
+            if entry.isWindowed { windowed -= 1 }
         }
-        void(base + head)
-        while head < entries.count, entries[head].isVoid { head += 1 }
-        let isLast = head == entries.count
-        let id = isLast ? entry.lastSequence : min(entry.lastSequence, max(entries[head].firstSequence, 1) - 1)
-        if isLast { removeAll() } else { compact() }
-        return (entry, max(id, entry.firstSequence))
+        queue.empty(entry.place)
+        let next = queue.first()?.firstSequence
+        if next == nil { removeAll() }
+        let id = next.map { min(entry.lastSequence, max($0, 1) - 1) } ?? entry.lastSequence
+        return (entry.content, max(id, entry.firstSequence))
     }
 
-    private mutating func compact() {
-        guard head > 64, head * 2 > entries.count else { return }
-        entries.removeFirst(head)
-        base += head
-        head = 0
-        if oldestWindowed < base { oldestWindowed = base }
-    }
-}
-
-extension PendingEntry {
-    /// Whether the entry is empty.
-    var isVoid: Bool {
-        if case .void = content { true } else { false }
+    private mutating func popFirst(of snapshot: SnapshotPlace, at place: Int) -> (PendingEntry.Content, UInt64)? {
+        let event = snapshot.next()
+        if snapshot.isAtEnd {
+            snapshots.removeAll { $0 === snapshot }
+            queue.empty(place)
+            if queue.isEmpty { removeAll() }
+        }
+        return event ?? popFirst()
     }
 }

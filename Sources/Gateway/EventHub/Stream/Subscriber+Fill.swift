@@ -43,18 +43,18 @@ extension Subscriber {
         var writer = PrivateWriter(isChunked: isChunked)
         var hasUpdates = false
         context.encoder.epoch = epoch
-        while !batch.isFull, let (entry, id) = pending.popFirst() {
-            encode(entry, id)
+        while !batch.isFull, let (content, id) = pending.popFirst() {
+            encode(content, id)
             writer.write(context.encoder.json.bytes, to: &batch)
-            if case .control = entry.content { continue }
-            if case .conflated = entry.content { hasUpdates = true }
+            if case .control = content { continue }
+            if case .conflated = content { hasUpdates = true }
             delivered(1)
         }
         if hasUpdates { clock.updatesSent(at: now) }
     }
 
-    private func encode(_ entry: PendingEntry, _ id: UInt64) {
-        switch entry.content {
+    private func encode(_ content: PendingEntry.Content, _ id: UInt64) {
+        switch content {
         case .event(let event, let topic):
             context.encoder.encode(event, sequence: id, of: topic, as: variant)
         case .conflated(let update, let topic) where update.count == 1:
@@ -66,8 +66,8 @@ extension Subscriber {
             context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant)
         case .control(let event):
             context.encoder.encode(event, as: request.format)
-        case .void:
-            preconditionFailure("popFirst returns no void entry")
+        case .snapshot, .void:
+            preconditionFailure("popFirst returns events")
         }
     }
 

@@ -114,28 +114,13 @@ final class Subscriber: StreamContent {
             cursors.filter { $0.channel === channel }.forEach(detach)
         case .snapshot(let snapshot):
             fold(through: snapshot.sequences.first - 1)
-            take(snapshot)
+            pending.append(SnapshotPlace(snapshot, conflates: conflates))
         case .announce(let event, let sequence):
             fold(through: sequence)
             pending.append(event, after: sequence)
         case .close(let reason, let sequence):
             fold(through: sequence)
             end(reason)
-        }
-    }
-
-    private func take(_ snapshot: Snapshot) {
-        for (index, event) in snapshot.events.enumerated() {
-            let sequence = snapshot.sequences.sequence(at: index, of: snapshot.events.count)
-            // The window for live updates does not limit the past rows of a snapshot.
-            let losses = pending.append(
-                .subscription(event),
-                sequence: sequence,
-                context: snapshot.context,
-                channel: snapshot.channel,
-                conflating: conflates && snapshot.context.policy != .keepNewest
-            )
-            count(losses)
         }
     }
 

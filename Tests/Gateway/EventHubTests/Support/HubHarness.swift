@@ -38,7 +38,12 @@ final class HubHarness {
 
     // MARK: - Streams
 
-    func open(_ request: StreamRequest, id: String? = nil, isChunked: Bool = true) throws -> TestStream {
+    func open(
+        _ request: StreamRequest,
+        id: String? = nil,
+        isChunked: Bool = true,
+        visits: Bool = true
+    ) throws -> TestStream {
         let id = try hub.admit(request, id: id)
         count += 1
         let opening = StreamOpening(
@@ -50,7 +55,7 @@ final class HubHarness {
         let subscriber = shard.attach(opening)!
         let stream = TestStream(subscriber: subscriber, isChunked: isChunked, format: request.format)
         streams[count] = stream
-        stream.visit(now)
+        if visits { stream.visit(now) }
         return stream
     }
 

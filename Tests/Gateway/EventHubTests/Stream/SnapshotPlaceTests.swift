@@ -1,0 +1,144 @@
+internal import SessionCore
+internal import TestSupport
+internal import Testing
+
+@testable import EventHub
+
+/// Snapshots whose events are made when the reader accepts them.
+@Suite struct SnapshotPlaceTests {
+    private let table = SubscriptionProperties(mode: .merge, items: .group("all"), fields: .list(["x", "y", "z"]))
+    private let rows = SubscriptionProperties.portfolio
+
+    private func harness(items: Int, _ configuration: HubConfiguration = HubConfiguration()) -> HubHarness {
+        let harness = HubHarness(configuration)
+        harness.addSubscription("s", table)
+        harness.publish(.subscribed(itemCount: items, fieldCount: 3, keyPosition: nil, commandPosition: nil))
+        for item in 1...items { harness.publish(table.update(["0", "-", "-"], item: item, snapshot: true)) }
+        return harness
+    }
+
+    /// A stream that has read a few events of its snapshot.
+    private func stalled(_ harness: HubHarness, after bytes: Int = 1) throws -> TestStream {
+        let stream = try harness.open(StreamRequest(sources: [.subscription("s")]), visits: false)
+        stream.limit = bytes
+        stream.visitOnce(harness.now)
+        stream.limit = 256 << 10
+        stream.isBlocked = true
+        return stream
+    }
+
+    private func finish(_ stream: TestStream, _ harness: HubHarness) throws -> [TestStream.Event] {
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        return try stream.events.filter { $0.name == "update" }
+    }
+
+    @Test func anUnreadSnapshotCostsAPlaceAndNotItsRows() throws {
+        let harness = harness(items: 20_000)
+        let streams = try (0..<40).map { _ in try stalled(harness) }
+        let sent = streams.reduce(0) { $0 + $1.bytes.count }
+        let held = streams.reduce(0) { $0 + $1.subscriber.pending.weight }
+        #expect(sent < 40 * 1000)
+        #expect(held < 40 * 1000)
+        #expect(streams.allSatisfy { $0.subscriber.pending.count == 40_000 })
+        #expect(try finish(streams[0], harness).count == 20_000)
+    }
+
+    @Test func aSnapshotLargerThanTheWindowIsDelivered() throws {
+        var configuration = HubConfiguration()
+        configuration.windowBytes = 10_000
+        let harness = harness(items: 5_000, configuration)
+        #expect(try finish(stalled(harness), harness).count == 5_000)
+    }
+
+    @Test func updatesTakeThePlaceOfRowsThatAreStillToBeSent() throws {
+        let harness = harness(items: 1_000)
+        // The `stream` event and the row of the first item.
+        let stream = try stalled(harness)
+        stream.isBlocked = false
+        stream.limit = 1
+        while try stream.names.isEmpty { stream.visitOnce(harness.now) }
+        stream.limit = 256 << 10
+        stream.isBlocked = true
+        for number in 1...100 {
+            harness.publish(table.update(["\(number)", "-", "-"], item: 1, changed: [1]))
+            harness.publish(table.update(["\(number)", "-", "-"], item: 900, changed: [1]))
+            harness.pass()
+        }
+        let updates = try finish(stream, harness)
+        #expect(updates.count == 1_001)
+        let late = updates.filter { $0["itemPos"] == 900 }
+        #expect(late.map { $0["fields"] } == [["x": "100", "y": "-", "z": "-"]])
+        #expect(late.map { $0["conflated"] } == [101])
+        #expect(late.map { $0["snapshot"] } == [true])
+        let early = updates.filter { $0["itemPos"] == 1 }
+        #expect(early.map { $0["conflated"] } == [nil, 100])
+        #expect(early.last?["fields"] == ["x": "100"])
+    }
+
+    @Test func rowsThatAreDeletedBeforeTheyAreSentAreOmitted() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s", rows)
+        harness.publish(rows.subscribed)
+        for key in 0..<100 { harness.publish(rows.update(["k\(key)", "ADD", "0"])) }
+        let stream = try stalled(harness)
+        for key in 50..<100 {
+            harness.publish(rows.update(["k\(key)", "UPDATE", "1"], changed: [2, 3]))
+            harness.publish(rows.update(["k\(key)", "DELETE", nil], changed: [2, 3]))
+            harness.pass()
+        }
+        harness.publish(rows.update(["k99", "ADD", "2"]))
+        harness.pass()
+        let updates = try finish(stream, harness)
+        #expect(updates.map { $0["key"]?.string } == (0..<50).map { "k\($0)" } + ["k99"])
+        #expect(updates.allSatisfy { $0["command"] == "ADD" })
+        #expect(stream.subscriber.pending.weight == 0)
+        #expect(stream.subscriber.figures.lag == 0)
+    }
+
+    @Test(arguments: [UInt64](0..<60))
+    func anySliceOfASnapshotWithUpdatesLeadsToTheSameTable(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let properties = seed % 2 == 0 ? SubscriptionProperties.quotes : rows
+        var feed = RandomFeed(properties, seed: seed)
+        let harness = HubHarness()
+        harness.addSubscription("s", properties)
+        for _ in 0..<40 { harness.publish(feed.next()) }
+        let stream = try stalled(harness)
+        for _ in 0..<300 {
+            harness.publish(feed.next())
+            harness.pass()
+            guard Int.random(in: 0..<8, using: &generator) == 0 else { continue }
+            stream.isBlocked = false
+            stream.limit = Int.random(in: 1..<600, using: &generator)
+            stream.visitOnce(harness.now)
+            stream.isBlocked = true
+        }
+        stream.limit = 256 << 10
+        _ = try finish(stream, harness)
+        let late = try harness.open(.subscription("s"))
+        var table = TableReader()
+        var expected = TableReader()
+        for event in try stream.events { table.apply(event) }
+        for event in try late.events { expected.apply(event) }
+        #expect(table.rows == expected.rows, "seed \(seed)")
+        let ids = try stream.events.compactMap(\.sequence)
+        #expect(ids == Array(Set(ids)).sorted(), "seed \(seed)")
+    }
+
+    @Test func emptiedEntriesOfABlockedStreamAreReclaimed() throws {
+        let harness = HubHarness()
+        let stream = try {
+            harness.addSubscription("s", rows)
+            return try harness.open(.subscription("s"))
+        }()
+        stream.isBlocked = true
+        for number in 0..<20_000 {
+            harness.publish(rows.update(["k\(number)", "ADD", "0"]))
+            harness.publish(rows.update(["k\(number)", "DELETE", nil]))
+            if number % 50 == 0 { harness.pass() }
+        }
+        harness.pass()
+        #expect(stream.subscriber.pending.weight < 20_000)
+    }
+}
