@@ -92,7 +92,7 @@ struct GatewayOptions: ParsableArguments {
         if configuration.pool.upstreams.isEmpty, configuration.pool.allowedAddresses.entries.isEmpty {
             warnings.append("no upstream is configured: use --upstream NAME=URL or upstreams.NAME.serverAddress")
         }
-        return warnings
+        return warnings + [configuration.memoryWarning()].compactMap(\.self)
     }
 
     private func reader(

@@ -19,6 +19,8 @@ package enum EventFormat: Sendable, Hashable, CaseIterable {
 
 /// The parameters of a stream.
 package struct StreamRequest: Sendable {
+    /// The caller or the address whose memory budget the stream uses.
+    package var owner = ""
     /// The sources of the stream, in the order in which the `stream` event lists them.
     package var sources: [StreamSource]
     /// The subscriptions that were opened for this stream. A stream of no other sources starts with their first events,

@@ -10,6 +10,8 @@ internal import Synchronization
 package final class EventHub: ChangeSink {
     private let state: Mutex<HubState>
     private let clock: @Sendable () -> Moment
+    /// The memory of streams and logs.
+    package let memory: StreamMemory
     /// Totals of the hub and its shards.
     package let metrics = HubMetrics()
     /// The configuration in force.
@@ -30,7 +32,9 @@ package final class EventHub: ChangeSink {
     ) {
         self.configuration = configuration
         self.clock = clock
-        state = Mutex(HubState(configuration: configuration, epoch: epoch, numbering: numbering))
+        let memory = StreamMemory(limit: configuration.memoryBytes, ownerLimit: configuration.ownerMemoryBytes)
+        self.memory = memory
+        state = Mutex(HubState(configuration: configuration, epoch: epoch, numbering: numbering, memory: memory))
     }
 
     /// Runs the body under the lock, then wakes the loops with new events.
@@ -196,6 +200,12 @@ package struct HubConfiguration: Sendable {
     /// How many unread events of DISTINCT and RAW subscriptions a conflating stream holds before the oldest are
     /// dropped.
     package var windowEvents = 1000
+    /// The memory of all streams and replay windows in bytes; 0: no limit. Above it the oldest windows are dropped, then
+    /// the slowest readers are closed.
+    package var memoryBytes = 0
+    /// The memory of the unread events of one owner's streams in bytes; 0: no limit. Above it the slowest readers of the
+    /// owner are closed.
+    package var ownerMemoryBytes = 0
     /// The interval of heartbeats on an idle stream.
     package var heartbeatInterval = Duration.seconds(15)
     /// The least time that clients wait before they reconnect; a random time of up to the same length is added.

@@ -45,7 +45,7 @@ package final class Gateway: Sendable {
         let current = LiveConfiguration(configuration)
         let (requests, daemon) = (RequestMetrics(), RunningDaemon())
         (self.current, self.daemon) = (current, daemon)
-        var limits = configuration.hub
+        var limits = configuration.hubConfiguration()
         limits.refusalText = ProblemDetails.refusalText
         let hub = EventHub(
             configuration: limits,
@@ -91,7 +91,8 @@ package final class Gateway: Sendable {
             requests: requests,
             logger: logger,
             coordination: coordination,
-            metrics: { report.text }
+            metrics: { report.text },
+            memory: { MemoryBudgets(hub.memory, daemon.figures) }
         )
     }
 

@@ -20,13 +20,15 @@ enum ProcessorCount {
 
     /// The files with the quotas of a process's control group and of those around it, version 2.
     ///
-    /// - Parameter groups: The text of `/proc/self/cgroup`: a line `0::/path` for version 2.
-    static func quotaFiles(of groups: String) -> [String] {
+    /// - Parameters:
+    ///   - groups: The text of `/proc/self/cgroup`: a line `0::/path` for version 2.
+    ///   - name: The name of the files.
+    static func quotaFiles(of groups: String, named name: String = "cpu.max") -> [String] {
         guard let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
         var path = line.dropFirst("0::/".count)
         var files: [String] = []
         while true {
-            files.append("/sys/fs/cgroup/" + (path.isEmpty ? "" : path + "/") + "cpu.max")
+            files.append("/sys/fs/cgroup/" + (path.isEmpty ? "" : path + "/") + name)
             guard !path.isEmpty else { return files }
             path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
         }
@@ -43,7 +45,7 @@ enum ProcessorCount {
         return max(1, used / period)
     }
 
-    private static func text(_ path: String) -> String? {
+    static func text(_ path: String) -> String? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
         var buffer = [UInt8](repeating: 0, count: 4096)

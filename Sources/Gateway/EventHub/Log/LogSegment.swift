@@ -22,6 +22,9 @@ final class LogSegment: @unchecked Sendable {
     /// The next segment; nil in the last one.
     var next: LogSegment?
 
+    private let memory: StreamMemory
+    /// The approximate size in bytes.
+    private var size = 0
     private let records: UnsafeMutablePointer<LogRecord>
     private let buffers: [VariantBuffer?]
     /// The variants that the segment holds, with their buffers.
@@ -34,8 +37,10 @@ final class LogSegment: @unchecked Sendable {
         context: TopicContext,
         variants: [Bool],
         capacity: Int,
-        byteCapacity: Int
+        byteCapacity: Int,
+        memory: StreamMemory
     ) {
+        self.memory = memory
         self.number = number
         self.firstOrdinal = firstOrdinal
         self.context = context
@@ -45,11 +50,15 @@ final class LogSegment: @unchecked Sendable {
         let buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
         held = zip(EventVariant.all, buffers).compactMap { variant, buffer in buffer.map { (variant, $0) } }
         self.buffers = buffers
+        let frames = capacity * MemoryLayout<LogFrame>.stride
+        size = capacity * MemoryLayout<LogRecord>.stride + held.count * (byteCapacity + frames)
+        memory.addLog(size)
     }
 
     deinit {
         records.deinitialize(count: count)
         records.deallocate()
+        memory.addLog(-size)
         // Without this, a long chain would be freed by recursion deeper than the stack.
         var rest = next
         next = nil
@@ -94,9 +103,11 @@ final class LogSegment: @unchecked Sendable {
         return low
     }
 
-    /// Appends an event; its payloads were appended to the buffers at `count` before.
-    func append(_ record: LogRecord) {
+    /// Appends an event of a weight; its payloads were appended to the buffers at `count` before.
+    func append(_ record: LogRecord, weight: Int) {
         (records + count).initialize(to: record)
         count += 1
+        size += weight
+        memory.addLog(weight)
     }
 }

@@ -16,6 +16,9 @@ struct TopicLog {
     private var readers = [Int](repeating: 0, count: EventVariant.count)
     /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
     private var weight = 0
+    private var memory: StreamMemory
+    /// Whether the topic ever had a reader.
+    private(set) var wasRead = false
     /// The events up to this sequence cannot be read from the log any more.
     private(set) var forgottenThrough: UInt64 = 0
     /// The sequence of the hub when the topic was created; 0 where another hub created it.
@@ -25,12 +28,14 @@ struct TopicLog {
     private enum Size {
         static let firstEvents = 4
         static let mostEvents = 256
+        static let mostUnreadEvents = 16
         static let firstBytes = 1 << 10
         static let mostBytes = 1 << 16
     }
 
     /// An empty log.
-    init(context: TopicContext, createdAt: UInt64) {
+    init(context: TopicContext, createdAt: UInt64, memory: StreamMemory) {
+        self.memory = memory
         self.context = context
         self.createdAt = createdAt
         head = LogSegment(
@@ -39,7 +44,8 @@ struct TopicLog {
             context: context,
             variants: readers.map { $0 > 0 },
             capacity: Size.firstEvents,
-            byteCapacity: Size.firstBytes
+            byteCapacity: Size.firstBytes,
+            memory: memory
         )
         tail = head
     }
@@ -90,6 +96,7 @@ struct TopicLog {
     /// Adds a reader of a variant: events are encoded in that variant from now on.
     mutating func addReader(_ variant: EventVariant) {
         readers[variant.index] += 1
+        wasRead = true
         if !tail.holds(variant.index) { roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes) }
     }
 
@@ -126,12 +133,16 @@ struct TopicLog {
             }
             buffer.append(encoder.json.bytes, at: tail.count)
         }
-        tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event))
-        weight += size > 0 ? size : event.weight
+        let eventWeight = size > 0 ? size : event.weight
+        tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event), weight: eventWeight)
+        weight += eventWeight
         trim(limits)
     }
 
     // MARK: - Window
+
+    /// Counts segments from the next one on towards another budget.
+    mutating func count(in memory: StreamMemory) { self.memory = memory }
 
     /// Drops all events. Those up to this sequence can no longer be read.
     mutating func forget(through sequence: UInt64, createdAt: UInt64) {
@@ -141,13 +152,21 @@ struct TopicLog {
         self.createdAt = createdAt
     }
 
+    /// When the last event was published; nil if none is kept.
+    var lastPublished: Moment? { tail.count > 0 ? tail.published(at: tail.count - 1) : nil }
+
+    /// Drops all events: a stream that resumes before the next one has a gap.
+    mutating func dropWindow() {
+        forget(through: lastSequence ?? forgottenThrough, createdAt: createdAt)
+    }
+
     // MARK: - Segments
 
     private mutating func grow(for payload: Int) {
         // All variants share one capacity. It has room for this payload, so the next attempt does not fail for it.
         let bytes = min(Size.mostBytes, tail.byteCapacity * 2)
         roll(
-            capacity: min(Size.mostEvents, tail.capacity * 2),
+            capacity: min(wasRead ? Size.mostEvents : Size.mostUnreadEvents, tail.capacity * 2),
             byteCapacity: max(bytes, payload + ChunkFraming.overhead)
         )
     }
@@ -159,7 +178,8 @@ struct TopicLog {
             context: context,
             variants: readers.map { $0 > 0 },
             capacity: capacity,
-            byteCapacity: byteCapacity
+            byteCapacity: byteCapacity,
+            memory: memory
         )
         tail.next = segment
         tail = segment

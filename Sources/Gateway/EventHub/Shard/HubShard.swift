@@ -27,6 +27,7 @@ package final class HubShard: StreamFeed {
         self.seed = seed
         context = ShardContext(
             metrics: hub.metrics,
+            memory: hub.memory,
             configuration: hub.configuration,
             epoch: hub.locked { $0.epoch }
         )
@@ -75,7 +76,21 @@ package final class HubShard: StreamFeed {
             unseen.channel.forEachCursor { markDue($0, &news) }
         }
         unseen.removeAll(keepingCapacity: true)
+        if context.hasGreedyOwner || context.memory.isExceeded { closeSlowest(&news) }
         return true
+    }
+
+    /// Closes the readers that hold most memory, until no budget is exceeded or no reader holds any.
+    private func closeSlowest(_ news: inout FeedNews) {
+        context.hasGreedyOwner = false
+        let memory = context.memory
+        let holders = subscribers.values.map { ($0, $0.heldBytes) }.filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
+        for (subscriber, _) in holders {
+            let isGreedy = subscriber.charged > 0 && memory.ownerLimit < subscriber.ownerMemory.used
+            guard memory.isExceeded || isGreedy else { continue }
+            subscriber.closeSlowReader()
+            markDue(subscriber, &news)
+        }
     }
 
     /// Sends new events to the live groups. Streams that cannot take part in a broadcast leave their group.
@@ -180,6 +195,10 @@ package final class HubShard: StreamFeed {
 final class ShardContext {
     /// The metrics of the hub.
     let metrics: HubMetrics
+    /// The memory of the streams and logs of the hub.
+    let memory: StreamMemory
+    /// Whether an owner of a stream of the shard exceeded its memory since the last check.
+    var hasGreedyOwner = false
     /// From publication to delivery.
     let deliveryLatency: LatencyHistogram
     /// The limits and intervals of streams.
@@ -190,8 +209,9 @@ final class ShardContext {
     var order = MergeOrder()
 
     /// The context of a hub's shard.
-    init(metrics: HubMetrics, configuration: HubConfiguration, epoch: String) {
+    init(metrics: HubMetrics, memory: StreamMemory, configuration: HubConfiguration, epoch: String) {
         self.metrics = metrics
+        self.memory = memory
         self.configuration = configuration
         deliveryLatency = metrics.deliveryLatency
         encoder = EventEncoder(epoch: epoch, refusalText: configuration.refusalText)

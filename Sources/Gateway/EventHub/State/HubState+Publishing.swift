@@ -78,7 +78,10 @@ extension HubState {
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
         if numbering == .counted { sequence += 1 }
         published &+= 1
-        channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
+        let keepsWindow = channel.log.wasRead || numbering == .given
+        let limits = keepsWindow ? configuration : unreadLimits
+        channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: limits)
+        if memory.isExceeded { shrinkWindows() }
         markDirty(channel)
     }
 }

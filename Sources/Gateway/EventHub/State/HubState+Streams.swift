@@ -8,7 +8,8 @@ extension HubState {
         for source in request.sources { try check(source) }
         var id = id ?? makeStreamID()
         if streams[id] != nil { id = makeStreamID() }
-        streams[id] = StreamRecord(id: id, request: request, openedAt: now)
+        let memory = owners.add(request.owner)
+        streams[id] = StreamRecord(id: id, request: request, openedAt: now, memory: memory)
         for source in request.sources { index(id, under: source) }
         return id
     }
@@ -38,6 +39,7 @@ extension HubState {
 
     mutating func discard(_ id: String) {
         guard let stream = streams.removeValue(forKey: id) else { return }
+        owners.remove(stream.request.owner)
         for source in stream.request.sources { unindex(id, under: source) }
         guard let shard = stream.shard else { return }
         for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: stream.variant) }

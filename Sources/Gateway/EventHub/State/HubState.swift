@@ -19,6 +19,10 @@ struct HubState: Sendable {
     var snapshotRanges = SnapshotRanges()
     /// The callers that wait for changes of subscriptions.
     var watches = SubscriptionWatches()
+    let memory: StreamMemory
+    var owners = StreamOwners()
+    /// The memory of logs above which windows are dropped again.
+    var nextShrink = 0
     /// Events published so far.
     var published: UInt64 = 0
     /// The beginnings of streams, by their outcomes.
@@ -38,8 +42,21 @@ struct HubState: Sendable {
         var dirtyStreams: [String] = []
     }
 
+    /// The limits of topics that never had a stream: a stream that is about to open starts with the first events.
+    let unreadLimits: HubConfiguration
+
     /// A hub without topics.
-    init(configuration: HubConfiguration, epoch: String, numbering: EventNumbering) {
+    init(
+        configuration: HubConfiguration,
+        epoch: String,
+        numbering: EventNumbering,
+        memory: StreamMemory = StreamMemory()
+    ) {
+        self.memory = memory
+        var limits = configuration
+        limits.replayEvents = min(limits.replayEvents, 32)
+        limits.replayBytes = min(limits.replayBytes, 16 << 10)
+        unreadLimits = limits
         self.configuration = configuration
         self.numbering = numbering
         self.epoch = epoch
@@ -80,11 +97,13 @@ struct HubState: Sendable {
     }
 
     private mutating func makeChannel(_ context: TopicContext) -> Channel {
-        makeChannel(TopicLog(context: context, createdAt: sequence))
+        makeChannel(TopicLog(context: context, createdAt: sequence, memory: memory))
     }
 
     mutating func makeChannel(_ log: TopicLog) -> Channel {
         channelCount += 1
+        var log = log
+        log.count(in: memory)
         return Channel(id: channelCount, log: log)
     }
 

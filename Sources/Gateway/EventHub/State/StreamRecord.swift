@@ -11,6 +11,8 @@ struct StreamRecord: Sendable {
     var request: StreamRequest
     /// When it was admitted.
     let openedAt: Moment
+    /// The memory of its owner.
+    let memory: StreamOwnerMemory
     /// Its figures, counted by its shard.
     let figures = StreamFigures()
     /// The shard that writes it; nil until the HTTP server opened it.

@@ -10,6 +10,7 @@ extension Subscriber {
     func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         isDue = false
         leaveLiveGroup()
+        defer { charge() }
         catchUp()
         let before = batch.remainingBytes
         let isHolding = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)

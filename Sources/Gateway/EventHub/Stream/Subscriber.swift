@@ -32,6 +32,10 @@ final class Subscriber: StreamContent {
     private(set) var epoch: [UInt8]
     var delay: RetryDelay
     var pending: PendingEvents
+    /// The memory of its owner.
+    let ownerMemory: StreamOwnerMemory
+    /// The part of the memory budgets that it uses, in bytes.
+    private(set) var charged = 0
     /// The channels that it reads.
     private var cursors: [Cursor] = []
     /// Those of them that have unread events.
@@ -66,6 +70,7 @@ final class Subscriber: StreamContent {
         stream = opening.id
         epoch = Array(record.epoch.utf8)
         isChunked = opening.framing == .chunked
+        ownerMemory = record.memory
         self.shard = shard
         self.context = context
         self.delay = delay
@@ -87,7 +92,11 @@ final class Subscriber: StreamContent {
     func blocked() { leaveLiveGroup() }
 
     /// Leaves the hub.
-    func ended(_ reason: StreamEnd) { shard.close(self) }
+    func ended(_ reason: StreamEnd) {
+        pending.removeAll()
+        charge()
+        shard.close(self)
+    }
 
     // MARK: - Changes from the hub
 
@@ -95,6 +104,7 @@ final class Subscriber: StreamContent {
     func apply(_ change: StreamChange) {
         if case .restart(let epoch) = change { restart(epoch) }
         guard closeReason == nil else { return }
+        defer { charge() }
         switch change {
         case .restart:
             break
@@ -205,6 +215,7 @@ final class Subscriber: StreamContent {
     /// Called when new events arrived before the stream had read those that were due.
     func fallBehind() {
         isBehind = true
+        defer { charge() }
         let unread = ready.reduce(0) { $0 + $1.unread }
         figures.setLag(unread + pending.count)
         if conflates {
@@ -260,9 +271,23 @@ final class Subscriber: StreamContent {
         cursor.advance(to: index)
     }
 
+    /// The memory that closing the stream would free, in bytes; that of logs only if no other reader needs them.
+    var heldBytes: Int { closeReason == nil ? ready.reduce(charged) { $0 + $1.unreadWeight } : 0 }
+
+    /// Counts the pending events towards the memory budgets.
+    func charge() {
+        if charged == 0, pending.isEmpty { return }
+        let weight = pending.weight
+        guard weight != charged else { return }
+        context.memory.addPending(weight - charged, of: ownerMemory)
+        charged = weight
+        if context.memory.ownerLimit < ownerMemory.used { context.hasGreedyOwner = true }
+    }
+
     /// Drops the pending events and ends the stream, whose reader is too slow.
-    private func closeSlowReader() {
+    func closeSlowReader() {
         guard closeReason == nil else { return }
+        defer { charge() }
         pending.removeAll()
         end("slow-reader")
         context.metrics.addSlowReader()

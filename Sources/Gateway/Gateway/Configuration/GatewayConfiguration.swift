@@ -59,6 +59,7 @@ extension GatewayConfiguration {
             TrustedProxies(networks: access.trustedProxies), access.limits.countsLoopback
         )
         daemon.expectedDescriptors = pool.mostDescriptors
+        daemon.responseBudget = responseBudget()
         daemon.addressGroup = { host in
             if proxies.contains(host) || (!countsLoopback && ListeningAddress.isLoopback(host)) { return nil }
             return IPNetwork.subscriber(of: host)

@@ -32,6 +32,14 @@ package enum Settings {
                 unit: "bytes",
                 "The request bodies in memory at a time, of all requests together."
             ),
+            http.integer(
+                "maxResponses",
+                \.responseBudget,
+                0...1 << 40,
+                unit: "bytes",
+                "The unread responses of 4 KiB and more in memory at a time; beyond it the oldest are cut off. "
+                    + "0: an eighth of the memory of the machine or container."
+            ),
             http.integer("maxHeaders", \.headerLimit, 1_024...1 << 20, unit: "bytes", "The longest header section."),
             http.integer("maxRequestLine", \.targetLimit, 256...1 << 20, unit: "bytes", "The longest request target."),
             http.seconds(
@@ -91,6 +99,22 @@ package enum Settings {
                 \.replayEvents,
                 0...100_000_000,
                 "The most events in the replay window of a source."
+            ),
+            hub.integer(
+                "memory",
+                \.memoryBytes,
+                0...1 << 40,
+                unit: "bytes",
+                "The memory of replay windows and unread events of all streams; beyond it the oldest windows are dropped, then "
+                    + "the slowest readers are closed. 0: a quarter of the memory of the machine or container."
+            ),
+            hub.integer(
+                "memoryPerCaller",
+                \.ownerMemoryBytes,
+                0...1 << 40,
+                unit: "bytes",
+                "The memory of the unread events of the streams of one caller; beyond it the slowest of them are closed. "
+                    + "0: a quarter of streams.memory."
             ),
             hub.integer(
                 "window",

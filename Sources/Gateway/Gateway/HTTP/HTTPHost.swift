@@ -18,6 +18,7 @@ package final class HTTPHost: HTTPHandler {
     ///   - access: Authentication and authorization.
     ///   - requests: The metrics of requests.
     ///   - metrics: Returns the Prometheus text of `GET /metrics`.
+    ///   - memory: Returns the memory budgets for `GET /health`.
     convenience init(
         current: LiveConfiguration,
         access: AccessControl,
@@ -26,7 +27,8 @@ package final class HTTPHost: HTTPHandler {
         requests: RequestMetrics,
         logger: Logger,
         coordination: any Coordination,
-        metrics: @escaping @Sendable () -> String = { "" }
+        metrics: @escaping @Sendable () -> String = { "" },
+        memory: (@Sendable () -> MemoryBudgets)? = nil
     ) {
         let services = Services(
             current: current,
@@ -39,7 +41,8 @@ package final class HTTPHost: HTTPHandler {
             docs: DocsPage(),
             metrics: metrics,
             clock: Moment.monotonic,
-            coordination: coordination
+            coordination: coordination,
+            memory: memory
         )
         self.init(services: services, middlewares: Self.guards(services), requests: requests, logger: logger)
     }

@@ -36,6 +36,8 @@ package final class Services: Sendable {
     let docs: DocsPage
     /// The metrics as Prometheus text.
     let metrics: @Sendable () -> String
+    /// The memory budgets; nil where there are none.
+    let memory: (@Sendable () -> MemoryBudgets)?
     /// The time.
     package let clock: @Sendable () -> Moment
     /// The door to the other gateways that behave as one with this one.
@@ -52,8 +54,10 @@ package final class Services: Sendable {
         docs: DocsPage,
         metrics: @escaping @Sendable () -> String,
         clock: @escaping @Sendable () -> Moment,
-        coordination: any Coordination
+        coordination: any Coordination,
+        memory: (@Sendable () -> MemoryBudgets)? = nil
     ) {
+        self.memory = memory
         self.current = current
         self.access = access
         self.pool = pool

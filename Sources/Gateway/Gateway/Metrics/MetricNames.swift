@@ -112,6 +112,19 @@ package enum MetricNames {
         "Time from publication until the writer of a stream had the bytes."
     )
 
+    static let memoryUsed = Metric(
+        .gauge,
+        prefix + "memory_used_bytes",
+        labels: ["budget"],
+        "Memory in use of a budget: streams with their replay windows, responses, request bodies."
+    )
+    static let memoryLimit = Metric(
+        .gauge,
+        prefix + "memory_limit_bytes",
+        labels: ["budget"],
+        "The limit of a memory budget; absent without a limit."
+    )
+
     // MARK: - Upstream
 
     static let clients = Metric(
@@ -222,7 +235,7 @@ package enum MetricNames {
     ]
     private static let streaming = [
         streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, streamResumes, slowReaders,
-        queueSeconds, deliverySeconds,
+        queueSeconds, deliverySeconds, memoryUsed, memoryLimit,
     ]
     private static let upstream = [
         clients, upstreamUp, sessions, poolSubscriptions, poolItems, subscriptions, sessionsOpened, reconnects, updates,

@@ -33,6 +33,7 @@ struct MetricsReport: Sendable {
         text.open(MetricNames.keySetAge)
         if let age = keySetAge() { text.write(MetricNames.keySetAge, age / .seconds(1)) }
         writeStreams(figures, to: &text)
+        MemoryBudgets(hub.memory, figures).write(to: &text)
         writeClients(to: &text)
         writePool(to: &text)
         writeUpstreamCounters(to: &text)

@@ -8,6 +8,8 @@ final class LoopDriver {
     let configuration: DaemonConfiguration
     let handler: any HTTPHandler
     let ledger: ConnectionLedger
+    /// The large responses of the loop.
+    var largeResponses: LargeResponses
     let scheduler: StreamScheduler
     let requestTimes: RequestTimes
     /// The date for heads that the loop writes itself.
@@ -53,6 +55,7 @@ final class LoopDriver {
         self.configuration = configuration
         self.handler = handler
         self.ledger = ledger
+        largeResponses = LargeResponses(ledger: ledger)
         self.makeFeed = makeFeed
         pace = CollectionPace(flushInterval: configuration.flushInterval)
         let now = Moment.monotonic()

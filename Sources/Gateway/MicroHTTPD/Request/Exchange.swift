@@ -47,6 +47,8 @@ final class Exchange {
     var body: [UInt8] = []
     /// Bytes reserved for the body in the ledger, until the request is over.
     var reservedBytes = 0
+    /// The memory of the response, if that is large, until it is sent.
+    var heldResponse: HeldResponse?
     /// When the head or the latest part of the body was received.
     var partTime = Moment.zero
     /// A response is being sent, and not a stream.

@@ -23,6 +23,8 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
     case bodyTooLarge
     /// The bodies of all present requests together are larger than configured.
     case bodyBudgetExceeded
+    /// The responses that are being sent are larger than configured.
+    case responseBudgetExceeded
     /// All connections are in use, and the request is not an operational one.
     case connectionLimitReached
 
@@ -34,7 +36,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
             400
         case .bodyTooLarge: 413
         case .targetTooLong: 414
-        case .bodyBudgetExceeded, .connectionLimitReached: 503
+        case .bodyBudgetExceeded, .responseBudgetExceeded, .connectionLimitReached: 503
         case .headersTooLarge: 431
         case .unsupportedVersion: 505
         }
@@ -54,6 +56,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         case .headersTooLarge: "The header lines are too large."
         case .bodyTooLarge: "The body is too large."
         case .bodyBudgetExceeded: "The server holds too many request bodies at present."
+        case .responseBudgetExceeded: "The server holds too many unread responses at present."
         case .connectionLimitReached: "The server has as many connections as its limit allows."
         }
     }

@@ -32,6 +32,7 @@ final class ConnectionLedger: Sendable {
     private let counts: Mutex<Counts>
     private let bodyBudget: Int
     private let bodyBytes = Atomic(0)
+    private let responses: Mutex<ResponseBudget>
     private let lastReport = Mutex<Moment?>(nil)
 
     /// - Parameters:
@@ -40,13 +41,16 @@ final class ConnectionLedger: Sendable {
     ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
     ///   - group: The group that an address counts in; nil: it is not limited.
     ///   - bodyBudget: Bytes of all request bodies at a time.
+    ///   - responseBudget: Bytes of all large responses at a time; 0: no limit.
     init(
         limit: Int,
         reserve: Int,
         limitPerAddress: Int,
         group: @escaping @Sendable (String) -> String?,
-        bodyBudget: Int
+        bodyBudget: Int,
+        responseBudget: Int = 0
     ) {
+        responses = Mutex(ResponseBudget(limit: responseBudget))
         self.reserve = reserve
         self.limitPerAddress = limitPerAddress
         self.group = group
@@ -146,6 +150,12 @@ final class ConnectionLedger: Sendable {
         if count > 0 { bodyBytes.wrappingSubtract(count, ordering: .relaxed) }
     }
 
+    /// Reserves memory for a response; false if the budget is used up.
+    func reserve(_ response: HeldResponse) -> Bool { responses.withLock { $0.reserve(response) } }
+
+    /// Returns memory that was reserved for a response.
+    func release(_ response: HeldResponse) { responses.withLock { $0.release(response) } }
+
     /// The counts, written into the figures.
     func report(in figures: inout DaemonFigures) {
         counts.withLock { counts in
@@ -153,6 +163,8 @@ final class ConnectionLedger: Sendable {
             figures.acceptedConnections = counts.accepted
             figures.refusedConnections = counts.refused
         }
+        figures.bodies = MemoryUse(used: bodyBytes.load(ordering: .relaxed), limit: bodyBudget)
+        figures.responses = responses.withLock { MemoryUse(used: $0.used, limit: $0.limit) }
     }
 }
 

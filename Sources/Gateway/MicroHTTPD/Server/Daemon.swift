@@ -52,7 +52,8 @@ package final class Daemon: Sendable {
             reserve: self.configuration.connectionReserve,
             limitPerAddress: self.configuration.connectionLimitPerAddress,
             group: self.configuration.addressGroup,
-            bodyBudget: self.configuration.bodyBudget
+            bodyBudget: self.configuration.bodyBudget,
+            responseBudget: self.configuration.responseBudget
         )
     }
 
@@ -208,6 +209,10 @@ package struct DaemonFigures: Sendable, Hashable {
     package var requests: UInt64 = 0
     /// Requests that the server refused so far.
     package var refusedRequests: UInt64 = 0
+    /// The memory of request bodies.
+    package var bodies = MemoryUse()
+    /// The memory of large responses.
+    package var responses = MemoryUse()
     /// Bytes written to streams so far.
     package var streamBytes: UInt64 = 0
 
@@ -221,5 +226,19 @@ package struct DaemonFigures: Sendable, Hashable {
         requests &+= shard.requests
         refusedRequests &+= shard.refusedRequests
         streamBytes &+= shard.streamBytes
+    }
+}
+
+/// The memory in use of a budget.
+package struct MemoryUse: Sendable, Hashable {
+    /// The bytes in use.
+    package var used: Int
+    /// The bytes that may be in use; `Int.max` without a limit.
+    package var limit: Int
+
+    /// A use of a budget.
+    package init(used: Int = 0, limit: Int = .max) {
+        self.used = used
+        self.limit = limit
     }
 }

@@ -54,6 +54,8 @@ package struct DaemonConfiguration: Sendable {
     package var bodyDiscardLimit = 8 * 1024 * 1024
     /// Bytes of all request bodies in memory at a time; a request beyond it gets 503. Default 64 MiB.
     package var bodyBudget = 64 * 1024 * 1024
+    /// Bytes of all responses of 4 KiB and more in memory at a time; beyond it the oldest are cut off. 0: no limit.
+    package var responseBudget = 0
     /// After this time without a byte in either direction a connection is closed; streams excepted. Whole seconds.
     /// Default 30 s.
     package var idleTimeout = Duration.seconds(30)
@@ -92,6 +94,7 @@ package struct DaemonConfiguration: Sendable {
         corrected.bodyLimit = max(0, bodyLimit)
         corrected.bodyDiscardLimit = max(0, bodyDiscardLimit)
         corrected.bodyBudget = max(0, bodyBudget)
+        corrected.responseBudget = max(0, responseBudget)
         corrected.responseTimeout = max(.milliseconds(100), responseTimeout)
         corrected.idleTimeout = max(.seconds(1), idleTimeout)
         corrected.requestTimeout = max(.milliseconds(100), requestTimeout)

@@ -7,6 +7,9 @@ extension HTTPServer {
     /// Queues a response in the library; inside the access callback only.
     func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
         exchange.phase = .over
+        guard driver.largeResponses.begin(exchange, response.body) else {
+            return queue(self.response(to: .responseBudgetExceeded), for: exchange)
+        }
         responseBegan(exchange)
         driver.requestTimes.responseBegan(exchange.record, size: response.body.count)
         guard

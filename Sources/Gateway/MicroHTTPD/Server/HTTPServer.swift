@@ -216,6 +216,7 @@ extension HTTPServer {
         bodyEnded(exchange)
         if exchange.isResponding { responses -= 1 }
         driver.ledger.releaseBody(exchange.reservedBytes)
+        driver.largeResponses.end(exchange)
         driver.requestTimes.requestEnded(exchange.record)
         driver.endExchange(exchange)
     }

@@ -30,6 +30,19 @@ import Testing
         }
     }
 
+    @Test func budgetsFollowFromTheMemoryAndAreWarnedAboutBeyondIt() {
+        var configuration = GatewayConfiguration()
+        #expect(configuration.hubConfiguration(memory: 16 << 30).memoryBytes == 4 << 30)
+        #expect(configuration.hubConfiguration(memory: 16 << 30).ownerMemoryBytes == 1 << 30)
+        #expect(configuration.responseBudget(memory: 16 << 30) == 2 << 30)
+        #expect(configuration.memoryWarning(memory: 16 << 30) == nil)
+        configuration.hub.memoryBytes = 15 << 30
+        #expect(configuration.memoryWarning(memory: 16 << 30)?.contains("streams.memory") == true)
+        configuration.hub.memoryBytes = 1 << 40
+        configuration.http.responseBudget = .max
+        #expect(configuration.memoryWarning(memory: 16 << 30) != nil)
+    }
+
     @Test func aReloadKeepsTheSettingsOfTheNextStart() {
         let older = GatewayConfiguration()
         var count = 0

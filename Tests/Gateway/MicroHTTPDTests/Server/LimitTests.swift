@@ -1,4 +1,5 @@
 internal import Glibc
+internal import StreamIO
 internal import Testing
 
 @testable internal import MicroHTTPD
@@ -45,6 +46,63 @@ internal import Testing
             _ = try server.client().exchange("HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         }
         #expect(try client.readToEnd().count < size)
+    }
+
+    @Test func theOldestUnreadResponseIsCutOffWhenTheBudgetIsUsedUp() throws {
+        let size = 4 << 20
+        let server = try TestServer(
+            configuration {
+                $0.responseBudget = 9 << 20
+                $0.sendBufferSize = 4096
+            },
+            handler: TestHandler { _, _ in
+                .respond(HTTPResponse(status: 200, body: .bytes([UInt8](repeating: 97, count: size))))
+            }
+        )
+        let clients = try (0..<3).map { _ in try server.client(receiveBuffer: 2048) }
+        for client in clients {
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            _ = try client.readHead()
+        }
+        #expect(try clients[0].readToEnd().count < size)
+        #expect(try clients[1].readToEnd().count == size)
+        #expect(try clients[2].readToEnd().count == size)
+    }
+
+    @Test func aResponseLargerThanTheBudgetIsRefused() throws {
+        let server = try TestServer(
+            configuration { $0.responseBudget = 10_000 },
+            handler: TestHandler { _, _ in
+                .respond(HTTPResponse(status: 200, body: .bytes([UInt8](repeating: 97, count: 20_000))))
+            }
+        )
+        let answer = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(answer.status == 503)
+        #expect(answer.text == "{\"code\":\"responseBudgetExceeded\"}")
+    }
+
+    @Test func sharedBytesCountOnceForAllTheirResponses() throws {
+        let bytes = SharedBytes([UInt8](repeating: 1, count: 8_000))
+        let shared = try #require(HeldResponse(.shared(bytes)))
+        let own = try #require(HeldResponse(.bytes([UInt8](repeating: 1, count: 8_000))))
+        var budget = ResponseBudget(limit: 10_000)
+        let areReserved = [budget.reserve(shared), budget.reserve(shared), budget.reserve(own)]
+        #expect(areReserved == [true, true, false])
+        #expect(budget.used == 8_000)
+        budget.release(shared)
+        #expect(budget.used == 8_000)
+        budget.release(shared)
+        #expect(budget.used == 0)
+        let isReserved = budget.reserve(own)
+        #expect(isReserved)
+        #expect(HeldResponse(.bytes([1])) == nil)
+    }
+
+    @Test func theMemoryOfTheMachineIsReducedToThatOfItsGroups() {
+        #expect(MachineMemory.total("MemFree: 1 kB\nMemTotal:       2048 kB\n") == 2 << 20)
+        #expect(MachineMemory.bytes("max\n") == nil)
+        #expect(MachineMemory.bytes("1048576\n") == 1 << 20)
+        #expect(MachineMemory.available > 0)
     }
 
     @Test func aLimitOfDescriptorsThatIsTooLowIsRefused() throws {

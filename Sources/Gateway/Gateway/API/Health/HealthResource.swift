@@ -49,6 +49,10 @@ struct HealthResource: Sendable {
                     write(upstream.name, clients.filter { $0.upstream == upstream.name }, to: &json)
                 }
                 json.endArray()
+                if let memory = services.memory {
+                    json.key("memory")
+                    memory().write(to: &json)
+                }
                 services.coordination.figures?.write(to: &json)
                 json.endObject()
             }

@@ -169,6 +169,8 @@ package struct StreamOpener: Sendable {
         services.coordination.opens(id, request, topics: Set(topics))
         do {
             services.access.opened(id, by: redemption)
+            var request = request
+            request.owner = owner.identity ?? owner.peer
             let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
             do {
                 try services.checkPresent(call)

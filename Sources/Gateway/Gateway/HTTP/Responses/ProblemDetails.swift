@@ -46,7 +46,8 @@ package enum ProblemDetails {
     static func problem(for refusal: RequestRefusal) -> Problem {
         switch refusal {
         case .bodyTooLarge: Problem(.tooLarge, detail: refusal.explanation)
-        case .bodyBudgetExceeded, .connectionLimitReached: Problem(.unavailable, detail: refusal.explanation)
+        case .bodyBudgetExceeded, .responseBudgetExceeded, .connectionLimitReached:
+            Problem(.unavailable, detail: refusal.explanation)
         case .headersTooLarge, .targetTooLong: Problem(.headerTooLarge, detail: refusal.explanation)
         case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
             .duplicateHost, .missingHost, .malformedHead, .unsupportedVersion:

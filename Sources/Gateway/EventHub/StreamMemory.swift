@@ -1,0 +1,77 @@
+internal import Synchronization
+
+/// The memory of the streams and event logs of a hub, compared with a budget.
+///
+///     logs        replay windows, and the events that late readers have yet to read from them
+///     pending     events of single readers: snapshots, conflated updates
+///
+/// Above the budget the oldest replay windows are dropped first, then the slowest readers are closed. The pending events
+/// of the streams of one owner have a budget of their own.
+package final class StreamMemory: Sendable {
+    /// The budget of all streams and logs, in bytes.
+    package let limit: Int
+    /// The budget of the pending events of one owner, in bytes.
+    package let ownerLimit: Int
+    private let logBytes = Atomic<Int>(0)
+    private let pendingBytes = Atomic<Int>(0)
+
+    /// No memory in use. A limit of 0 is none.
+    init(limit: Int = 0, ownerLimit: Int = 0) {
+        self.limit = limit > 0 ? limit : .max
+        self.ownerLimit = ownerLimit > 0 ? ownerLimit : .max
+    }
+
+    /// The approximate size of all logs, in bytes.
+    package var logs: Int { logBytes.load(ordering: .relaxed) }
+    /// The approximate size of all pending events, in bytes.
+    package var pending: Int { pendingBytes.load(ordering: .relaxed) }
+    /// The approximate memory in use, in bytes.
+    package var used: Int { logs + pending }
+
+    /// Whether the budget is exceeded.
+    var isExceeded: Bool { used > limit }
+
+    /// A log has grown, or shrunk, by a number of bytes.
+    func addLog(_ bytes: Int) { logBytes.wrappingAdd(bytes, ordering: .relaxed) }
+
+    /// The pending events of a stream have grown, or shrunk, by a number of bytes.
+    func addPending(_ bytes: Int, of owner: StreamOwnerMemory) {
+        pendingBytes.wrappingAdd(bytes, ordering: .relaxed)
+        owner.add(bytes)
+    }
+}
+
+/// The memory of the pending events of one owner's streams.
+final class StreamOwnerMemory: Sendable {
+    private let bytes = Atomic<Int>(0)
+
+    /// No memory in use.
+    init() {}
+
+    /// The memory in use, in bytes.
+    var used: Int { bytes.load(ordering: .relaxed) }
+
+    fileprivate func add(_ count: Int) { bytes.wrappingAdd(count, ordering: .relaxed) }
+}
+
+/// The owners of streams, each while it has one.
+struct StreamOwners: Sendable {
+    private struct Owner: Sendable {
+        let memory = StreamOwnerMemory()
+        var streams = 0
+    }
+
+    private var owners: [String: Owner] = [:]
+
+    /// An owner has one more stream.
+    mutating func add(_ name: String) -> StreamOwnerMemory {
+        owners[name, default: Owner()].streams += 1
+        return owners[name, default: Owner()].memory
+    }
+
+    /// An owner has one stream less.
+    mutating func remove(_ name: String) {
+        guard let owner = owners[name] else { return }
+        if owner.streams > 1 { owners[name]?.streams -= 1 } else { owners[name] = nil }
+    }
+}

@@ -1,0 +1,49 @@
+internal import EventHub
+internal import JSONText
+internal import MicroHTTPD
+
+/// The memory budgets of the gateway with their present use.
+package struct MemoryBudgets: Sendable {
+    /// One budget.
+    struct Budget: Sendable {
+        /// Its name in metrics and in `/health`.
+        let name: String
+        /// The bytes in use, and the limit.
+        let use: MemoryUse
+    }
+
+    /// All budgets.
+    let all: [Budget]
+
+    /// The budgets of a hub and of an HTTP server.
+    init(_ memory: StreamMemory, _ figures: DaemonFigures) {
+        all = [
+            Budget(name: "streams", use: MemoryUse(used: memory.used, limit: memory.limit)),
+            Budget(name: "responses", use: figures.responses),
+            Budget(name: "bodies", use: figures.bodies),
+        ]
+    }
+
+    /// Writes the budgets as members of an object; the limit is null if there is none.
+    func write(to json: inout JSONBytes) {
+        json.beginObject()
+        for budget in all {
+            json.key(budget.name)
+            json.beginObject()
+            json.member("used", budget.use.used)
+            json.member("limit", budget.use.limit == .max ? nil : budget.use.limit)
+            json.endObject()
+        }
+        json.endObject()
+    }
+
+    /// Writes the budgets as metrics; a budget without a limit has no limit metric.
+    func write(to text: inout MetricsText) {
+        text.open(MetricNames.memoryUsed)
+        for budget in all { text.write(MetricNames.memoryUsed, labels: [budget.name], budget.use.used) }
+        text.open(MetricNames.memoryLimit)
+        for budget in all where budget.use.limit != .max {
+            text.write(MetricNames.memoryLimit, labels: [budget.name], budget.use.limit)
+        }
+    }
+}

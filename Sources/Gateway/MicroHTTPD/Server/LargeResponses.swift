@@ -1,0 +1,85 @@
+internal import Glibc
+internal import StreamIO
+
+/// The large responses of a loop that are being sent. Confined to the loop's thread.
+///
+/// Above the budget of all loops the oldest responses, whose clients are the slowest, are cut off. A response for which
+/// that frees too little is refused.
+struct LargeResponses {
+    /// Smaller responses do not count: the number of connections limits them.
+    static let leastSize = 4096
+
+    private let ledger: ConnectionLedger
+    private var exchanges: [UInt64: Exchange] = [:]
+
+    /// No responses.
+    init(ledger: ConnectionLedger) { self.ledger = ledger }
+
+    /// A response follows; false if the budget has no room for it.
+    mutating func begin(_ exchange: Exchange, _ body: HTTPResponse.Body) -> Bool {
+        guard let held = HeldResponse(body), exchange.heldResponse == nil else { return true }
+        while !ledger.reserve(held) {
+            guard let oldest = exchanges.min(by: { $0.key < $1.key })?.value else { return false }
+            end(oldest)
+            // The library detects the end of its connection and frees the response.
+            shutdown(oldest.record.descriptor, Int32(SHUT_RDWR))
+        }
+        exchange.heldResponse = held
+        exchanges[exchange.id] = exchange
+        return true
+    }
+
+    /// A request is over, or its response is cut off.
+    mutating func end(_ exchange: Exchange) {
+        guard let held = exchange.heldResponse else { return }
+        exchange.heldResponse = nil
+        exchanges[exchange.id] = nil
+        ledger.release(held)
+    }
+}
+
+/// The memory of the body of a large response until it is sent.
+struct HeldResponse: Sendable {
+    /// The number of bytes.
+    let size: Int
+    /// The shared bytes, which count once for all responses with them; nil if the bytes are those of one response.
+    let shared: ObjectIdentifier?
+
+    /// The memory of a body; nil if it is small or not sent.
+    init?(_ body: HTTPResponse.Body) {
+        switch body {
+        case .empty, .omitted: return nil
+        case .bytes(let bytes): (size, shared) = (bytes.count, nil)
+        case .shared(let bytes): (size, shared) = (bytes.count, ObjectIdentifier(bytes))
+        }
+        if size < LargeResponses.leastSize { return nil }
+    }
+}
+
+/// The bytes of the large responses of all loops, compared with a budget.
+struct ResponseBudget: Sendable {
+    /// The budget in bytes.
+    let limit: Int
+    /// The bytes of the present responses.
+    private(set) var used = 0
+    private var uses: [ObjectIdentifier: Int] = [:]
+
+    /// No responses. A limit of 0 is none.
+    init(limit: Int) { self.limit = limit > 0 ? limit : .max }
+
+    /// Counts a response; false, without counting, if there is no room for it.
+    mutating func reserve(_ response: HeldResponse) -> Bool {
+        let isCounted = response.shared.map { uses[$0] != nil } ?? false
+        guard isCounted || response.size <= limit - used else { return false }
+        if let shared = response.shared { uses[shared, default: 0] += 1 }
+        if !isCounted { used += response.size }
+        return true
+    }
+
+    /// Removes a response from the count.
+    mutating func release(_ response: HeldResponse) {
+        if let shared = response.shared, let count = uses[shared], count > 1 { return uses[shared] = count - 1 }
+        if let shared = response.shared { uses[shared] = nil }
+        used -= response.size
+    }
+}

@@ -1,0 +1,130 @@
+internal import SessionCore
+internal import Testing
+
+@testable import EventHub
+
+/// The memory budgets of streams and logs.
+@Suite struct StreamMemoryTests {
+    private let rows = SubscriptionProperties.portfolio
+    private let quotes = SubscriptionProperties.quotes
+
+    private func harness(
+        memory: Int = 0,
+        perOwner: Int = 0,
+        _ change: (inout HubConfiguration) -> Void = { _ in }
+    ) -> HubHarness {
+        var configuration = HubConfiguration()
+        configuration.memoryBytes = memory
+        configuration.ownerMemoryBytes = perOwner
+        change(&configuration)
+        return HubHarness(configuration)
+    }
+
+    /// Streams that read nothing, one of each subscription, each with this number of unread rows.
+    private func blocked(_ harness: HubHarness, rows counts: [Int], owner: (Int) -> String) throws -> [TestStream] {
+        let streams = try counts.indices.map { index in
+            harness.addSubscription("s\(index)", rows)
+            let stream = try harness.open(.subscription("s\(index)")) { $0.owner = owner(index) }
+            stream.isBlocked = true
+            return stream
+        }
+        for row in 0..<(counts.max() ?? 0) {
+            for (index, count) in counts.enumerated() where row < count {
+                harness.publish(rows.update(["k\(row)", "ADD", "0"]), to: "s\(index)")
+            }
+            harness.pass()
+        }
+        return streams
+    }
+
+    private func closeReasons(_ streams: [TestStream], _ harness: HubHarness) throws -> [String?] {
+        for stream in streams {
+            stream.isBlocked = false
+            stream.visit(harness.now)
+        }
+        return try streams.map { try $0.events.last { $0.name == "closing" }?["reason"]?.string }
+    }
+
+    @Test func theSlowestReadersAreClosedWhenTheBudgetIsUsedUp() throws {
+        let harness = harness(memory: 600_000) {
+            $0.replayEvents = 16
+            $0.replayBytes = 1024
+        }
+        let streams = try blocked(harness, rows: [100, 3_000, 200]) { "owner\($0)" }
+        #expect(harness.hub.memory.used <= 600_000)
+        #expect(try closeReasons(streams, harness) == [nil, "slow-reader", nil])
+        #expect(harness.hub.metrics.slowReaders == 1)
+        for stream in streams { harness.close(stream) }
+        #expect(harness.hub.memory.pending == 0)
+    }
+
+    @Test func theSlowestReaderOfAnOwnerIsClosedWhenItsBudgetIsUsedUp() throws {
+        let harness = harness(perOwner: 200_000)
+        let streams = try blocked(harness, rows: [700, 600, 700, 1]) { $0 < 2 ? "greedy" : "modest" }
+        let reasons = try closeReasons(streams, harness)
+        #expect(reasons.prefix(2).count { $0 == "slow-reader" } == 1)
+        #expect(reasons.suffix(2) == [nil, nil])
+    }
+
+    @Test func readersThatKeepUpUseNoBudgetOfTheirOwn() throws {
+        let harness = harness()
+        harness.addSubscription("s", quotes)
+        let streams = try (0..<10).map { _ in try harness.open(.subscription("s")) }
+        for number in 0..<100 {
+            harness.publish(quotes.update(["\(number)", "", ""]))
+            harness.pass()
+        }
+        #expect(harness.hub.memory.pending == 0)
+        #expect(streams.allSatisfy { $0.subscriber.charged == 0 })
+    }
+
+    @Test func theOldestWindowsAreDroppedFirst() throws {
+        let harness = harness(memory: 400_000) { $0.replayBytes = 1 << 30 }
+        let names = (0..<4).map { "s\($0)" }
+        var ids: [String: String] = [:]
+        for name in names {
+            harness.addSubscription(name, quotes)
+            let stream = try harness.open(.subscription(name))
+            for number in 0..<300 {
+                harness.publish(quotes.update(["\(number)", "", ""]), to: name)
+                harness.pass()
+                if number == 290 { ids[name] = try stream.events.last?.id }
+            }
+            harness.close(stream)
+            harness.advance(.seconds(1))
+        }
+        #expect(harness.hub.memory.used <= 400_000)
+        let outcomes = try names.map { name in
+            try harness.open(.subscription(name)) { $0.lastEventID = ids[name] }.events.first?["resume"]?.string
+        }
+        #expect(outcomes.first == "gap")
+        #expect(outcomes.last == "resumed")
+    }
+
+    @Test func topicsThatNeverHadAStreamKeepNoLargeWindow() {
+        let harness = harness()
+        harness.addSubscription("s", quotes)
+        for number in 0..<5_000 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        #expect(harness.hub.memory.logs < 32_000)
+    }
+
+    @Test func closedStreamsAndForgottenTopicsReturnTheirMemory() throws {
+        let harness = harness()
+        harness.hub.take(.clientAdded("c", .connectedWSStreaming))
+        let before = harness.hub.memory.used
+        harness.hub.take(.subscriptionAdded("s", rows))
+        let stream = try harness.open(.subscription("s"))
+        stream.isBlocked = true
+        for number in 0..<500 {
+            harness.publish(rows.update(["k\(number)", "ADD", "0"]))
+            harness.pass()
+        }
+        #expect(harness.hub.memory.pending > 50_000)
+        harness.hub.take(.subscriptionRemoved("s"))
+        harness.pass()
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        harness.close(stream)
+        #expect(harness.hub.memory.used <= before + 8_000)
+    }
+}
