@@ -83,7 +83,12 @@ let gateway: [Target] = [
         ["Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
     ),
     module("Changes", in: "Gateway", ["SessionCore", "Primitives", "JSONText"]),
-    module("EventHub", in: "Gateway", ["Changes", "SessionCore", "StreamIO", "Primitives", "JSONText", heapModule]),
+    module(
+        "EventHub",
+        in: "Gateway",
+        ["Changes", "SessionCore", "StreamIO", "Primitives", "JSONText", "CZlib", heapModule]
+    ),
+    library("CZlib", in: "Gateway", pkgConfig: "zlib", package: "zlib1g-dev"),
     module("StreamIO", in: "Gateway", ["Primitives"]),
     module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
     library("CMicroHTTPD", in: "Gateway", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
@@ -177,7 +182,7 @@ let allTests: [Target] = [
     tests(
         "EventHubTests",
         in: "Gateway",
-        ["Changes", "EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "TestSupport"]
+        ["Changes", "EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "CZlib", "TestSupport"]
     ),
     tests("StreamIOTests", in: "Gateway", ["StreamIO"]),
     tests("MicroHTTPDTests", in: "Gateway", ["MicroHTTPD", "StreamIO", "Primitives", "TestSupport"]),

@@ -44,9 +44,15 @@ let package = Package(
             "EventHub",
             in: "Gateway",
             [
-                "Changes", "SessionCore", "StreamIO", "Primitives", "JSONText",
+                "Changes", "SessionCore", "StreamIO", "Primitives", "JSONText", "CZlib",
                 .product(name: "HeapModule", package: "swift-collections"),
             ]
+        ),
+        .systemLibrary(
+            name: "CZlib",
+            path: "Modules/Gateway/CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]
         ),
         .systemLibrary(
             name: "CMicroHTTPD",

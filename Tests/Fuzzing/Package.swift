@@ -72,10 +72,11 @@ let package = Package(
             "EventHub",
             in: "Gateway",
             [
-                "Changes", "SessionCore", "StreamIO", "Primitives", "JSONText",
+                "Changes", "SessionCore", "StreamIO", "Primitives", "JSONText", "CZlib",
                 .product(name: "HeapModule", package: "swift-collections"),
             ]
         ),
+        .systemLibrary(name: "CZlib", path: "Modules/Gateway/CZlib", pkgConfig: "zlib"),
         module("DemoServer", ["TLCP", "JSONText", "Primitives", logging] + nioProducts + collections),
         // The gateway with everything that it needs.
         module("TLCPTransports", in: "Client", ["TLCP", nioTLS, nioSSL, crypto] + nioProducts),

@@ -38,6 +38,8 @@ package struct StreamRequest: Sendable {
     package var maxFrequency: Double?
     /// Whether updates carry all fields in `values`, beside the changed ones.
     package var sendsAllFields = false
+    /// Whether the body of the stream is compressed with gzip.
+    package var compresses = false
     /// Whether the stream carries the events of the legacy connection delegate, for its clients and for the clients that
     /// carry its subscriptions.
     package var includesLegacy = false
@@ -51,6 +53,13 @@ package struct StreamRequest: Sendable {
 
     /// A request for a conflating stream of Server-Sent Events.
     package init(sources: [StreamSource]) { self.sources = sources }
+
+    /// The same request, with or without compression.
+    package func compressed(_ compresses: Bool) -> StreamRequest {
+        var request = self
+        request.compresses = compresses
+        return request
+    }
 }
 
 /// Decides which subscriptions of a client a stream reads. It is asked under the lock of the hub.

@@ -69,13 +69,14 @@ package final class StreamRegistry: Sendable {
 
     /// The head of the response that carries a stream.
     package static func head(for request: StreamRequest) -> HTTPStreamHead {
-        HTTPStreamHead(
-            headers: [
-                HTTPField("Content-Type", request.format.contentType),
-                HTTPField("Cache-Control", "no-store, no-transform"),
-                HTTPField("X-Accel-Buffering", "no"),
-            ]
-        )
+        var headers: HTTPFields = [
+            HTTPField("Content-Type", request.format.contentType),
+            HTTPField("Cache-Control", "no-store, no-transform"),
+            HTTPField("X-Accel-Buffering", "no"),
+            HTTPField("Vary", "Accept-Encoding"),
+        ]
+        if request.compresses { headers.append("Content-Encoding", "gzip") }
+        return HTTPStreamHead(headers: headers)
     }
 
     /// All open streams, in the order of their ids.

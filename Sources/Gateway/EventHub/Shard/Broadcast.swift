@@ -45,6 +45,27 @@ struct Broadcast {
         write = SharedWrite(streams: streams, pieces: content.gathered)
     }
 
+    /// The new events of channels in one order, without the framing of HTTP, and when the first of them was published.
+    /// Nil as above.
+    static func payload(
+        of channels: [ShardChannel],
+        as variant: EventVariant
+    ) -> (payload: [UInt8], published: Moment)? {
+        var readers = channels.map(LiveGroupReader.init)
+        var order = MergeOrder()
+        for reader in readers { order.append(reader.nextSequence) }
+        guard let first = order.first else { return nil }
+        let published = readers[first].published
+        var payload: [UInt8] = []
+        while let (place, until) = order.next() {
+            guard readers[place].takePayload(before: until, variant, to: &payload), payload.count <= limit else {
+                return nil
+            }
+            order.set(readers[place].nextSequence, at: place)
+        }
+        return (payload, published)
+    }
+
     /// The pieces of a broadcast, as far as they are read.
     private struct Content {
         private var pieces: [StreamPiece] = []
@@ -91,12 +112,28 @@ struct LiveGroupReader {
     /// variant.
     mutating func take(before sequence: UInt64, _ variant: EventVariant) -> StreamPiece? {
         guard let buffer = segment.buffer(variant) else { return nil }
+        let range = advance(before: sequence)
+        let piece = StreamPiece(owner: buffer, bytes: buffer.bytes(from: range.lowerBound, until: range.upperBound))
+        skipReadSegments()
+        return piece
+    }
+
+    /// As `take`, but appends the payloads alone; false if they are not encoded in this variant.
+    mutating func takePayload(before sequence: UInt64, _ variant: EventVariant, to payload: inout [UInt8]) -> Bool {
+        guard let buffer = segment.buffer(variant) else { return false }
+        for index in advance(before: sequence) {
+            let frame = buffer.frame(at: index)
+            payload += buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd)
+        }
+        skipReadSegments()
+        return true
+    }
+
+    private mutating func advance(before sequence: UInt64) -> Range<Int> {
         let first = index
         let isAll = sequence == .max || segment.sequence(at: end - 1) < sequence
         index = isAll ? end : segment.index(after: sequence, in: index..<end)
-        let piece = StreamPiece(owner: buffer, bytes: buffer.bytes(from: first, until: index))
-        skipReadSegments()
-        return piece
+        return first..<index
     }
 
     private var isTail: Bool { segment.number == view.tailNumber }

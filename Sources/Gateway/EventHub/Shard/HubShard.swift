@@ -14,6 +14,8 @@ package final class HubShard: StreamFeed {
     private var channels: [Channel] = []
     private var unseen: [Unseen] = []
     private var groups = LiveGroups()
+    private var compressedGroups: [CompressedGroup.Key: CompressedGroup] = [:]
+    private var groupCount: UInt64 = 0
 
     /// A channel with new events, and the part of it that the shard has taken over.
     private struct Unseen {
@@ -70,6 +72,7 @@ package final class HubShard: StreamFeed {
         pass &+= 1
         if !changes.isEmpty { apply(changes, &news) }
         broadcast(&news, now: now)
+        broadcastCompressed(&news, now: now)
         for unseen in unseen {
             recordLatency(of: unseen, now: now)
             unseen.channel.advanceLiveGroups(now: now)
@@ -119,6 +122,42 @@ package final class HubShard: StreamFeed {
                 for reader in group.readers.cursors { reader.subscriber.leaveLiveGroup() }
             }
         }
+    }
+
+    /// Sends new events to the compressed groups.
+    private func broadcastCompressed(_ news: inout FeedNews, now: Moment) {
+        for unseen in unseen {
+            for group in unseen.channel.compressedGroups where group.pass != pass {
+                group.pass = pass
+                guard let broadcasts = group.broadcast() else { continue }
+                if broadcasts.isRefused {
+                    group.subscribers.forEach { $0.leaveLiveGroup() }
+                    continue
+                }
+                news.shared += broadcasts.writes
+                context.metrics.addDelivered(broadcasts.readers * broadcasts.events)
+                context.metrics.deliveryLatency.record(from: broadcasts.published, to: now, times: broadcasts.readers)
+            }
+        }
+    }
+
+    /// The compressed group of streams that read these channels in a variant.
+    func compressedGroup(of channels: [ShardChannel], _ variant: EventVariant) -> CompressedGroup {
+        let channels = channels.sorted { $0.id < $1.id }
+        let key = CompressedGroup.Key(channels: channels.map(\.id), variant: variant)
+        if let group = compressedGroups[key] { return group }
+        groupCount += 1
+        let group = CompressedGroup(number: groupCount, key: key, channels: channels, context: context)
+        compressedGroups[key] = group
+        for channel in channels { channel.add(group) }
+        return group
+    }
+
+    /// A stream has left a compressed group, which ends with its last stream.
+    func left(_ group: CompressedGroup) {
+        guard group.isEmpty else { return }
+        compressedGroups[group.key] = nil
+        for channel in group.channels { channel.remove(group) }
     }
 
     /// Applies changes of streams, in order with the events that were taken over with them: earlier events are
@@ -205,6 +244,7 @@ final class ShardContext {
     let configuration: HubConfiguration
     /// Encodes events for single streams.
     var encoder: EventEncoder
+    private let deflater = Deflater(.least)
     /// Memory for merging channels.
     var order = MergeOrder()
 
@@ -215,6 +255,12 @@ final class ShardContext {
         self.configuration = configuration
         deliveryLatency = metrics.deliveryLatency
         encoder = EventEncoder(epoch: epoch, refusalText: configuration.refusalText)
+    }
+
+    /// Compresses bytes into blocks that refer to nothing before them.
+    func independent(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        deflater.reset()
+        return deflater.compress(bytes)
     }
 }
 

@@ -26,6 +26,9 @@ final class ShardChannel: @unchecked Sendable {
     /// The live groups, one for each variant that had a reader.
     private(set) var liveGroups: [LiveGroup] = []
 
+    /// The compressed groups that read the channel.
+    private(set) var compressedGroups: [CompressedGroup] = []
+
     /// A channel without readers.
     init(id: Int, view: LogView) {
         self.id = id
@@ -82,6 +85,18 @@ final class ShardChannel: @unchecked Sendable {
         late.add(cursor)
     }
 
+    /// Moves a reader that has read everything to a compressed group.
+    func joinCompressedGroup(_ cursor: Cursor) { late.remove(cursor) }
+
+    /// Moves a reader out of its compressed group.
+    func leaveCompressedGroup(_ cursor: Cursor) { late.add(cursor) }
+
+    /// A compressed group reads the channel from now on.
+    func add(_ group: CompressedGroup) { compressedGroups.append(group) }
+
+    /// A compressed group has no readers any more.
+    func remove(_ group: CompressedGroup) { compressedGroups.removeAll { $0 === group } }
+
     private func liveGroup(_ variant: EventVariant) -> LiveGroup? { liveGroups.first { $0.variant == variant } }
 
     private func makeLiveGroup(_ variant: EventVariant) -> LiveGroup {
@@ -97,6 +112,7 @@ final class ShardChannel: @unchecked Sendable {
             group.totals.add(events: unsentCount)
             lastBroadcast = now
         }
+        if !compressedGroups.isEmpty { lastBroadcast = now }
         livePosition = LogPosition(segment: view.tail, index: view.tailCount)
         liveOrdinal = view.endOrdinal
     }

@@ -78,11 +78,27 @@ final class Cursor {
 
     /// Leaves the live group and continues from the group's position.
     func leaveLiveGroup(_ variant: EventVariant) {
+        takeLivePosition()
+        channel.leaveLiveGroup(self, variant)
+    }
+
+    /// Joins a compressed group.
+    func joinCompressedGroup() {
+        present = nil
+        channel.joinCompressedGroup(self)
+    }
+
+    /// Leaves a compressed group and continues from the group's position.
+    func leaveCompressedGroup() {
+        takeLivePosition()
+        channel.leaveCompressedGroup(self)
+    }
+
+    private func takeLivePosition() {
         let position = channel.livePosition
         present = position.segment
         index = position.index
         number = position.segment.number
-        channel.leaveLiveGroup(self, variant)
     }
 }
 

@@ -4,10 +4,27 @@ internal import StreamIO
 
 extension Subscriber {
     /// Appends the due events.
+    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
+        guard let compression else { return fillPlain(&batch, now: now) }
+        var content = StreamBatch(byteLimit: max(1, batch.remainingBytes), pieceLimit: 1024)
+        let progress = fillPlain(&content, now: now)
+        compression.write(
+            content.pieces,
+            to: &batch,
+            chunked: isChunked,
+            // Data of several owners are not compressed together: their sizes would tell of each other.
+            stores: mixesSources,
+            isLast: progress == .finish,
+            context
+        )
+        return progress
+    }
+
+    /// Appends the due events without compression.
     ///
     /// Ranges of memory that all streams share go to the batch as they are: nothing is copied or written for a stream
     /// that keeps up.
-    func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
+    private func fillPlain(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         isDue = false
         leaveLiveGroup()
         defer { charge() }
@@ -41,7 +58,7 @@ extension Subscriber {
     // MARK: - Pending events
 
     private func givePending(_ batch: inout StreamBatch, now: Moment) {
-        var writer = PrivateWriter(isChunked: isChunked)
+        var writer = PrivateWriter(isChunked: framesContent)
         var hasUpdates = false
         context.encoder.epoch = epoch
         while !batch.isFull, let (content, id) = pending.popFirst() {
@@ -74,7 +91,7 @@ extension Subscriber {
 
     private func give(_ event: ControlEvent, to batch: inout StreamBatch) {
         context.encoder.encode(event, as: request.format)
-        var writer = PrivateWriter(isChunked: isChunked)
+        var writer = PrivateWriter(isChunked: framesContent)
         writer.write(context.encoder.json.bytes, to: &batch)
     }
 
@@ -118,7 +135,7 @@ extension Subscriber {
         -> Int
     {
         guard let buffer = segment.buffer(variant) else { return giveRewritten(segment, range, to: &batch) }
-        guard isChunked else { return giveBare(buffer, range, to: &batch) }
+        guard framesContent else { return giveBare(buffer, range, to: &batch) }
         let start = buffer.frame(at: range.lowerBound).chunkStart
         let room = batch.remainingBytes
         var low = range.lowerBound + 1
@@ -153,7 +170,7 @@ extension Subscriber {
         _ range: Range<Int>,
         to batch: inout StreamBatch
     ) -> Int {
-        var writer = PrivateWriter(isChunked: isChunked)
+        var writer = PrivateWriter(isChunked: framesContent)
         context.encoder.epoch = epoch
         for index in range {
             if index > range.lowerBound, batch.isFull { return index }

@@ -20,7 +20,12 @@ final class Subscriber: StreamContent {
     let figures: StreamFigures
     let request: StreamRequest
     let variant: EventVariant
+    /// Whether the body has the framing of HTTP chunks.
     let isChunked: Bool
+    /// The compression of the body; nil if it is not compressed.
+    let compression: StreamCompression?
+    /// The index in a list of the compressed group.
+    var placeInGroup = 0
     /// Whether unread events are conflated.
     let conflates: Bool
     /// Whether it has a frequency limit.
@@ -70,6 +75,7 @@ final class Subscriber: StreamContent {
         stream = opening.id
         epoch = Array(record.epoch.utf8)
         isChunked = opening.framing == .chunked
+        compression = record.request.compresses ? StreamCompression() : nil
         ownerMemory = record.memory
         self.shard = shard
         self.context = context
@@ -146,6 +152,13 @@ final class Subscriber: StreamContent {
         detachAll()
     }
 
+    /// Whether events are written with the framing of HTTP chunks. If the body is compressed, the chunks are around the
+    /// compressed blocks.
+    var framesContent: Bool { isChunked && compression == nil }
+
+    /// Whether it reads more than the channel of one subscription and that of the client that carries it.
+    var mixesSources: Bool { cursors.count > CompressedGroup.mostChannels }
+
     // MARK: - Channels
 
     /// Marks a channel as having unread events.
@@ -195,6 +208,12 @@ final class Subscriber: StreamContent {
         guard isChunked, !isPaced, !isInLiveGroup, cursors.allSatisfy(\.canJoinLiveGroup) else { return }
         isInLiveGroup = true
         inLiveGroupSince = now
+        if let compression {
+            let group = shard.compressedGroup(of: cursors.map(\.channel), variant)
+            for cursor in cursors { cursor.joinCompressedGroup() }
+            figures.joinLiveGroup(group.totals)
+            return compression.join(group, self)
+        }
         for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup(variant)) }
     }
 
@@ -203,8 +222,12 @@ final class Subscriber: StreamContent {
         guard isInLiveGroup else { return }
         isInLiveGroup = false
         figures.leaveLiveGroup()
+        if let compression, let group = compression.group {
+            compression.leave(self)
+            shard.left(group)
+        }
         for cursor in cursors {
-            cursor.leaveLiveGroup(variant)
+            if compression == nil { cursor.leaveLiveGroup(variant) } else { cursor.leaveCompressedGroup() }
             if let last = cursor.channel.lastBroadcast, last > inLiveGroupSince { clock.sent(at: last) }
             if !cursor.isAtEnd { list(cursor) }
         }

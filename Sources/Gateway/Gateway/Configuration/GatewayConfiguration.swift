@@ -22,6 +22,8 @@ package struct GatewayConfiguration: Sendable {
     package var maxPreparedPerCaller: Int?
     /// How many streams of one caller may be prepared and not open.
     package var preparedShare: Int { maxPreparedPerCaller ?? max(1, maxStreams / 4) }
+    /// Whether streams are compressed. Default `auto`.
+    package var compression = StreamCompressionChoice.auto
     /// Authentication, authorization and rate limits.
     package var access = AccessConfiguration()
     /// How long a thread or a client's task may take to come round before `/health/live` fails; 0: any time. Default 10 s.
@@ -41,6 +43,14 @@ package struct GatewayConfiguration: Sendable {
         http.shards = 0
         http.connectionLimitPerAddress = 1_000
     }
+}
+
+/// Whether streams are compressed.
+package enum StreamCompressionChoice: String, Sendable, CaseIterable {
+    /// Streams of one subscription, for clients that accept gzip.
+    case auto
+    /// Never.
+    case off
 }
 
 /// When `/health/ready` answers 200.

@@ -85,6 +85,11 @@ package enum Settings {
                 default: "a quarter of streams.max",
                 "Streams of one key, or of one subject of tokens, that are prepared and not open."
             ),
+            open.choice(
+                "compression",
+                \.compression,
+                "Whether streams of one subscription are compressed for clients that accept gzip."
+            ),
             hub.seconds("heartbeat", \.heartbeatInterval, "The interval of heartbeats on a silent stream."),
             hub.seconds("retry", \.retryDelay, "The reconnection time that streams advise, before jitter."),
             hub.integer(

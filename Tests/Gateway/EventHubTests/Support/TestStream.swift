@@ -75,7 +75,10 @@ final class TestStream {
     }
 
     var payload: [UInt8] {
-        get throws { isChunked ? try ChunkReader.payload(of: bytes) : bytes }
+        get throws {
+            let body = isChunked ? try ChunkReader.payload(of: bytes) : bytes
+            return subscriber.compression == nil ? body : try Gunzip(body).content
+        }
     }
 
     var text: String {

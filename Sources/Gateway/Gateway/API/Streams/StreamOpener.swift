@@ -69,6 +69,7 @@ package struct StreamOpener: Sendable {
             return .response(try Self.closing("behind", .notInContact, call))
         }
         try check(selectors, call)
+        let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         return try services.coordination.admit(.sources(selectors, of: call.caller), for: call) { admission in
             defer { admission.end() }
@@ -108,6 +109,8 @@ package struct StreamOpener: Sendable {
         request.lastEventID = settings.lastEventID
         request.since = settings.since
         request.filter = call.caller.rights.filter
+        let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
+        request = request.compressed(compresses(areSubscriptions, call))
         for source in prepared.sources { try check(source, of: id, call) }
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         if let refusal = try refusal(call) { return .response(refusal) }
@@ -145,6 +148,13 @@ package struct StreamOpener: Sendable {
             services.coordination.made(.streamExpired(id))
             release(entry.joined, entry.clients, of: entry.owner)
         }
+    }
+
+    /// Whether a stream of sources, with whether each is a subscription, is compressed. Data of several sources are not
+    /// compressed together.
+    private func compresses(_ areSubscriptions: [Bool], _ call: Call) -> Bool {
+        services.configuration.compression == .auto && areSubscriptions == [true]
+            && PagesResource.acceptsGzip(call.header("Accept-Encoding"))
     }
 
     // MARK: - Steps

@@ -129,6 +129,14 @@ package enum SourceSelector: Sendable, Equatable {
     /// A shared subscription to join.
     case join(upstream: String, SubscriptionProperties)
 
+    /// Whether it is a subscription.
+    var isSubscription: Bool {
+        switch self {
+        case .existing(.subscription), .join: true
+        case .existing(.client): false
+        }
+    }
+
     /// Whether it names a source that a request has created.
     var isExisting: Bool { if case .existing = self { true } else { false } }
 }

@@ -22,6 +22,25 @@ import Testing
         #expect(fixture.services.streamResources.ids.isEmpty)
     }
 
+    @Test(arguments: [("gzip, br", "gzip"), ("br, gzip;q=0", nil), (nil, nil)])
+    func streamsOfOneSubscriptionAreCompressedForClientsThatAcceptGzip(accepted: String?, encoding: String?) {
+        let (id, other) = (fixture.makeSubscription(), fixture.makeSubscription())
+        let headers = accepted.map { ["Accept-Encoding": $0] } ?? [:]
+        for method in ["GET", "HEAD"] {
+            let stream = fixture.perform(method, "/v1/subscriptions/\(id)/events", "", headers)
+            #expect(stream.headers["Content-Encoding"] == encoding)
+            #expect(stream.headers["Vary"] == "Accept-Encoding")
+        }
+        let two = fixture.perform("GET", "/v1/stream?subscription=\(id)&subscription=\(other)", "", headers)
+        #expect(two.isStream)
+        #expect(two.headers["Content-Encoding"] == nil)
+        var configuration = fixture.services.configuration
+        configuration.compression = .off
+        fixture.services.current.replace(by: configuration)
+        let plain = fixture.perform("GET", "/v1/subscriptions/\(id)/events", "", headers)
+        #expect(plain.headers["Content-Encoding"] == nil)
+    }
+
     private static let quotes = "upstream=demo&mode=RAW&items=a&fields=b"
 
     /// Confirms a subscription, as its server may do at once.

@@ -1,0 +1,184 @@
+internal import Primitives
+internal import StreamIO
+
+/// The compressed streams of a shard that read the same channels in the same variant and have read everything. New events
+/// are compressed once for all of them. Used by the thread that uses the shard.
+///
+/// The group has one compressor. Its blocks refer to earlier events of the group, which all *synchronized* streams have.
+/// A stream that joins lacks this history: it gets blocks without references, equal for all such streams, until the
+/// compressor forgets its history. A reset costs nothing on the wire, but the next events compress less.
+///
+///     events            1     2     3  reset  4     5
+///     synchronized      b1    b2    b3   ·    b4    b5
+///     joined after 1          i2    i3   ·    b4    b5        i: without references
+final class CompressedGroup {
+    /// The channels and the variant of a group.
+    struct Key: Hashable {
+        /// The ids of the channels in order.
+        let channels: [Int]
+        /// The variant.
+        let variant: EventVariant
+    }
+
+    /// The least readers for which a compressor is kept.
+    private static let leastReaders = 4
+    /// The history after which the compressor forgets it, as soon as a stream waits for that.
+    private static let mostHistory = 64 << 10
+    /// The part of the readers that waits for a reset without further history.
+    private static let mostWaiting = 4
+
+    /// The channels of one subscription: its own and that of the client that carries it. Events of more channels are
+    /// stored and not compressed: their sizes would tell of each other (decision record *CompressionAndSecrets*).
+    static let mostChannels = 2
+
+    /// Its number, unique on its shard.
+    let number: UInt64
+    /// The channels and the variant.
+    let key: Key
+    /// The channels.
+    let channels: [ShardChannel]
+    /// The totals of the broadcasts to the group.
+    let totals = BroadcastCounters()
+    /// The pass in which the group got its last broadcast.
+    var pass: UInt64 = 0
+    /// The sum of all broadcasts.
+    private(set) var sum = Checksum()
+    /// The number of broadcasts.
+    private(set) var broadcasts: UInt64 = 0
+    private var synchronized = CompressedReaders()
+    private var waiting = CompressedReaders()
+    private var compressor: Deflater?
+    private let context: ShardContext
+
+    /// A group without readers.
+    init(number: UInt64, key: Key, channels: [ShardChannel], context: ShardContext) {
+        self.number = number
+        self.key = key
+        self.channels = channels
+        self.context = context
+    }
+
+    deinit { if compressor != nil { context.memory.addLog(-Deflater.memory) } }
+
+    /// Whether the group has no readers.
+    var isEmpty: Bool { synchronized.streams.isEmpty && waiting.streams.isEmpty }
+
+    // MARK: - Readers
+
+    /// Adds a stream. `isSynchronized`: it has received the blocks of the group up to the present one, and nothing else
+    /// since.
+    func add(_ subscriber: Subscriber, isSynchronized: Bool) {
+        if isSynchronized { synchronized.add(subscriber) } else { waiting.add(subscriber) }
+    }
+
+    /// Removes a stream; returns whether it was synchronized.
+    func remove(_ subscriber: Subscriber) -> Bool {
+        if synchronized.remove(subscriber) { return true }
+        _ = waiting.remove(subscriber)
+        return false
+    }
+
+    /// The streams of the group.
+    var subscribers: [Subscriber] { synchronized.subscribers + waiting.subscribers }
+
+    // MARK: - Broadcasts
+
+    /// Compresses the new events of the channels. Nil if there are none. Refused if they are too large, or not encoded in
+    /// this variant: then the streams read them by themselves.
+    func broadcast() -> Broadcasts? {
+        let fresh = channels.filter { !$0.isLiveGroupAtEnd }
+        guard !fresh.isEmpty else { return nil }
+        var result = Broadcasts()
+        guard let (payload, published) = Broadcast.payload(of: fresh, as: key.variant) else { return result }
+        result.isRefused = false
+        result.published = published
+        result.events = fresh.reduce(0) { $0 + $1.unsentCount }
+        result.readers = synchronized.streams.count + waiting.streams.count
+        payload.withUnsafeBytes { bytes in
+            sum.add(bytes)
+            guard channels.count <= Self.mostChannels else {
+                return result.add(GzipFraming.stored(bytes), to: synchronized.streams + waiting.streams)
+            }
+            adapt()
+            if !synchronized.streams.isEmpty, let compressor {
+                result.add(compressor.compress(bytes), to: synchronized.streams)
+            }
+            if !waiting.streams.isEmpty { result.add(context.independent(bytes), to: waiting.streams) }
+        }
+        broadcasts &+= 1
+        totals.add(events: result.events)
+        return result
+    }
+
+    /// What a pass sends to the streams of a group.
+    struct Broadcasts {
+        /// The bytes with their streams.
+        private(set) var writes: [SharedWrite] = []
+        /// Whether nothing is sent.
+        var isRefused = true
+        /// The number of events.
+        var events = 0
+        /// The number of streams.
+        var readers = 0
+        /// When the first event was published.
+        var published = Moment.zero
+
+        fileprivate mutating func add(_ block: [UInt8], to streams: [StreamID]) {
+            let bytes = PrivateBytes(capacity: block.count + ChunkFraming.overhead)
+            _ = bytes.append(block, chunked: true)
+            writes.append(SharedWrite(streams: streams, pieces: [StreamPiece(owner: bytes, bytes: bytes.all)]))
+        }
+    }
+
+    /// Makes or drops the compressor as the number of readers demands, and has it forget its history if enough streams
+    /// wait for that.
+    private func adapt() {
+        let count = synchronized.streams.count + waiting.streams.count
+        guard count >= Self.leastReaders else {
+            if compressor != nil { context.memory.addLog(-Deflater.memory) }
+            compressor = nil
+            return synchronized.move(to: &waiting)
+        }
+        if compressor == nil {
+            compressor = Deflater(.usual)
+            context.memory.addLog(Deflater.memory)
+        }
+        guard let compressor, !waiting.streams.isEmpty else { return }
+        if waiting.streams.count * Self.mostWaiting >= count || compressor.history >= Self.mostHistory {
+            compressor.reset()
+            waiting.move(to: &synchronized)
+        }
+    }
+}
+
+/// Streams of a compressed group, in no order.
+private struct CompressedReaders {
+    private(set) var subscribers: [Subscriber] = []
+    /// The numbers of the streams, in the same order.
+    private(set) var streams: [StreamID] = []
+
+    mutating func add(_ subscriber: Subscriber) {
+        subscriber.placeInGroup = subscribers.count
+        subscribers.append(subscriber)
+        streams.append(subscriber.stream)
+    }
+
+    /// Removes a stream, whose place the last one takes; false if it is not in the list.
+    mutating func remove(_ subscriber: Subscriber) -> Bool {
+        let place = subscriber.placeInGroup
+        guard subscribers.indices.contains(place), subscribers[place] === subscriber else { return false }
+        let last = subscribers.removeLast()
+        let lastStream = streams.removeLast()
+        guard last !== subscriber else { return true }
+        last.placeInGroup = place
+        subscribers[place] = last
+        streams[place] = lastStream
+        return true
+    }
+
+    mutating func move(to other: inout CompressedReaders) {
+        for subscriber in subscribers { other.add(subscriber) }
+        subscribers.removeAll(keepingCapacity: true)
+        streams.removeAll(keepingCapacity: true)
+    }
+}
