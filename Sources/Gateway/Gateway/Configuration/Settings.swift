@@ -143,7 +143,8 @@ package enum Settings {
                 "flushInterval",
                 \.flushInterval,
                 zeroAllowed: true,
-                "The least time between two writing passes: more delay for less processor time."
+                "The least time between two writing passes: more delay for less processor time. "
+                    + "0: none while the gateway keeps up; in a flood of events up to 50 ms."
             ),
         ]
     }()

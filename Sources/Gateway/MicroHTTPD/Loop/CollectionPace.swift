@@ -1,12 +1,18 @@
 internal import Primitives
 
-/// Decides when a loop collects events from its feed: at once, or after the flush interval, or once a millisecond in a
+/// Decides when a loop collects events from its feed: at once, or after the flush interval, or at longer intervals in a
 /// flood.
 ///
-/// In a flood for a few streams an event follows each collection at once. The loop would be woken for every few events,
-/// which costs more than to write them. Events for many streams make no flood: writing them takes longer than the gap.
+/// In a flood an event follows each collection at once. For a few streams, the loop would be woken for every few events,
+/// which costs more than to write them. For many streams, it would write all the time. So it collects once a millisecond, or
+/// once in four times the time that its writes take, so that most of the time is left for other work; but at least every
+/// 50 ms.
+///
+///     events       · · · · · · · · · · · · · · · ·
+///     keeping up   ▌   ▌   ▌   ▌                      one or two in a write, half of the time is for writes
+///     flood        ▌               ▌                  many in a write
 struct CollectionPace {
-    /// An event that follows a collection within this time may belong to a flood.
+    /// The least value of `gap`.
     private static let gap = Duration.microseconds(200)
     /// The number of such collections from which on they are a flood: more than a burst of updates causes.
     private static let leastCount = 64
@@ -14,11 +20,15 @@ struct CollectionPace {
     private static let pauseWeight = 8
     /// The length of a pause that outweighs all of them.
     private static let longPause = Duration.milliseconds(10)
-    /// The interval of collections in a flood.
-    private static let floodInterval = Duration.milliseconds(1)
+    /// The least and the greatest interval of collections in a flood.
+    private static let floodInterval = (least: Duration.milliseconds(1), most: Duration.milliseconds(50))
+    /// The interval in a flood, and the gap, in multiples of the time that writes take.
+    private static let writesPerInterval = (flood: 4, gap: 2)
 
     private let flushInterval: Duration
     private var last = Moment.zero
+    /// How long the writes of the last collection took.
+    private var writing = Duration.zero
     private var count = 0
     private var isDelaying = false
     /// The earliest time of the next collection.
@@ -27,20 +37,32 @@ struct CollectionPace {
     /// The pace of a loop with a flush interval.
     init(flushInterval: Duration) { self.flushInterval = flushInterval }
 
+    /// The writes of the last collection have ended.
+    mutating func wrote(until end: Moment) { writing = max(.zero, end - last) }
+
+    /// An event that follows a collection within this time may belong to a flood.
+    private var gap: Duration { max(Self.gap, min(writing * Self.writesPerInterval.gap, Self.floodInterval.most)) }
+
+    /// The interval of collections in a flood.
+    private var floodInterval: Duration {
+        max(Self.floodInterval.least, min(writing * Self.writesPerInterval.flood, Self.floodInterval.most))
+    }
+
     /// Whether to collect now, when there are events; otherwise at `next`.
     mutating func collects(at now: Moment) -> Bool {
         guard now >= next else { return false }
         if isDelaying {
             isDelaying = false
-        } else if now < last + Self.gap {
+        } else if now < last + gap {
             count = min(count + 1, Self.leastCount + 1)
             if count > Self.leastCount {
                 isDelaying = true
-                next = last + Self.floodInterval
-                return false
+                next = last + floodInterval
+                guard now >= next else { return false }
+                isDelaying = false
             }
         } else {
-            count = now < last + Self.longPause ? max(0, count - Self.pauseWeight) : 0
+            count = now < last + max(Self.longPause, floodInterval) ? max(0, count - Self.pauseWeight) : 0
         }
         last = now
         next = now + flushInterval

@@ -38,6 +38,8 @@ final class LoopDriver {
     private var exchangeCount: UInt64 = 0
     private var openExchanges = 0
     private var pace: CollectionPace
+    /// Whether collected events may still have to be written.
+    private var isCollected = false
     private var drains: [(until: Moment, completion: @Sendable (Bool) -> Void)] = []
 
     /// A driver that listens; it serves after the call of `run`.
@@ -111,6 +113,10 @@ final class LoopDriver {
         takeFeed(now)
         runServers()
         scheduler.serve()
+        if isCollected, !scheduler.hasQueue {
+            isCollected = false
+            pace.wrote(until: Moment.monotonic())
+        }
         report(now)
     }
 
@@ -157,6 +163,7 @@ final class LoopDriver {
         guard !scheduler.isSharing, loop.mailbox.isFeedWaiting, pace.collects(at: now), loop.mailbox.takeFeed()
         else { return }
         scheduler.askFeed()
+        isCollected = true
     }
 
     private func runServers() {

@@ -72,7 +72,8 @@ package struct DaemonConfiguration: Sendable {
     package var sendBufferSize = 64 * 1024
     /// The most bytes that one stream writes in one visit (an event is not split). Default 64 KiB.
     package var batchLimit = 64 * 1024
-    /// The least time between two collections from the feed; a longer time increases delay and batch size. Default 0.
+    /// The least time between two collections from the feed; a longer time increases delay and batch size. Default 0: none
+    /// while the loop keeps up, up to 50 ms in a flood.
     package var flushInterval = Duration.zero
 
     /// The defaults.

@@ -47,6 +47,38 @@ internal import Testing
         for _ in 0..<1000 { #expect(collects(after: .microseconds(200))) }
     }
 
+    /// Whether the loop collects, whose writes then take some time.
+    private mutating func collects(after time: Duration, writing: Duration) -> Bool {
+        guard collects(after: time) else { return false }
+        pace.wrote(until: now + writing)
+        return true
+    }
+
+    @Test(arguments: [
+        (Duration.milliseconds(5), Duration.milliseconds(20)), (.milliseconds(25), .milliseconds(50)),
+        (.microseconds(300), .microseconds(1200)),
+    ])
+    mutating func aLoopThatWritesAllTheTimeCollectsLessOften(writing: Duration, interval: Duration) {
+        #expect(collects(after: .seconds(1), writing: writing))
+        for _ in 0..<64 { #expect(collects(after: writing, writing: writing)) }
+        for _ in 0..<3 {
+            let last = now
+            #expect(!collects(after: writing))
+            #expect(pace.next == last + interval)
+            #expect(collects(after: pace.next - now, writing: writing))
+        }
+    }
+
+    @Test mutating func writesLongerThanTheGreatestIntervalFollowEachOther() {
+        #expect(collects(after: .seconds(1), writing: .milliseconds(60)))
+        for _ in 0..<200 { #expect(collects(after: .milliseconds(60), writing: .milliseconds(60))) }
+    }
+
+    @Test mutating func eventsThatLeaveTimeBetweenWritesAreCollectedAtOnce() {
+        for _ in 0..<1000 { #expect(collects(after: .milliseconds(50), writing: .milliseconds(5))) }
+        for _ in 0..<1000 { #expect(collects(after: .milliseconds(11), writing: .milliseconds(5))) }
+    }
+
     @Test mutating func flushIntervalSeparatesCollections() {
         pace = CollectionPace(flushInterval: .milliseconds(5))
         #expect(collects(after: .milliseconds(1)))
