@@ -48,6 +48,14 @@ extension ValueTable {
     /// COMMAND only: the keys of an item, in the order in which they were added.
     package func keys(item: Int) -> [String] { held(item)?.rowsByKey.keys ?? [] }
 
+    /// COMMAND only: the number of keys of an item.
+    package func keyCount(item: Int) -> Int {
+        items.indices.contains(item &- 1) ? items[item &- 1].rowsByKey.count : 0
+    }
+
+    /// COMMAND only: the number of keys of all items.
+    package var keyCount: Int { items.indices.reduce(0) { $0 + items[$1].rowsByKey.count } }
+
     /// The last value of a field, of any key; second-level positions address the key that was updated last.
     package func value(item: Int, field: Int) -> String? {
         guard let held = held(item), let row = held.row, field >= 1 else { return nil }

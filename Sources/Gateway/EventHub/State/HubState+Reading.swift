@@ -61,8 +61,11 @@ extension HubState {
 
     /// Makes a stream read a channel, from after a sequence or from now on.
     mutating func read(_ channel: Channel, in id: String, after sequence: UInt64?) -> StreamChange? {
-        guard let stream = streams[id], let shard = stream.shard, stream.reads[channel.id] == nil else { return nil }
-        let local = channel.addReader(shard: shard, variant: stream.variant)
+        // A copy of the record would make the next line copy all channels of the stream.
+        guard let shard = streams[id]?.shard, let variant = streams[id]?.variant,
+            streams[id]?.reads[channel.id] == nil
+        else { return nil }
+        let local = channel.addReader(shard: shard, variant: variant)
         streams[id]?.reads[channel.id] = StreamRecord.ReadChannel(channel: channel, local: local)
         let position = sequence.flatMap { channel.log.position(after: $0) } ?? channel.log.end
         return .read(local, from: position, upTo: channel.log.view)

@@ -33,8 +33,10 @@ struct PendingEvents {
     private var rows: [PendingRow: Int] = [:]
     /// The places of the entries for the losses of rows.
     private var lostRows: [PendingRow: Int] = [:]
-    /// The snapshots that are not sent as a whole, in order.
-    private var snapshots: [SnapshotPlace] = []
+    /// The newest snapshot of each channel, while it is not sent as a whole.
+    private var snapshots: [Int: SnapshotPlace] = [:]
+    /// The totals of all snapshots: entries, events and approximate size in bytes.
+    private var snapshotTotals = (entries: 0, events: 0, weight: 0)
     private var stretches: [Int: Int] = [:]
     private var itemStretches: [ItemKey: Int] = [:]
     private var windowed = 0
@@ -55,10 +57,10 @@ struct PendingEvents {
     var isEmpty: Bool { queue.isEmpty }
 
     /// The number of events.
-    var count: Int { snapshots.reduce(queue.count - snapshots.count) { $0 + $1.remaining } }
+    var count: Int { queue.count - snapshotTotals.entries + snapshotTotals.events }
 
     /// The approximate size in bytes. A snapshot counts with the updates that it has taken.
-    var weight: Int { snapshots.reduce(queue.weight) { $0 + $1.weight } }
+    var weight: Int { queue.weight + snapshotTotals.weight }
 
     /// Whether the limit of pending events is exceeded.
     var isOverfull: Bool { weight > window.weight }
@@ -78,7 +80,8 @@ struct PendingEvents {
     mutating func append(_ snapshot: SnapshotPlace) {
         isUrgent = true
         endStretch(ofChannel: snapshot.channel)
-        snapshots.append(snapshot)
+        snapshots[snapshot.channel] = snapshot
+        count(snapshot, entries: 1)
         let entry = PendingEntry(
             content: .snapshot(snapshot),
             firstSequence: snapshot.firstSequence,
@@ -104,7 +107,7 @@ struct PendingEvents {
             return Losses()
         }
         if conflating, case .update(let update) = change {
-            if let losses = snapshots.last(where: { $0.channel == channel })?.take(update) { return losses }
+            if let losses = conflate(update, withSnapshotOf: channel) { return losses }
             switch context.policy {
             case .conflateByItem: return conflate(update, nil, sequence, context, channel)
             case .conflateByKey: return conflate(update, update.key, sequence, context, channel)
@@ -116,6 +119,13 @@ struct PendingEvents {
         endStretch(for: change, channel)
         add(.event(event, context), sequence: sequence, row: nil, weight: event.weight, channel: channel)
         return Losses()
+    }
+
+    private mutating func conflate(_ update: ItemUpdate, withSnapshotOf channel: Int) -> Losses? {
+        guard let snapshot = snapshots[channel] else { return nil }
+        count(snapshot, entries: -1)
+        defer { count(snapshot, entries: 1) }
+        return snapshot.take(update)
     }
 
     private mutating func conflate(
@@ -196,7 +206,7 @@ struct PendingEvents {
             endStretch(ofChannel: channel)
         case .endOfSnapshot(let item), .clearSnapshot(let item):
             itemStretches[ItemKey(channel: channel, item: item), default: 0] += 1
-            for snapshot in snapshots where snapshot.channel == channel { snapshot.endStretch(item: item) }
+            snapshots[channel]?.endStretch(item: item)
         case .update, .lostUpdates, .secondLevelFailed, .secondLevelLostUpdates, .realMaxFrequency:
             break
         }
@@ -204,7 +214,7 @@ struct PendingEvents {
 
     private mutating func endStretch(ofChannel channel: Int) {
         stretches[channel, default: 0] += 1
-        for snapshot in snapshots where snapshot.channel == channel { snapshot.endStretch() }
+        snapshots[channel]?.endStretch()
     }
 
     @discardableResult
@@ -230,10 +240,20 @@ struct PendingEvents {
 
     /// Removes the events of a channel.
     mutating func removeAll(from channel: Int) {
-        snapshots.removeAll { $0.channel == channel }
+        snapshots[channel] = nil
         rows = rows.filter { $0.key.channel != channel }
         lostRows = lostRows.filter { $0.key.channel != channel }
-        windowed -= queue.removeAll(from: channel)
+        for entry in queue.removeAll(from: channel) {
+            if entry.isWindowed { windowed -= 1 }
+            if case .snapshot(let snapshot) = entry.content { count(snapshot, entries: -1) }
+        }
+    }
+
+    /// Adds a snapshot to the totals, or removes it from them.
+    private mutating func count(_ snapshot: SnapshotPlace, entries: Int) {
+        snapshotTotals.entries += entries
+        snapshotTotals.events += entries * snapshot.remaining
+        snapshotTotals.weight += entries * snapshot.weight
     }
 
     /// Removes all events.
@@ -259,11 +279,14 @@ struct PendingEvents {
     }
 
     private mutating func popFirst(of snapshot: SnapshotPlace, at place: Int) -> (PendingEntry.Content, UInt64)? {
+        count(snapshot, entries: -1)
         let event = snapshot.next()
         if snapshot.isAtEnd {
-            snapshots.removeAll { $0 === snapshot }
+            if snapshots[snapshot.channel] === snapshot { snapshots[snapshot.channel] = nil }
             queue.empty(place)
             if queue.isEmpty { removeAll() }
+        } else {
+            count(snapshot, entries: 1)
         }
         return event ?? popFirst()
     }

@@ -65,14 +65,14 @@ struct PendingQueue {
         entries[index].weight = weight
     }
 
-    /// Removes the entries of a channel; returns the number of those that a window limits.
-    mutating func removeAll(from channel: Int) -> Int {
+    /// Removes and returns the entries of a channel.
+    mutating func removeAll(from channel: Int) -> [PendingEntry] {
         let removed = entries.filter { $0.channel == channel && !$0.isVoid }
         count -= removed.count
         contentWeight -= removed.reduce(0) { $0 + $1.weight }
         entries.removeAll { $0.channel == channel || $0.isVoid }
         head = 0
-        return removed.count(where: \.isWindowed)
+        return removed
     }
 
     private mutating func reclaim() {

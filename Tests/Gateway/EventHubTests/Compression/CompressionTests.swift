@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 internal import TestSupport
 internal import Testing
@@ -169,7 +170,7 @@ internal import Testing
         for step in 0..<400 {
             harness.publish(feed.next())
             if step % 17 == 0 { harness.publish(quotes.update(["\(step)", "", ""]), to: "other") }
-            if step % 50 == 0 { harness.hub.take(.event(.status(.stalled), .client("c"))) }
+            if step % 50 == 0 { harness.hub.take(.client("c", .event(.status(.stalled)))) }
             if Int.random(in: 0..<3, using: &generator) > 0 { harness.pass() }
             let (plain, compressed) = pairs[Int.random(in: pairs.indices, using: &generator)]
             switch Int.random(in: 0..<40, using: &generator) {

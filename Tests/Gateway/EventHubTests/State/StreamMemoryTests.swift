@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 internal import Testing
 
@@ -23,14 +24,15 @@ internal import Testing
     /// Streams that read nothing, one of each subscription, each with this number of unread rows.
     private func blocked(_ harness: HubHarness, rows counts: [Int], owner: (Int) -> String) throws -> [TestStream] {
         let streams = try counts.indices.map { index in
-            harness.addSubscription("s\(index)", rows)
-            let stream = try harness.open(.subscription("s\(index)")) { $0.owner = owner(index) }
+            let id = SubscriptionID("s\(index)")
+            harness.addSubscription(id, rows)
+            let stream = try harness.open(.subscription(id)) { $0.owner = owner(index) }
             stream.isBlocked = true
             return stream
         }
         for row in 0..<(counts.max() ?? 0) {
             for (index, count) in counts.enumerated() where row < count {
-                harness.publish(rows.update(["k\(row)", "ADD", "0"]), to: "s\(index)")
+                harness.publish(rows.update(["k\(row)", "ADD", "0"]), to: SubscriptionID("s\(index)"))
             }
             harness.pass()
         }
@@ -80,8 +82,8 @@ internal import Testing
 
     @Test func theOldestWindowsAreDroppedFirst() throws {
         let harness = harness(memory: 400_000) { $0.replayBytes = 1 << 30 }
-        let names = (0..<4).map { "s\($0)" }
-        var ids: [String: String] = [:]
+        let names = (0..<4).map { SubscriptionID("s\($0)") }
+        var ids: [SubscriptionID: String] = [:]
         for name in names {
             harness.addSubscription(name, quotes)
             let stream = try harness.open(.subscription(name))
@@ -110,9 +112,9 @@ internal import Testing
 
     @Test func closedStreamsAndForgottenTopicsReturnTheirMemory() throws {
         let harness = harness()
-        harness.hub.take(.clientAdded("c", .connectedWSStreaming))
+        harness.hub.take(.client("c", .added(.connectedWSStreaming)))
         let before = harness.hub.memory.used
-        harness.hub.take(.subscriptionAdded("s", rows))
+        harness.hub.take(.subscription("s", .added(rows)))
         let stream = try harness.open(.subscription("s"))
         stream.isBlocked = true
         for number in 0..<500 {
@@ -120,7 +122,7 @@ internal import Testing
             harness.pass()
         }
         #expect(harness.hub.memory.pending > 50_000)
-        harness.hub.take(.subscriptionRemoved("s"))
+        harness.hub.take(.subscription("s", .removed))
         harness.pass()
         stream.isBlocked = false
         stream.visit(harness.now)

@@ -1,3 +1,5 @@
+internal import Changes
+internal import JSONText
 internal import SessionCore
 internal import TestSupport
 internal import Testing
@@ -124,6 +126,36 @@ internal import Testing
         #expect(table.rows == expected.rows, "seed \(seed)")
         let ids = try stream.events.compactMap(\.sequence)
         #expect(ids == Array(Set(ids)).sorted(), "seed \(seed)")
+    }
+
+    @Test func aStreamOfManySubscriptionsJoinsAllOfThem() throws {
+        let harness = HubHarness()
+        let names = (0..<2_000).map { SubscriptionID("s\($0)") }
+        for name in names {
+            harness.addSubscription(name)
+            harness.publish(SubscriptionProperties.quotes.update(["1", "", ""], snapshot: true), to: name)
+        }
+        let request = StreamRequest(sources: names.map { .subscription($0) })
+        let stream = try harness.open(request, visits: false)
+        #expect(stream.subscriber.pending.count == 4_001)
+        stream.visit(harness.now)
+        #expect(try stream.events.filter { $0.name == "update" }.map { $0["subscription"]?.string } == names.map(\.rawValue))
+        #expect(stream.subscriber.pending.count == 0)
+        #expect(stream.subscriber.pending.weight == 0)
+    }
+
+    @Test func removedSourcesTakeTheirSnapshotsWithThem() throws {
+        let harness = harness(items: 100)
+        harness.addSubscription("other")
+        harness.publish(SubscriptionProperties.quotes.update(["1", "", ""], snapshot: true), to: "other")
+        let both = StreamRequest(sources: [.subscription("s"), .subscription("other")])
+        let stream = try harness.open(both, visits: false)
+        stream.isBlocked = true
+        try harness.hub.change(stream: stream.subscriber.id, add: [], remove: [.subscription("s")])
+        harness.pass()
+        // Two `stream` events, a row and its end.
+        #expect(stream.subscriber.pending.count == 4)
+        #expect(try finish(stream, harness).map { $0["subscription"] } == ["other"])
     }
 
     @Test func emptiedEntriesOfABlockedStreamAreReclaimed() throws {

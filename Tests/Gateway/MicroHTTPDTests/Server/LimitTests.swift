@@ -59,7 +59,7 @@ internal import Testing
                 .respond(HTTPResponse(status: 200, body: .bytes([UInt8](repeating: 97, count: size))))
             }
         )
-        let clients = try (0..<3).map { _ in try server.client(receiveBuffer: 2048) }
+        let clients = try (0..<3).map { _ in try server.client() }
         for client in clients {
             try client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             _ = try client.readHead()

@@ -51,6 +51,36 @@ import Testing
         )
     }
 
+    @Test func keysCountAsPartsOfATable() {
+        let names = ["key", "command", "x"]
+        let layout = SubscriptionLayout(
+            itemNames: ["a", "b"],
+            fieldNames: names,
+            fieldCount: 3,
+            keyPosition: 1,
+            commandPosition: 2
+        )
+        let rows = (0..<20_000).map { key in
+            SubscriptionEvent.update(
+                ItemUpdate(
+                    layout: layout,
+                    itemPos: 1,
+                    isSnapshot: true,
+                    values: ["k\(key)", "ADD", "7"],
+                    changed: FieldSet(all: 3)
+                )
+            )
+        }
+        let view = view(
+            SubscriptionProperties(mode: .command, items: .list(["a", "b"]), fields: .list(names)),
+            [.subscribed(itemCount: 2, fieldCount: 3, keyPosition: 1, commandPosition: 2)] + rows
+        )
+        #expect(view.cellCount == 60_006)
+        #expect(view.cellCount(of: 1) == 60_003)
+        #expect(view.cellCount(of: 2) == 3)
+        #expect(merge.cellCount == 4)
+    }
+
     private func json(_ write: (inout JSONBytes) -> Void) throws -> JSONValue {
         var json = JSONBytes()
         write(&json)
