@@ -48,6 +48,23 @@ internal import Testing
         }
     }
 
+    @Test func valuesBeyondTheBudgetOfTheirUpstreamEndTheSubscription() async throws {
+        try await Self.withGateway("upstreams: {demo: {maxValues: 3000}}") { url in
+            let items = (1...30).map { "item\($0)" }.joined(separator: ",")
+            let query = "/v1/stream?upstream=demo&mode=MERGE&items=\(items)&fields=stock_name,last_price,time"
+            var stream = try await EventStream(url + query)
+            let error = try await stream.first("subscription-error")
+            #expect(error["code"]?.number?.text == "-1")
+            #expect(error["message"]?.string?.contains("3000 bytes") == true)
+            var small = try await EventStream(
+                url + "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=stock_name,last_price"
+            )
+            _ = try await small.first("update") { $0["snapshot"] == .bool(false) }
+            let metrics = try await call("GET", url + "/metrics")
+            #expect(metrics.text.contains("lightstreamer_gateway_upstream_value_limit_bytes{upstream=\"demo\"} 3000"))
+        }
+    }
+
     @Test func sessionsBeyondTheLimitPoll() async throws {
         let configuration = """
             pool: {maxConcurrentSessionsPerServer: 0, maxConcurrentSessionsPerServerExceededPolicy: USE-POLLING}

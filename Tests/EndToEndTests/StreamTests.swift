@@ -1,3 +1,4 @@
+internal import AsyncHTTPClient
 internal import Foundation
 internal import JSONText
 internal import Testing
@@ -30,6 +31,28 @@ internal import Testing
             let update = try await stream.first("update") { $0["snapshot"] == .bool(false) }
             #expect(update["fields", "stock_name"] == nil)
         }
+    }
+
+    @Test func compressedEventsAreReadAsTheyArrive() async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.decompression = .enabled(limit: .none)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        try await DemoFixture.run { demo in
+            let headers = ["Accept-Encoding": "gzip"]
+            var streams: [EventStream] = []
+            for _ in 0..<5 {
+                streams.append(try await EventStream(demo.url + Self.quotes, headers: headers, client: client))
+            }
+            var plain = try await EventStream(demo.url + Self.quotes)
+            var ids: Set<String> = []
+            while ids.count < 5 { ids.insert(try await plain.first("update") { $0["snapshot"] == .bool(false) }.id) }
+            for index in streams.indices {
+                #expect(streams[index].response.headers.first(name: "Content-Encoding") == "gzip")
+                var missing = ids
+                while !missing.isEmpty { missing.remove(try await streams[index].first("update").id) }
+            }
+        }
+        try await client.shutdown()
     }
 
     @Test func joinersShareOneUpstreamSubscriptionAndGetItsPresentState() async throws {

@@ -63,7 +63,7 @@ package final class Gateway: Sendable {
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(
-            configuration: configuration.pool,
+            configuration: configuration.poolConfiguration(),
             sink: sink,
             clientConfiguration: client,
             logger: logger,
@@ -155,7 +155,7 @@ package final class Gateway: Sendable {
             try await daemon.replaceCertificate(certificate)
         }
         let revocation = try await access.load(newer.access)
-        pool.reload(newer.pool)
+        pool.reload(newer.poolConfiguration())
         coordination.reload(newer)
         newer.pool.sessionLimit.apply()
         current.replace(by: newer.keepingRestartSettings(of: older))

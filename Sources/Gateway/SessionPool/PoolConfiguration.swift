@@ -27,6 +27,14 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var dedicatedClientsShare: Int { maxDedicatedClientsPerCaller ?? max(1, maxDedicatedClients / 4) }
     /// How many subscription resources may exist. Default 100,000.
     package var maxSubscriptionResources = 100_000
+    /// The bytes of the values of an upstream that names no other limit; 0: no limit.
+    package var maxValueBytes = 0
+
+    /// The most bytes of the values of an upstream, or with an empty name of all clients by address; 0: no limit.
+    func mostValueBytes(of upstream: String) -> Int {
+        let own = upstreams.first { $0.name == upstream }?.maxValueBytes ?? 0
+        return own > 0 ? own : maxValueBytes
+    }
 
     /// A pool over these upstreams.
     package init(upstreams: [UpstreamConfiguration] = []) {
@@ -73,6 +81,8 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     package var maxSubscriptions = 4_000
     /// How many items all pooled subscriptions together may name; a group counts as one. Default 100,000.
     package var maxItems = 100_000
+    /// How many bytes the values of all subscriptions of the upstream may have; 0: the share of the pool's configuration.
+    package var maxValueBytes = 0
 
     /// An upstream with default quotas and options.
     package init(name: String, serverAddress: String, adapterSet: String? = nil) {

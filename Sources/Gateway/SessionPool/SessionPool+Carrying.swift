@@ -208,6 +208,7 @@ extension SessionPool {
             properties: properties,
             sink: sink,
             metrics: upstreamMetrics,
+            values: values(of: client.upstream ?? ""),
             arrived: { [weak self] resources, refusal in
                 for resource in resources { self?.arrived(resource, refusal) }
             },

@@ -38,6 +38,8 @@ package final class SessionPool: Sendable {
     let hasReaders = Mutex<@Sendable (SubscriptionID) -> Bool> { _ in false }
     /// When the next look for idle subscriptions is due.
     private let nextExpiry = Mutex(Moment.zero)
+    /// The values of each upstream; of clients by address under the empty name.
+    private let values = Mutex<[String: UpstreamValues]>([:])
     /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
@@ -66,6 +68,21 @@ package final class SessionPool: Sendable {
     /// The configuration in force.
     package var configuration: PoolConfiguration { present.withLock { $0 } }
 
+    /// The values that the subscriptions of an upstream keep.
+    func values(of upstream: String) -> UpstreamValues {
+        let limit = configuration.mostValueBytes(of: upstream)
+        return values.withLock { values in
+            let present = values[upstream] ?? UpstreamValues(limit: limit)
+            values[upstream] = present
+            return present
+        }
+    }
+
+    /// The values of all upstreams by name; those of clients by address have an empty name.
+    package var upstreamValues: [(name: String, values: UpstreamValues)] {
+        values.withLock { $0.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
+    }
+
     /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has
     /// another address closes after its last subscription.
     package func reload(_ configuration: PoolConfiguration) {
@@ -74,6 +91,9 @@ package final class SessionPool: Sendable {
             present.withLock { $0 = configuration }
             state.machine.configurationChanged(configuration)
             state.refusals = [:]
+        }
+        values.withLock { values in
+            for (name, values) in values { values.setLimit(configuration.mostValueBytes(of: name)) }
         }
     }
 

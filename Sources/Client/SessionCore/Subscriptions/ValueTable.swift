@@ -23,6 +23,9 @@ package struct ValueTable: Sendable {
     /// The layout of the last update; nil before the first one of a subscription cycle.
     package private(set) var layout: SubscriptionLayout?
 
+    /// The approximate size of the values in bytes.
+    package private(set) var weight = 0
+
     var items = ChunkedArray<ValueTableItem>()
     private let recentLimit: Int
 
@@ -69,6 +72,7 @@ package struct ValueTable: Sendable {
 
     private mutating func clear() {
         items.removeAll()
+        weight = 0
         isSubscribed = false
         itemCount = nil
         fieldCount = nil
@@ -80,8 +84,13 @@ package struct ValueTable: Sendable {
 
     private mutating func withItem(_ position: Int, _ body: (inout ValueTableItem) -> Void) {
         guard position >= 1, position <= SubscriptionLimits.maxItemCount else { return }
-        while items.count < position { items.append(ValueTableItem(recentLimit: recentLimit)) }
+        while items.count < position {
+            items.append(ValueTableItem(recentLimit: recentLimit))
+            weight += ValueTableItem.emptyWeight
+        }
+        weight -= items[position - 1].weight
         body(&items[position - 1])
+        weight += items[position - 1].weight
     }
 }
 
@@ -96,10 +105,24 @@ struct ValueTableItem: Sendable {
     /// DISTINCT only: the last rows, oldest first, at most `recentLimit`.
     private(set) var recent: Deque<[String?]> = []
     private let recentLimit: Int
+    /// The approximate size of the rows in bytes: in COMMAND mode of those by key, else of the past rows, or of the last one.
+    private(set) var weight = 0
     /// Whether the snapshot has ended.
     var snapshotEnded = false
     /// When the item changed last; nil before its first update.
     private(set) var changedAt: Moment?
+
+    /// The approximate size of an item without rows, in bytes.
+    static let emptyWeight = 128
+    /// The approximate size of a row without values, in bytes.
+    private static let rowWeight = 96
+    /// The approximate size of a value without its text, in bytes.
+    private static let valueWeight = 16
+
+    private static func weight(of row: [String?]?) -> Int {
+        guard let row else { return 0 }
+        return row.reduce(rowWeight) { $0 &+ valueWeight &+ ($1?.utf8.count ?? 0) }
+    }
 
     /// An item without data.
     init(recentLimit: Int) { self.recentLimit = recentLimit }
@@ -108,10 +131,11 @@ struct ValueTableItem: Sendable {
     mutating func apply(_ update: ItemUpdate, at now: Moment) {
         changedAt = now
         guard update.layout.commandPosition != nil else {
-            row = update.values
-            guard recentLimit > 0 else { return }
-            if recent.count == recentLimit { recent.removeFirst() }
+            defer { row = update.values }
+            guard recentLimit > 0 else { return weight += Self.weight(of: update.values) - Self.weight(of: row) }
+            if recent.count == recentLimit { weight -= Self.weight(of: recent.removeFirst()) }
             recent.append(update.values)
+            weight += Self.weight(of: update.values)
             return
         }
         if let itemRow = update.itemRow {
@@ -121,12 +145,15 @@ struct ValueTableItem: Sendable {
         }
         guard let key = update.key else { return }
         lastKey = key
-        rowsByKey[key] = update.command == "DELETE" ? nil : update.values
+        let values = update.command == "DELETE" ? nil : update.values
+        weight += Self.weight(of: values) - Self.weight(of: rowsByKey[key])
+        rowsByKey[key] = values
     }
 
     /// Removes the keys and the list of past rows, but keeps the last row: later updates refer to it.
     mutating func clearSnapshot(at now: Moment) {
         changedAt = now
+        weight -= rowsByKey.count > 0 || !recent.isEmpty ? weight : 0
         rowsByKey.removeAll()
         recent.removeAll()
     }

@@ -1,5 +1,6 @@
 package import EventHub
 internal import MicroHTTPD
+internal import SessionPool
 
 /// The memory budgets that follow from the memory of the machine where the configuration names none.
 extension GatewayConfiguration {
@@ -13,6 +14,14 @@ extension GatewayConfiguration {
         return hub
     }
 
+    /// The configuration of the pool with the default budget of an upstream's values: an equal share of a quarter of the
+    /// memory.
+    func poolConfiguration(memory: Int? = nil) -> PoolConfiguration {
+        var pool = pool
+        pool.maxValueBytes = (memory ?? MachineMemory.available) / 4 / max(1, pool.upstreams.count)
+        return pool
+    }
+
     /// The bytes of all large responses at a time: an eighth of the memory unless the configuration names another budget.
     func responseBudget(memory: Int? = nil) -> Int {
         let memory = memory ?? MachineMemory.available
@@ -22,12 +31,14 @@ extension GatewayConfiguration {
     /// A warning if the budgets together exceed the memory of the machine; nil if they do not.
     package func memoryWarning(memory: Int? = nil) -> String? {
         let memory = memory ?? MachineMemory.available
-        let budgets = [
-            hubConfiguration(memory: memory).memoryBytes, responseBudget(memory: memory), http.bodyBudget,
-        ]
+        let pool = poolConfiguration(memory: memory)
+        let values = pool.upstreams.map { $0.maxValueBytes > 0 ? $0.maxValueBytes : pool.maxValueBytes }
+        let budgets =
+            values + [hubConfiguration(memory: memory).memoryBytes, responseBudget(memory: memory), http.bodyBudget]
         let total = budgets.reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
         guard total > memory else { return nil }
-        return "streams.memory, http.maxResponses and http.maxBodies together allow \(total) bytes, "
+        return
+            "streams.memory, http.maxResponses, http.maxBodies and upstreams.*.maxValues together allow \(total) bytes, "
             + "but the machine or container has \(memory)"
     }
 }

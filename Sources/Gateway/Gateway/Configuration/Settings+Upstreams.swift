@@ -236,6 +236,14 @@ extension Settings {
                 1...100_000_000,
                 "Items of pooled subscriptions at a time; a group counts as one."
             ),
+            upstream.integer(
+                "maxValues",
+                \.maxValueBytes,
+                0...1 << 40,
+                unit: "bytes",
+                "The values that the subscriptions of the upstream keep; a subscription that exceeds it ends with an error. "
+                    + "0: an equal share of a quarter of the memory of the machine or container."
+            ),
         ]
     }
 

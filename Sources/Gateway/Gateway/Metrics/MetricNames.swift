@@ -181,6 +181,18 @@ package enum MetricNames {
         labels: ["upstream"],
         "Updates received from servers."
     )
+    static let valueBytes = Metric(
+        .gauge,
+        prefix + "upstream_value_bytes",
+        labels: ["upstream"],
+        "Memory of the values that subscriptions of the upstream keep."
+    )
+    static let valueLimit = Metric(
+        .gauge,
+        prefix + "upstream_value_limit_bytes",
+        labels: ["upstream"],
+        "The limit of that memory; absent without a limit."
+    )
     static let messages = Metric(
         .counter,
         prefix + "upstream_messages_total",
@@ -239,7 +251,7 @@ package enum MetricNames {
     ]
     private static let upstream = [
         clients, upstreamUp, sessions, poolSubscriptions, poolItems, subscriptions, sessionsOpened, reconnects, updates,
-        messages, connectionFailures, serverErrors, subscriptionErrors,
+        messages, connectionFailures, serverErrors, subscriptionErrors, valueBytes, valueLimit,
     ]
     private static let process = [up, cpu, resident, virtual, openFiles, maxFiles, started]
 }

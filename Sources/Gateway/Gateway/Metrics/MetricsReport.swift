@@ -92,6 +92,13 @@ struct MetricsReport: Sendable {
         }
         text.open(MetricNames.poolItems)
         for (name, figures) in figures { text.write(MetricNames.poolItems, labels: [name], figures.items) }
+        let values = pool.upstreamValues.filter { !$0.name.isEmpty }
+        text.open(MetricNames.valueBytes)
+        for (name, values) in values { text.write(MetricNames.valueBytes, labels: [name], values.used) }
+        text.open(MetricNames.valueLimit)
+        for (name, values) in values where values.limit != .max {
+            text.write(MetricNames.valueLimit, labels: [name], values.limit)
+        }
         let resources = pool.resources()
         let joined = resources.count { $0.isImplicit }
         text.write(MetricNames.subscriptions, labels: ["posted"], resources.count - joined)

@@ -14,6 +14,8 @@ final class SharedSubscription: Sendable {
         var arriving: [Arrival] = []
         var status = SubscriptionStatus()
         var hasEnded = false
+        /// The size of the values that the budget of the upstream contains.
+        var countedBytes = 0
     }
 
     /// Its id in the pool's machine; nil on dedicated clients, where nothing is shared.
@@ -24,6 +26,7 @@ final class SharedSubscription: Sendable {
     private let properties: SubscriptionProperties
     let sink: any PoolSink
     private let metrics: UpstreamMetrics
+    private let values: UpstreamValues
     private let ended: @Sendable (SharedSubscription) -> Void
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
@@ -37,6 +40,7 @@ final class SharedSubscription: Sendable {
         properties: SubscriptionProperties,
         sink: any PoolSink,
         metrics: UpstreamMetrics,
+        values: UpstreamValues,
         arrived: @escaping @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void,
         ended: @escaping @Sendable (SharedSubscription) -> Void
     ) {
@@ -46,6 +50,7 @@ final class SharedSubscription: Sendable {
         self.properties = properties
         self.sink = sink
         self.metrics = metrics
+        self.values = values
         self.arrived = arrived
         self.ended = ended
     }
@@ -87,7 +92,11 @@ final class SharedSubscription: Sendable {
     ///
     /// The subscription and its observer refer to each other: without this, neither is ever released.
     func end() {
-        state.withLock { $0.hasEnded = true }
+        state.withLock { state in
+            state.hasEnded = true
+            _ = values.add(-state.countedBytes)
+            state.countedBytes = 0
+        }
         subscription.removeObserver(self)
     }
 
@@ -150,7 +159,11 @@ extension SubscriptionEvent {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
-        if case .unsubscribed(isFinal: true) = event, let removal = UpstreamRefusal(event) {
+        if case .update = event, !hasRoomForValues() {
+            take(CollectionOfOne(values.refusal()))
+            // Not subscribed any more if it ends at the same time.
+            try? client.core.unsubscribe(subscription)
+        } else if case .unsubscribed(isFinal: true) = event, let removal = UpstreamRefusal(event) {
             take([.failed(code: removal.code, message: removal.message), event])
         } else {
             take(CollectionOfOne(event))
@@ -160,6 +173,16 @@ extension SharedSubscription: SubscriptionObserver {
     /// The server has refused the session of a pooled client: the subscription is refused with the same error.
     func refuse(_ refusal: UpstreamRefusal) {
         take(CollectionOfOne(.failed(code: refusal.code, message: refusal.message)))
+    }
+
+    /// Counts the present values towards the budget of the upstream; false if they exceed it.
+    private func hasRoomForValues() -> Bool {
+        let weight = subscription.valueTable?.weight ?? 0
+        return state.withLock { state in
+            if state.hasEnded { return true }
+            defer { state.countedBytes = weight }
+            return values.add(weight - state.countedBytes)
+        }
     }
 
     /// Passes events to the resources, the last of which may be the end of the subscription.

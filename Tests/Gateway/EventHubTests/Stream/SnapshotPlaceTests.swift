@@ -139,7 +139,9 @@ internal import Testing
         let stream = try harness.open(request, visits: false)
         #expect(stream.subscriber.pending.count == 4_001)
         stream.visit(harness.now)
-        #expect(try stream.events.filter { $0.name == "update" }.map { $0["subscription"]?.string } == names.map(\.rawValue))
+        #expect(
+            try stream.events.filter { $0.name == "update" }.map { $0["subscription"]?.string } == names.map(\.rawValue)
+        )
         #expect(stream.subscriber.pending.count == 0)
         #expect(stream.subscriber.pending.weight == 0)
     }

@@ -82,6 +82,13 @@ struct HealthResource: Sendable {
         json.member("connected", statuses.count { $0.isConnected })
         json.member("statuses", Optional(statuses.map(\.rawValue)))
         json.lastFailure(of: clients.last { $0.trouble != nil })
+        if let values = services.pool.upstreamValues.first(where: { $0.name == name })?.values {
+            json.key("values")
+            json.beginObject()
+            json.member("used", values.used)
+            json.member("limit", values.limit == .max ? nil : values.limit)
+            json.endObject()
+        }
         json.endObject()
     }
 }
