@@ -41,6 +41,12 @@ enum DialFailure: Error {
         }
     }
 
+    /// The end of a WebSocket handshake by the status of its response: the WebSocket failed, whatever the server or a proxy
+    /// would answer to other requests.
+    static func handshakeEnd(httpStatus status: Int) -> TransportEnd {
+        .failed(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status))
+    }
+
     /// The end of a connection by the status of an HTTP response.
     static func end(httpStatus status: Int) -> TransportEnd {
         .refused(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status))

@@ -130,7 +130,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         channel.close(promise: nil)
         guard let challenge = HTTPChallenge(head, request, shared), failures < Dialer.maxFailures else {
             if case .dialing(let channel?) = state { channel.close(promise: nil) }
-            return ended(DialFailure.end(httpStatus: Int(head.status.code)))
+            return ended(DialFailure.handshakeEnd(httpStatus: Int(head.status.code)))
         }
         state = .waiting
         let attempt = failures
@@ -140,7 +140,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
             if isAnswered {
                 start()
             } else {
-                ended(DialFailure.end(httpStatus: Int(challenge.status)))
+                ended(DialFailure.handshakeEnd(httpStatus: Int(challenge.status)))
             }
         }
     }
