@@ -154,7 +154,10 @@ extension ClusterNode {
             place: { [self] in
                 servesResources ? state.withLock { $0.machine.ledger.map { ($0.epoch, $0.position) } } : nil
             },
-            state: { [self] ticket in state.withLock { $0.machine.ledger?.state(of: ticket) ?? .void } },
+            state: { [self] ticket in
+                // The log of a member that serves alone has no tickets; `use` refuses the stream.
+                isAlone ? .unused : state.withLock { $0.machine.ledger?.state(of: ticket) ?? .void }
+            },
             streamOpened: { [self] ticket, stream in ticketStreams.withLock { $0[ticket] = stream } },
             streamClosed: { [self] in closedTicketStream($0, $1) }
         )

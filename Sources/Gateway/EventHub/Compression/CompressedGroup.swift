@@ -78,6 +78,11 @@ final class CompressedGroup {
         return false
     }
 
+    /// A stream receives bytes for itself alone: it has to wait for the next reset.
+    func separate(_ subscriber: Subscriber) {
+        if synchronized.remove(subscriber) { waiting.add(subscriber) }
+    }
+
     /// The streams of the group.
     var subscribers: [Subscriber] { synchronized.subscribers + waiting.subscribers }
 

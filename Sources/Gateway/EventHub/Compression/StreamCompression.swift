@@ -39,6 +39,7 @@ final class StreamCompression {
     /// - Parameter stores: Whether the payloads are stored and not compressed.
     func write(
         _ pieces: [StreamPiece],
+        of subscriber: Subscriber,
         to batch: inout StreamBatch,
         chunked: Bool,
         stores: Bool,
@@ -52,6 +53,8 @@ final class StreamCompression {
         }
         if !pieces.isEmpty {
             left = nil
+            // The stream may have joined its group during the same visit, before these bytes.
+            group?.separate(subscriber)
             var payload: [UInt8] = []
             payload.reserveCapacity(pieces.reduce(0) { $0 + $1.bytes.count })
             for piece in pieces { payload += piece.bytes }

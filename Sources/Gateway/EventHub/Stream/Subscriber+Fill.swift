@@ -10,6 +10,7 @@ extension Subscriber {
         let progress = fillPlain(&content, now: now)
         compression.write(
             content.pieces,
+            of: self,
             to: &batch,
             chunked: isChunked,
             // Data of several owners are not compressed together: their sizes would tell of each other.

@@ -82,7 +82,10 @@ internal import Testing
         (.endOfSnapshot(itemPos: 2), #""item":"b","itemPos":2"#),
         (.clearSnapshot(itemPos: 1), #""item":"a","itemPos":1"#),
         (.lostUpdates(count: 3, itemPos: 1), #""item":"a","itemPos":1,"count":3,"by":"server""#),
-        (.failed(code: 17, message: "bad"), #""code":17,"message":"bad""#),
+        (
+            .failed(code: 17, message: "bad"),
+            #""code":17,"message":"bad","type":"about:blank","detail":"The server responded with 17: bad.""#
+        ),
         (.secondLevelFailed(code: 14, message: "bad", key: "k"), #""key":"k","code":14,"message":"bad""#),
         (.secondLevelLostUpdates(count: 2, key: "k"), #""key":"k","count":2"#),
         (.realMaxFrequency(.limited(2.5)), #""value":2.5"#),
