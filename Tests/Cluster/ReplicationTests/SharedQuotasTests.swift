@@ -27,7 +27,7 @@ struct SharedQuotasTests {
         for member in [1, 2] as [UInt64] {
             let join = ClusterRecord.join(MemberInfo(name: "", version: "", upstreams: [])).encoded
             let position = ledger.position + 1
-            let frame = ClusterFrame(member: member, epoch: 1, previous: 1, counter: 1, payload: join[...])
+            let frame = ClusterFrame(member: member, epoch: 1, previous: 1, digest: 0, counter: 1, payload: join[...])
             _ = ledger.apply(StoredFrame(position: position, bytes: frame.bytes))
         }
         return ledger

@@ -38,6 +38,13 @@ final class SimulatedCluster {
     /// Whether the engine is stopped: connections stay open, and what was sent arrives later.
     private var isEnginePaused = false
     private var appends: [(at: Moment, bytes: [UInt8])] = []
+    /// What the engine shows from an index of the log on, to which nodes; the frames from there wait until the lie is
+    /// complete.
+    private var lie: (lie: EngineLie, index: Int, bit: Int, nodes: Set<Int>)?
+    /// The bytes that nodes read at indexes of the log instead of those that were appended.
+    private var shown: [Int: [Int: [UInt8]]] = [:]
+    /// The proofs of two logs that nodes have reported.
+    private(set) var divergences: [LogDivergence] = []
     private var scheduled: [Scheduled] = []
     private var order = 0
     private var number = 0
@@ -110,6 +117,34 @@ final class SimulatedCluster {
     /// The log loses its newest frames.
     func rollBack(by count: Int) { log.removeLast(min(count, log.count - forgotten)) }
 
+    /// The engine shows other frames than the next ones to these nodes. Returns the first position.
+    @discardableResult
+    func lie(_ lie: EngineLie, to nodes: Set<Int>) -> UInt64 {
+        self.lie = (lie, log.count, Int.random(in: 0..<1 << 20, using: &generator), nodes)
+        return UInt64(log.count) + 1
+    }
+
+    /// The frame at an index of the log, as a node reads it.
+    private func stored(_ index: Int, for node: SimulatedNode) -> StoredFrame {
+        StoredFrame(position: UInt64(index) + 1, bytes: shown[node.number]?[index] ?? log[index])
+    }
+
+    /// Delivers the frame at an index of the log; once a lie is complete, all frames from its beginning on.
+    private func announce(_ index: Int) {
+        var indexes = index...index
+        if let lie, log.count > lie.index {
+            guard let bytes = lie.lie.shown(log, from: lie.index, bit: lie.bit) else { return }
+            for node in lie.nodes { shown[node, default: [:]].merge(bytes) { $1 } }
+            indexes = lie.index...index
+            self.lie = nil
+        }
+        for index in indexes {
+            for node in nodes where node.isConnected && !generator.happens(loss) {
+                schedule(.frame(stored(index, for: node)), for: node)
+            }
+        }
+    }
+
     /// The engine keeps only the frames of the future.
     func forget() { forgotten = log.count }
 
@@ -160,8 +195,7 @@ final class SimulatedCluster {
         appends.removeAll { $0.at <= now }
         for append in due {
             log.append(append.bytes)
-            let stored = StoredFrame(position: UInt64(log.count), bytes: append.bytes)
-            for node in nodes where node.isConnected && !generator.happens(loss) { schedule(.frame(stored), for: node) }
+            announce(log.count - 1)
         }
     }
 
@@ -205,8 +239,8 @@ final class SimulatedCluster {
             case .fetch where unansweredFetches > 0: unansweredFetches -= 1
             case .fetch(let range):
                 let isKept = range.upperBound <= UInt64(log.count) && range.lowerBound > UInt64(forgotten)
-                let frames = range.map { StoredFrame(position: $0, bytes: isKept ? log[Int($0) - 1] : []) }
-                schedule(.fetched(isKept ? frames : nil), for: node)
+                let frames = isKept ? range.map { stored(Int($0) - 1, for: node) } : nil
+                schedule(.fetched(frames), for: node)
             case .reconnect: disconnect(node)
             case .inspectLog:
                 let generation = LogGeneration(
@@ -234,6 +268,7 @@ final class SimulatedCluster {
             case .adopt(let session): node.adopt(session)
             case .reactivate, .credit, .yieldCredits, .forfeitCredits, .closeTicketStream, .closeTickets: break
             case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
+            case .reportDivergence(let divergence): divergences.append(divergence)
             case .drop(let id): node.drop(id)
             case .dropAll: node.dropAll()
             case .left: node.hasLeft = true

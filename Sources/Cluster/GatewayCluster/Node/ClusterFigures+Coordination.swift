@@ -51,6 +51,7 @@ extension ClusterFigures: CoordinationFigures {
             MetricNames.clusterEpochs,
             byLabel: [("started", counters.epochsStarted), ("loaded", counters.epochsLoaded)]
         )
+        text.write(MetricNames.clusterDivergences, counters.divergences)
         text.write(MetricNames.clusterTakeovers, counters.takeovers)
         text.write(
             MetricNames.clusterRemovals,

@@ -43,9 +43,22 @@ extension ClusterNode {
             case .drop(let id): drop(id)
             case .dropAll: dropAll()
             case .reportOtherConfiguration(let info): warn(about: info)
+            case .reportDivergence(let divergence): report(divergence)
             case .left: hasLeft.set()
             }
         }
+    }
+
+    private func report(_ divergence: LogDivergence) {
+        logger.error(
+            "the engine has shown different logs: all streams begin again",
+            metadata: [
+                "position": "\(divergence.position)",
+                "digest": "\(String(divergence.own, radix: 16))",
+                "other-digest": "\(String(divergence.other, radix: 16))",
+                "other-member": "\(divergence.member.map { String($0, radix: 16) } ?? "-")",
+            ]
+        )
     }
 
     private func reconnect() {

@@ -1,7 +1,10 @@
 /// One message of the log.
 ///
-///     magic 'L' · version u8 · kind u8 · member u64 · epoch u64 · previous u64 · counter u64 · records
+///     magic 'L' · version u8 · checksum u64 · kind u8 · member u64 · epoch u64 · previous u64 · digest u64 · counter u64
+///     · records
 ///     record: length varint · tag u8 · body
+///
+/// The checksum is that of all other bytes.
 package struct ClusterFrame: Sendable, Equatable {
     /// The kind of a message of the log.
     package enum Kind: UInt8, Sendable {
@@ -12,8 +15,11 @@ package struct ClusterFrame: Sendable, Equatable {
     }
 
     /// The highest version of the format that this build reads and writes.
-    static let version: UInt8 = 1
-    private static let magic = UInt8(ascii: "L")
+    static let version: UInt8 = 2
+    fileprivate static let magic = UInt8(ascii: "L")
+    /// The bytes before the checksum, and those up to its end.
+    fileprivate static let prefixLength = 2
+    fileprivate static let checksumEnd = 10
 
     /// The kind.
     package var kind: Kind
@@ -23,6 +29,8 @@ package struct ClusterFrame: Sendable, Equatable {
     package var epoch: UInt64
     /// The newest position that the writer has applied.
     package var previous: UInt64
+    /// The digest of the log up to `previous`, from the frames that the writer has read; 0 for a beginning.
+    package var digest: UInt64
     /// Counts the frames of the member within the epoch, from 1.
     package var counter: UInt64
     /// The encoded records.
@@ -34,6 +42,7 @@ package struct ClusterFrame: Sendable, Equatable {
         member: UInt64,
         epoch: UInt64,
         previous: UInt64,
+        digest: UInt64,
         counter: UInt64,
         payload: ArraySlice<UInt8>
     ) {
@@ -41,21 +50,23 @@ package struct ClusterFrame: Sendable, Equatable {
         self.member = member
         self.epoch = epoch
         self.previous = previous
+        self.digest = digest
         self.counter = counter
         self.payload = payload
     }
 
-    /// Parses a frame; nil for other bytes, and for a version that this build does not know.
+    /// Parses a frame without its checksum; nil for other bytes, and for a version that this build does not know.
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes[...])
         do throws(CodingError) {
-            guard try reader.byte() == Self.magic, try reader.byte() == Self.version,
-                let kind = Kind(rawValue: try reader.byte())
-            else { return nil }
+            guard try reader.byte() == Self.magic, try reader.byte() == Self.version else { return nil }
+            _ = try reader.fixed64()
+            guard let kind = Kind(rawValue: try reader.byte()) else { return nil }
             self.kind = kind
             member = try reader.fixed64()
             epoch = try reader.fixed64()
             previous = try reader.fixed64()
+            digest = try reader.fixed64()
             counter = try reader.fixed64()
             payload = try reader.raw(UInt64(reader.remaining))
         } catch {
@@ -65,12 +76,44 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// The bytes that are appended to the log.
     package var bytes: [UInt8] {
+        var content = ByteWriter()
+        content.byte(kind.rawValue)
+        for value in [member, epoch, previous, digest, counter] { content.fixed64(value) }
+        let rest = content.bytes + payload
         var writer = ByteWriter()
         writer.byte(Self.magic)
         writer.byte(Self.version)
-        writer.byte(kind.rawValue)
-        for value in [member, epoch, previous, counter] { writer.fixed64(value) }
-        return writer.bytes + payload
+        writer.fixed64(Self.checksum(of: rest[...], after: writer.bytes[...]))
+        return writer.bytes + rest
+    }
+}
+
+extension ClusterFrame {
+    /// The checksum of the bytes after the checksum, and of those before it.
+    fileprivate static func checksum(of rest: ArraySlice<UInt8>, after prefix: ArraySlice<UInt8>) -> UInt64 {
+        Checksum.of(rest, after: Checksum.of(prefix))
+    }
+}
+
+extension StoredFrame {
+    /// The checksum of the bytes, for a frame of this format without its own checksum.
+    var sum: UInt64 {
+        guard let (prefix, _, rest) = parts else { return Checksum.of(bytes[...]) }
+        return ClusterFrame.checksum(of: rest, after: prefix)
+    }
+
+    /// The checksum of a frame that differs from the checksum of its bytes; nil for all other bytes.
+    func wrongChecksum(_ sum: UInt64) -> UInt64? {
+        guard let (_, checksum, _) = parts, checksum != sum else { return nil }
+        return checksum
+    }
+
+    private var parts: (prefix: ArraySlice<UInt8>, checksum: UInt64, rest: ArraySlice<UInt8>)? {
+        let end = ClusterFrame.checksumEnd
+        guard bytes.count >= end, bytes[0] == ClusterFrame.magic, bytes[1] == ClusterFrame.version else { return nil }
+        var reader = ByteReader(bytes[ClusterFrame.prefixLength..<end])
+        guard let checksum = try? reader.fixed64() else { return nil }
+        return (bytes[..<ClusterFrame.prefixLength], checksum, bytes[end...])
     }
 }
 

@@ -60,6 +60,8 @@ package enum MemberAction: Sendable, Equatable {
     case dropAll
     /// Log that the configuration of a member differs from that of this one.
     case reportOtherConfiguration(MemberInfo)
+    /// Log that two logs exist. The member begins another epoch.
+    case reportDivergence(LogDivergence)
     /// The member has left the cluster, as ordered by `leave`.
     case left
 }

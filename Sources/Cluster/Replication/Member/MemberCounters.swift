@@ -16,6 +16,8 @@ package struct MemberCounters: Sendable, Equatable {
     package var epochsStarted: UInt64 = 0
     /// Epochs that this member entered by loading the state of another member.
     package var epochsLoaded: UInt64 = 0
+    /// Proofs that the engine has shown different logs to members, or to this one.
+    package var divergences: UInt64 = 0
     /// Members that left by themselves.
     package var membersLeft: UInt64 = 0
     /// Members that another member removed because their heartbeats were missing.

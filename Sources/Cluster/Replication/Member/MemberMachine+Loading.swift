@@ -40,6 +40,7 @@ extension MemberMachine {
             member: member,
             epoch: randomNumber(),
             previous: reader.position,
+            digest: 0,
             counter: 0,
             payload: writer.bytes[...]
         )
@@ -69,7 +70,7 @@ extension MemberMachine {
         switch verdict {
         case .taken(let effects):
             changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
-        case .again, .stale: break
+        case .again, .stale, .damaged: break
         case .lost, .epochStarted: return endReplay(isComplete: false, at: now)
         }
         let extend = MemberAction.extendWindows(changes, at: stored.position)
@@ -100,6 +101,7 @@ extension MemberMachine {
         replay = nil
         if reader.position != snapshot.ledger.position { read(from: snapshot.ledger.position) }
         history.restart(with: snapshot.ledger, after: withWindows ? snapshot.earlier : nil, at: now)
+        digests.restart(with: snapshot.ledger.digest, at: snapshot.ledger.position)
         ages.reset()
         noteEpoch(snapshot.ledger.epoch)
         epochSeenAt = nil

@@ -7,6 +7,7 @@ extension MemberMachine {
 
     /// A frame arrived.
     package mutating func arrived(_ frame: StoredFrame, at now: Moment) -> [MemberAction] {
+        if let divergence = contradiction(by: frame) { return diverged(divergence) }
         reader.arrived(frame)
         return drain(at: now) + fetchIfBehind(at: now)
     }
@@ -14,7 +15,10 @@ extension MemberMachine {
     /// Missing frames were fetched: in any order, and possibly not all of them.
     package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
         isFetching = false
-        for frame in frames where reader.arrived(frame) { counters.framesFetched += 1 }
+        for frame in frames {
+            if let divergence = contradiction(by: frame) { return diverged(divergence) }
+            if reader.arrived(frame) { counters.framesFetched += 1 }
+        }
         return drain(at: now) + fetchIfBehind(at: now, always: !frames.isEmpty)
     }
 
@@ -38,8 +42,10 @@ extension MemberMachine {
         counters.framesApplied += 1
         if case .loading(let loading) = phase { return beginAtEpoch(stored, loading, now) }
         if phase == .replaying { return replay(stored, at: now) }
+        if let divergence = otherPast(of: stored) { return diverged(divergence) }
         history.applied(stored)
-        guard let verdict = ledger?.apply(stored) else { return [] }
+        guard let verdict = ledger?.apply(stored), let digest = ledger?.digest else { return [] }
+        digests.append(digest, at: stored.position)
         switch verdict {
         case .taken(let effects):
             noteOwnFrame(stored, now)
@@ -51,6 +57,10 @@ extension MemberMachine {
         case .stale:
             counters.framesIgnoredStale += 1
             return [.apply([], at: stored.position)]
+        case .damaged:
+            let sum = stored.sum
+            let written = stored.wrongChecksum(sum) ?? sum
+            return diverged(LogDivergence(position: stored.position, own: sum, other: written, member: nil))
         case .lost:
             return enter(from: stored.position, at: now)
         case .epochStarted:
@@ -58,11 +68,41 @@ extension MemberMachine {
         }
     }
 
+    /// The writer of a frame has read another log up to `previous` than this member.
+    private func otherPast(of stored: StoredFrame) -> LogDivergence? {
+        guard let frame = ClusterFrame(stored.bytes), frame.kind == .records, frame.epoch == ledger?.epoch,
+            let own = digests[frame.previous]?.value, own != frame.digest
+        else { return nil }
+        return LogDivergence(position: frame.previous, own: own, other: frame.digest, member: frame.member)
+    }
+
+    /// The engine delivers a frame other than the one that was applied at the same position.
+    private func contradiction(by frame: StoredFrame) -> LogDivergence? {
+        guard phase == .following, frame.position <= reader.position, let own = digests[frame.position]?.value,
+            frame.position > 0, var other = digests[frame.position - 1]
+        else { return nil }
+        other.add(frame.sum, at: frame.position)
+        if other.value == own { return nil }
+        return LogDivergence(position: frame.position, own: own, other: other.value, member: nil)
+    }
+
+    /// Two logs exist, and readers may have events of either: another epoch begins, so that no stream resumes. The log is
+    /// inspected first, because its end is not known any more.
+    private mutating func diverged(_ divergence: LogDivergence) -> [MemberAction] {
+        counters.divergences += 1
+        hasDiverged = true
+        phase = .inspecting
+        return [.reportDivergence(divergence), .inspectLog]
+    }
+
     /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it.
     private mutating func beginAtEpoch(_ stored: StoredFrame, _ loading: Loading, _ now: Moment) -> [MemberAction] {
-        guard let frame = ClusterFrame(stored.bytes), frame.kind == .epoch, frame.previous >= loading.base
+        guard stored.wrongChecksum(stored.sum) == nil, let frame = ClusterFrame(stored.bytes), frame.kind == .epoch,
+            frame.previous >= loading.base
         else { return [] }
-        ledger = ClusterLedger(beginning: frame, at: stored.position)
+        var beginning = ClusterLedger(beginning: frame, at: stored.position)
+        beginning.digest.add(stored.sum, at: stored.position)
+        ledger = beginning
         phase = .following
         return restarted(at: stored.position, now)
     }
@@ -72,6 +112,7 @@ extension MemberMachine {
         let epoch = ledger.epoch
         ages.reset()
         history.restart(with: ledger, at: now)
+        digests.restart(with: ledger.digest, at: position)
         noteEpoch(epoch)
         epochSeenAt = now
         counters.epochsStarted += 1
@@ -229,7 +270,7 @@ extension MemberMachine {
 
     /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
-        guard isFollowing, inFlight == nil, let epoch = ledger?.epoch else { return nil }
+        guard isFollowing, inFlight == nil, let epoch = ledger?.epoch, let digest = ledger?.digest else { return nil }
         removeSilent(at: now)
         if outbox.hasOverflowed, isMember {
             // Dropped records cannot be recovered one by one: the member leaves and joins again.
@@ -246,6 +287,7 @@ extension MemberMachine {
             member: member,
             epoch: epoch,
             previous: reader.position,
+            digest: digest.value,
             counter: counter,
             payload: payload
         )

@@ -109,6 +109,10 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The replay, in the phase `replaying`.
     var replay: Replay?
     var history = LedgerHistory()
+    /// The digests of the frames that were applied.
+    var digests = RecentDigests()
+    /// Whether the engine has shown two logs in this epoch, and the log is being inspected to begin another one.
+    var hasDiverged = false
     package internal(set) var member: UInt64
     var counter: UInt64 = 0
     package internal(set) var isMember = false
@@ -260,6 +264,9 @@ package struct MemberMachine: ~Copyable, Sendable {
             created = generation.created
             return enter(from: generation.last, beginning: isLocal, at: now)
         }
+        if hasDiverged, let known = ledger?.epochPosition {
+            return enter(from: generation.last, knowingFrom: known, beginning: true, at: now)
+        }
         if generation.last < reader.position {
             // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
             return enter(from: generation.last, beginning: true, at: now)
@@ -273,12 +280,20 @@ package struct MemberMachine: ~Copyable, Sendable {
     }
 
     /// Starts without state: requests the state of the members, or begins an epoch at once.
-    mutating func enter(from base: UInt64, beginning: Bool = false, at now: Moment) -> [MemberAction] {
+    ///
+    /// - Parameter base: The position from which all beginnings of epochs are known; nil: from `position`.
+    mutating func enter(
+        from position: UInt64,
+        knowingFrom base: UInt64? = nil,
+        beginning: Bool = false,
+        at now: Moment
+    ) -> [MemberAction] {
         leaveLog()
-        reader = LogReader(position: base)
+        hasDiverged = false
+        reader = LogReader(position: position)
         // This member may have been removed meanwhile.
         let actions = resetMembership() + [.forfeitCredits]
-        phase = .loading(Loading(since: now, nextRequest: now, base: base))
+        phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position)))
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }
 

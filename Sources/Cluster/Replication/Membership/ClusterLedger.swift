@@ -78,6 +78,8 @@ package struct ClusterLedger: Sendable, Equatable {
     var earlierEpochs: [UInt64] = []
     /// The position of the last frame that was applied.
     package internal(set) var position: UInt64
+    /// The digest of the frames of the epoch up to this position.
+    package internal(set) var digest = LogDigest()
     package internal(set) var members: [UInt64: Member] = [:]
     package internal(set) var topics: [String: SharedTopic] = [:]
     /// The owner of each group and the number of its subscriptions; no entry for a group without subscriptions.
@@ -123,6 +125,8 @@ package struct ClusterLedger: Sendable, Equatable {
         /// It was ignored: its writer does not belong to the cluster or wrote under an earlier epoch, or it is no valid
         /// frame.
         case stale
+        /// Its checksum is wrong: the engine has changed it.
+        case damaged
         /// A frame before it is missing from the log, or it belongs to an epoch whose beginning is missing.
         case lost
     }
@@ -133,8 +137,11 @@ package struct ClusterLedger: Sendable, Equatable {
     /// Applies the frame at the position that follows the last one.
     package mutating func apply(_ stored: StoredFrame) -> Verdict {
         position = stored.position
+        let sum = stored.sum
+        digest.add(sum, at: position)
+        if stored.wrongChecksum(sum) != nil { return .damaged }
         guard let frame = ClusterFrame(stored.bytes) else { return .stale }
-        if frame.kind == .epoch { return begin(frame) }
+        if frame.kind == .epoch { return begin(frame, sum) }
         guard frame.epoch == epoch else {
             // A writer that has applied positions after the beginning of this epoch, but writes under another epoch,
             // has read another log: this one was restored from an older copy while this member was disconnected.
@@ -150,11 +157,12 @@ package struct ClusterLedger: Sendable, Equatable {
         return .taken(applyRecords(frame))
     }
 
-    private mutating func begin(_ frame: ClusterFrame) -> Verdict {
+    private mutating func begin(_ frame: ClusterFrame, _ sum: UInt64) -> Verdict {
         if frame.epoch == epoch || earlierEpochs.contains(frame.epoch) { return .again }
         guard frame.previous >= epochPosition else { return .stale }
         let earlier = (earlierEpochs + [epoch]).suffix(Self.remembered)
         self = ClusterLedger(beginning: frame, at: position, earlierEpochs: Array(earlier))
+        digest.add(sum, at: position)
         return .epochStarted
     }
 

@@ -69,7 +69,7 @@ package struct ClusterSnapshot: Sendable, Equatable {
 extension ByteWriter {
     fileprivate mutating func ledger(_ ledger: ClusterLedger) {
         varint(UInt64(ledger.groups))
-        for value in [ledger.epoch, ledger.epochPosition, ledger.position] { fixed64(value) }
+        for value in [ledger.epoch, ledger.epochPosition, ledger.position, ledger.digest.value] { fixed64(value) }
         list(ledger.earlierEpochs) { $0.fixed64($1) }
         list(ledger.removed) { $0.fixed64($1) }
         list(ledger.members.sorted { $0.key < $1.key }) { $0.member($1.key, $1.value) }
@@ -134,8 +134,10 @@ extension ByteReader {
     fileprivate mutating func ledger() throws(CodingError) -> ClusterLedger {
         let groups = try varint()
         let (epoch, epochPosition, position) = (try fixed64(), try fixed64(), try fixed64())
+        let digest = try fixed64()
         var ledger = ClusterLedger(epoch: epoch, position: position, groups: Int(clamping: max(1, groups)))
         ledger.epochPosition = epochPosition
+        ledger.digest = LogDigest(value: digest)
         ledger.earlierEpochs = try fixed64s()
         ledger.removed = try fixed64s()
         for _ in 0..<(try varint()) { ledger.members[try fixed64()] = try member() }

@@ -79,6 +79,11 @@ extension MetricNames {
         labels: ["cause"],
         "Epochs that started in the log, or that this member entered with a loaded state; each is a gap on all streams."
     )
+    package static let clusterDivergences = Metric(
+        .counter,
+        prefix + "cluster_log_divergences_total",
+        "Proofs that the engine has shown different logs to members, or to this one; each starts an epoch."
+    )
     package static let clusterTakeovers = Metric(
         .counter,
         prefix + "cluster_takeovers_total",
@@ -121,7 +126,8 @@ extension MetricNames {
         clusterConnected, clusterDegraded, clusterServing, clusterMembers, clusterOwned, clusterPosition, clusterLag,
         clusterLagSeconds,
         clusterOutbox, clusterDiffers, clusterFrames, clusterFramesIgnored, clusterFramesFetched, clusterFrameEvents,
-        clusterAppendSeconds, clusterEpochs, clusterTakeovers, clusterRemovals, clusterFailoverSeconds,
+        clusterAppendSeconds, clusterEpochs, clusterDivergences, clusterTakeovers, clusterRemovals,
+        clusterFailoverSeconds,
         clusterAdoptions, clusterCalls, clusterCredits,
     ]
 }
