@@ -30,7 +30,8 @@ struct ClusterLedgerTests {
     }
 
     private static func beginning(_ epoch: UInt64, previous: UInt64) -> [UInt8] {
-        ClusterFrame(kind: .epoch, member: 9, epoch: epoch, previous: previous, digest: 0, counter: 0, payload: [1]).bytes
+        ClusterFrame(kind: .epoch, member: 9, epoch: epoch, previous: previous, digest: 0, counter: 0, payload: [1])
+            .bytes
     }
 
     private static func ledger() throws -> ClusterLedger {

@@ -25,7 +25,14 @@ struct CreditModel {
         var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
         for number in 1...requests.count {
             let join = ClusterRecord.join(MemberInfo(name: "", version: "", upstreams: ["demo"])).encoded
-            let frame = ClusterFrame(member: UInt64(number), epoch: 1, previous: 1, digest: 0, counter: 1, payload: join[...])
+            let frame = ClusterFrame(
+                member: UInt64(number),
+                epoch: 1,
+                previous: 1,
+                digest: 0,
+                counter: 1,
+                payload: join[...]
+            )
             _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: frame.bytes))
         }
         members = requests.enumerated().map { index, planned in
