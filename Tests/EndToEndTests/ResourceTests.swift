@@ -57,7 +57,8 @@ internal import Testing
                 urls.append(demo.url + (try #require(made.header("Location"))))
             }
             var stream = try await EventStream(urls[1] + "/events")
-            _ = try await stream.first("update")
+            // The end of the snapshot of the join.
+            _ = try await stream.first("end-of-snapshot")
             #expect(try await call("PATCH", urls[1], json: #"{"requestedMaxFrequency":10}"#).status == 200)
             var names: [String] = []
             // The new upstream subscription has another frequency.

@@ -175,7 +175,8 @@ export class Feed extends EventTarget {
     const meaning = entry?.meaning ?? "The server refused the subscription.";
     this.error = {
       step: "subscribed", text: meaning, server: message, cure: entry?.cure, code, kind: "subscription",
-      isRemoval: this.#wasRemoved,
+      // The gateway's own words for a removal, whose error comes before `unsubscribed`.
+      isRemoval: this.#wasRemoved || (code === 61 && message === "Removed by the server"),
     };
     this.isSubscribed = false;
   }
