@@ -328,6 +328,64 @@ def a_frozen_page_resumes(binary):
         page.wait("count > 4 && handle.state.state === 'open'")
 
 
+TABLES = """(async () => {
+    const { tableOf } = await import("/assets/gateway.js");
+    const update = (item, fields, more) => ["update", { item, itemPos: 1, snapshot: false, fields, ...more }];
+    const of = (mode, events, bound) => {
+        const table = tableOf(mode, bound);
+        for (const event of events) table.apply(...event);
+        // Whoever gets the rows as a snapshot has an equal table.
+        const other = tableOf(mode, bound);
+        for (const data of table.snapshot()) other.update(data);
+        const shown = ({ items, rows }) => JSON.stringify(items ? [...items].map(([item, keys]) => [item, [...keys]])
+            : Array.isArray(rows) ? rows.slice(-(bound ?? rows.length)).map(({ item, fields }) => [item, fields]) : [...rows]);
+        return shown(table) === shown(other) ? shown(table) : `${shown(table)} is told as ${shown(other)}`;
+    };
+    const row = (key, command, fields) => update("a", { key, command, ...fields }, { key, command });
+    return [
+        of("MERGE", [update("a", { x: "1", y: null }), update("a", { x: "2" }), update("b", { x: "3" }), ["clear-snapshot", { item: "b", itemPos: 2 }]]),
+        of("MERGE", [update(null, { x: "1" }), ["unsubscribed", { active: true }]]),
+        of("MERGE", [update("a", { x: "1" }), ["unsubscribed", { active: false }]]),
+        of("COMMAND", [row("k", "ADD", { q: "1" }), row("l", "ADD", { q: "2" }), row("k", "UPDATE", { q: "3" }), row("l", "DELETE", { q: null })]),
+        of("COMMAND", [row("k", "ADD", {}), ["reset", {}], row("l", "ADD", {})]),
+        of("COMMAND", [row("k", "ADD", {}), ["clear-snapshot", { item: "a", itemPos: 1 }]]),
+        of("DISTINCT", [update("a", { x: "1", y: "2" }), update("a", { x: "3" }), ["lost-updates", { item: "a", itemPos: 1 }], update("a", { x: "4" })]),
+        of("DISTINCT", [update("a", { x: "1" }), ["subscribed", {}], update("a", { y: "2" })]),
+        of("RAW", Array.from({ length: 100 }, (_, number) => update("a", { x: String(number) })), 2),
+    ];
+})()"""
+
+
+def tables_follow_the_rules_of_the_stream(binary):
+    with gateway.demo(binary) as (address, _), browsing() as browser:
+        rows = [json.loads(text) for text in blank(browser, address).see(TABLES)]
+    expect(rows == [
+        [["a", {"x": "2", "y": None}]],
+        [["1", {"x": "1"}]],
+        [],
+        [["a", [["k", {"key": "k", "command": "UPDATE", "q": "3"}]]]],
+        [["a", [["l", {"key": "l", "command": "ADD"}]]]],
+        [],
+        [["a", {"x": "1", "y": "2"}], ["a", {"x": "3", "y": "2"}], ["a", {"x": "4"}]],
+        [["a", {"y": "2"}]],
+        [["a", {"x": "98"}], ["a", {"x": "99"}]],
+    ], f"rows: {rows}")
+
+
+def a_hidden_page_may_ask_for_less(binary):
+    with gateway.demo(binary) as (address, _), browsing() as browser:
+        page = blank(browser, address)
+        items = '{ upstream: "demo", mode: "MERGE", items: Array.from({ length: 30 }, (_, index) => `item${index + 1}`), fields: ["last_price"] }'
+        watch(page, address, items, "{ hidden: { maxFrequency: 2 } }")
+        page.wait("handle.rows.size === 30")
+        page.see("""Object.defineProperty(document, "hidden", { value: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+            window.times = []; void (handle.on.change = () => { times.push(performance.now()); })""")
+        page.wait("times.length >= 6")
+        pauses = page.see("times.slice(2).map((time, index) => time - times[index + 1])")
+        expect(min(pauses) > 300, f"pauses: {pauses}")
+
+
 # MARK: - Frameworks
 
 
@@ -395,7 +453,8 @@ CHECKS = [
     it_is_small, it_can_be_packed, its_types_are_strict, twenty_tabs_use_one_connection,
     the_death_of_the_leader_is_a_short_silence, a_refusal_is_final_and_explained, a_wrong_key_is_asked_for_once_more,
     a_full_gateway_is_asked_rarely, a_limit_of_streams_is_obeyed, silence_is_not_hidden, a_lost_upstream_makes_values_stale,
-    subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, hooks_render, elements_show_live_data,
+    subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, tables_follow_the_rules_of_the_stream,
+    a_hidden_page_may_ask_for_less, hooks_render, elements_show_live_data,
 ]
 
 

@@ -49,6 +49,8 @@ export interface Update<Row = Fields> {
   snapshot: boolean;
   /** The fields that changed. */
   fields: Partial<Row>;
+  /** All fields, where the gateway or a snapshot of a `List` tells them. */
+  values?: Row;
   /** COMMAND only. */
   key?: string | null;
   /** COMMAND only. */

@@ -105,7 +105,7 @@ export class List extends Table {
 
   update(data) {
     const id = place(data);
-    const fields = { ...this.#previous.get(id), ...data.fields };
+    const fields = data.values ?? { ...this.#previous.get(id), ...data.fields };
     this.#previous.set(id, fields);
     this.rows.push({ item: data.item, itemPos: data.itemPos, snapshot: data.snapshot, fields });
     // Not at each event: removing the first row moves all others.
@@ -120,7 +120,7 @@ export class List extends Table {
     if (id === undefined) this.#previous.clear(); else this.#previous.delete(id);
   }
 
-  * snapshot() { for (const row of this.rows.slice(-this.bound)) yield { ...row, snapshot: true }; }
+  * snapshot() { for (const row of this.rows.slice(-this.bound)) yield { ...row, snapshot: true, values: row.fields }; }
 }
 
 /** The table for a mode. */
