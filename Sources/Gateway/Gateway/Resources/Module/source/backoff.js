@@ -1,0 +1,30 @@
+// How long the hub waits before it asks the gateway again.
+
+const longest = 30_000; // ms, the longest delay of the back-off
+const unavailable = 20_000; // ms, the shortest delay after 503: a gateway that can open no stream is asked three times a minute at most
+
+/** Delays that double with each attempt, with jitter, and never shorter than the gateway demands. */
+export class Backoff {
+  attempts = 0;
+  isHealthy = false;
+  /** The `retry:` of the gateway, in milliseconds; it holds until the gateway sends another one. */
+  retry = 0;
+
+  /** `random` gives numbers from 0 to 1. */
+  constructor(random = Math.random) { this.random = random; }
+
+  /** The stream works: after its first update, or ten seconds. */
+  healthy() {
+    this.isHealthy = true;
+    this.attempts = 0;
+  }
+
+  /** The milliseconds until the next attempt; `status` and `after` (seconds) are those of the failure. */
+  delay({ status = 0, after = 0 } = {}) {
+    this.attempts += 1;
+    const { random, attempts, isHealthy } = this;
+    this.isHealthy = false;
+    const least = status === 503 && !isHealthy ? unavailable * (1 + random() / 2) : 0;
+    return Math.max(Math.min(longest, 500 * 2 ** (attempts - 1)) * (0.5 + random() / 2), least, after * 1000 * (1 + random() / 4), this.retry);
+  }
+}

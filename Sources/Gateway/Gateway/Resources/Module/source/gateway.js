@@ -1,0 +1,363 @@
+// Live data of a Lightstreamer gateway in a page: all subscriptions of all tabs of an origin over one stream.
+//
+//   import { connect } from "https://gateway.example.com/assets/gateway.js";
+//   const gateway = connect("https://gateway.example.com", { token: () => key });
+//   const quotes = gateway.subscribe({ upstream: "demo", mode: "MERGE", items: ["item1"], fields: ["last_price"] },
+//     { update: ({ item, fields }) => …, state: ({ state, reason }) => … });
+//
+// A *tab* is one `connect`; it has the subscriptions and their tables. A *hub* reads the stream and serves the tabs. It
+// lives in a SharedWorker, or in one of the tabs, or, without Web Locks, in each. Whoever holds the lock of the scope is
+// the hub. When it dies, the next in the queue continues the stream after the last event that every tab has.
+
+import { channel, locks, random } from "./channels.js";
+import { Handle, Sub } from "./handle.js";
+import { contend } from "./hub.js";
+import { Requests } from "./requests.js";
+import { derived, patience } from "./states.js";
+import { List, isAfter, normal, retold, tableOf } from "./tables.js";
+
+class Gateway {
+  #subs = new Map();
+  /** The subscriptions by the ids of their sources: equal sources may have several texts. */
+  #sources = new Map();
+  #id = null;
+  #hub = null;
+  #stream = null;
+  #last = "";
+  #conn = { state: "connecting" };
+  #since = Date.now();
+  #ticker = 0;
+  #leaving = null;
+  #end = new AbortController();
+  #closing = { signal: this.#end.signal };
+  #watchers = new Set();
+  #state = null;
+  #token = null;
+
+  constructor(url, options) {
+    this.url = new URL(url, globalThis.location?.href).href.replace(/\/$/, "");
+    this.options = options;
+    this.requests = new Requests(this.url, options.credentials ?? "same-origin", async (isRenewed) => options.token?.(isRenewed));
+    for (const [name, work] of [
+      ["pagehide", () => this.#leave()], ["pageshow", ({ persisted }) => persisted && this.#join()],
+      ["online", () => this.#post({ t: "wake" })],
+    ]) globalThis.addEventListener?.(name, work, this.#closing);
+    for (const [name, work] of [
+      ["freeze", () => this.#leave()], ["resume", () => this.#join()],
+      ["visibilitychange", () => this.#post({ t: "pace", pace: this.#pace })],
+    ]) globalThis.document?.addEventListener(name, work, this.#closing);
+    this.#join();
+  }
+
+  /** The state of the connection. */
+  get state() { return this.#derive(null); }
+  /** The id of the stream; null before the first one. */
+  get stream() { return this.#stream; }
+
+  subscribe(spec, callbacks = {}) {
+    const handle = new Handle(this, callbacks);
+    this.move(handle, spec);
+    if (this.isClosed) handle.close();
+    return handle;
+  }
+
+  /** A store: `subscribe(run)` calls `run` with each new value and returns the end of that; `get()` is the present one. */
+  store(spec, callbacks = {}) {
+    const runs = new Set();
+    let handle = null;
+    const nothing = () => {
+      const table = tableOf(spec.mode);
+      return { state: { state: "connecting" }, table, rows: table.rows };
+    };
+    let value = nothing();
+    const set = () => {
+      if (!handle) return;
+      value = { state: handle.state, table: handle.table, rows: handle.rows };
+      for (const run of [...runs]) run(value);
+    };
+    return {
+      get: () => value,
+      subscribe: (run) => {
+        runs.add(run);
+        run(value);
+        handle ??= this.subscribe(spec, { ...callbacks, change: set, state: set });
+        return () => {
+          runs.delete(run);
+          if (runs.size) return;
+          const former = handle;
+          handle = null;
+          value = nothing();
+          former?.close();
+        };
+      },
+    };
+  }
+
+  /** Calls `run` with each state of the connection; returns the end of that. */
+  watch(run) {
+    this.#watchers.add(run);
+    run(this.state);
+    return () => this.#watchers.delete(run);
+  }
+
+  /** Tries again at once, also what was refused. */
+  retry() { this.#post({ t: "wake", isForced: true }); }
+
+  /** A request to the gateway with the token: the parsed response. Throws `GatewayError`. */
+  request(method, path, body, headers) { return this.requests.json(method, path, { body, headers }); }
+
+  close() {
+    for (const sub of this.#subs.values()) for (const handle of [...sub.handles]) handle.close();
+    this.isClosed = true;
+    this.#leave();
+    this.#become({ state: "closed" });
+    this.#end.abort();
+  }
+
+  move(handle, spec) {
+    const former = handle.sub;
+    if (former) {
+      former.handles.delete(handle);
+      if (former.handles.size === 0) {
+        this.#subs.delete(former.key);
+        this.#unlink(former);
+        this.#post({ t: "drop", key: former.key });
+      }
+    }
+    if (!spec) return;
+    const normalized = normal(spec);
+    const key = JSON.stringify(normalized);
+    let sub = this.#subs.get(key);
+    const isShared = Boolean(sub);
+    if (!sub) {
+      this.#subs.set(key, sub = new Sub(key, normalized));
+      this.#post({ t: "add", key, spec: normalized });
+    }
+    sub.handles.add(handle);
+    handle.sub = sub;
+    handle.list = sub.table instanceof List ? new List(handle.on.bound) : null;
+    handle.since = Date.now();
+    if (former) handle.take("reset", {});
+    queueMicrotask(() => {
+      if (handle.sub !== sub || handle.isClosed) return;
+      handle.become(this.#derive(sub, handle));
+      if (!isShared) return;
+      handle.told(sub.info);
+      for (const [name, , data] of retold(sub.table, sub.info.source)) handle.take(name, data);
+      handle.changed(true);
+    });
+    this.#tick();
+  }
+
+  // MARK: Joining and leaving
+
+  get #pace() { return globalThis.document?.hidden && this.options.hidden?.maxFrequency ? 1000 / this.options.hidden.maxFrequency : 0; }
+
+  #post(message) { this.inbox?.postMessage({ ...message, tab: this.#id }); }
+
+  async #join() {
+    if (this.#id || this.isClosed) return;
+    const id = this.#id = random();
+    const leaving = this.#leaving = new AbortController();
+    const { signal } = leaving;
+    const isShared = Boolean(locks() && globalThis.BroadcastChannel && this.options.share !== "page");
+    // Tabs of different users never share a stream.
+    const who = await this.#identity();
+    if (signal.aborted) return;
+    const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${who}` : `page:${id}`;
+    this.own = channel(scope, `:${id}`);
+    this.own.onmessage = ({ data }) => this.#receive(data);
+    this.all = channel(scope);
+    this.all.onmessage = ({ data }) => this.#receive(data);
+    this.inbox = channel(scope, ":hub");
+    const config = { scope, url: this.url, credentials: this.options.credentials ?? "same-origin" };
+    if (isShared) {
+      // As long as this tab lives it holds this lock; the hub waits for it.
+      await new Promise((held) => {
+        locks().request(`${scope}:${id}`, () => new Promise((resolve) => {
+          held();
+          if (signal.aborted) resolve(); else signal.addEventListener("abort", resolve, { once: true });
+        }));
+      });
+      if (this.options.share !== "tabs") await this.#startWorker(config);
+      if (signal.aborted) return;
+    }
+    contend({ ...config, tab: id }, signal);
+    this.#hello();
+  }
+
+  async #identity() {
+    const token = this.#token = (await this.requests.ask(false).catch(() => null)) ?? null;
+    if (!token) return "";
+    const text = token.split(".").length === 3 ? token.split(".")[1] : token;
+    let subject = text;
+    try {
+      const { iss, sub } = JSON.parse(atob(text.replace(/-/g, "+").replace(/_/g, "/")));
+      if (sub) subject = `${iss} ${sub}`;
+    } catch {}
+    if (!globalThis.crypto?.subtle) return "";
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject));
+    return [...new Uint8Array(digest, 0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  /** Asks a SharedWorker of this origin to be the hub; resolves when it is in the queue, or there is none. */
+  #startWorker(config) {
+    return new Promise((resolve) => {
+      try {
+        const worker = new SharedWorker(new URL("./gateway-hub.js", import.meta.url), { type: "module", name: "lightstreamer-gateway" });
+        worker.onerror = resolve;
+        worker.port.onmessage = resolve;
+        worker.port.postMessage(config);
+        this.worker = worker;
+        // A worker whose process was ended answers nothing; this tab queues without it.
+        setTimeout(resolve, patience);
+      } catch {
+        resolve();
+      }
+    });
+  }
+
+  #leave() {
+    if (!this.#id) return;
+    this.#post({ t: "bye" });
+    this.#id = null;
+    this.#hub = null;
+    this.#stream = null;
+    this.#last = "";
+    this.worker?.port.close();
+    this.#leaving.abort();
+    for (const one of [this.own, this.all, this.inbox]) one?.close();
+    this.inbox = null;
+    this.#become({ state: "connecting" });
+  }
+
+  #hello(isHandOver = false) {
+    this.#post({
+      t: "hello", token: this.#token, stream: this.#stream, last: this.#last, pace: this.#pace,
+      subs: [...this.#subs.values()].map((sub) => {
+        const isWhole = Boolean(isHandOver && sub.info.source && this.#last && sub.since !== this.#last);
+        sub.isWhole = isWhole;
+        sub.skip = isWhole ? this.#last : "";
+        return { key: sub.key, spec: sub.spec, isWhole, info: sub.info, events: isWhole ? [...sub.table.snapshot()] : [] };
+      }),
+    });
+  }
+
+  // MARK: From the hub
+
+  #receive(message) {
+    if (message.t === "hub") {
+      const isHandOver = this.#hub !== null && this.#hub !== message.hub;
+      if (this.#hub === message.hub) return;
+      this.#hub = message.hub;
+      return this.#hello(isHandOver);
+    }
+    if (message.t === "welcome" && this.#hub === null) this.#hub = message.hub;
+    if (message.hub !== this.#hub) return;
+    if (message.t === "token") return this.#answer();
+    if (message.t === "conn" || message.t === "welcome") {
+      this.#stream = message.stream ?? this.#stream;
+      return this.#become(message.conn);
+    }
+    const sub = this.#subs.get(message.key);
+    if (message.t === "info" && sub) return this.#inform(sub, message.info);
+    // A tab without the whole state of what the hub has asks for it.
+    if (message.t === "check" && sub && !sub.isWhole) {
+      this.#post({ t: "drop", key: sub.key });
+      this.#post({ t: "add", key: sub.key, spec: sub.spec });
+    }
+    if (message.t !== "events") return;
+    if (sub) this.#apply(JSON.parse(message.text), sub, message.at);
+    else if (!message.key) this.#apply(JSON.parse(message.text));
+    this.#last = message.last;
+  }
+
+  async #answer() {
+    let failure;
+    this.#token = await this.requests.ask(true).catch((error) => { failure = String(error?.message ?? error); });
+    this.#post({ t: "token", token: this.#token ?? null, failure });
+  }
+
+  #inform(sub, info) {
+    this.#unlink(sub);
+    sub.info = info;
+    if (info.source) this.#sources.set(info.source, [...this.#sources.get(info.source) ?? [], sub]);
+    for (const handle of [...sub.handles]) handle.told(info);
+    this.#show(sub);
+  }
+
+  /** Forgets the source of a subscription. */
+  #unlink(sub) {
+    const others = this.#sources.get(sub.info.source)?.filter((other) => other !== sub);
+    if (others?.length) this.#sources.set(sub.info.source, others); else this.#sources.delete(sub.info.source);
+  }
+
+  #apply(events, only, at) {
+    const touched = new Map();
+    for (const [name, id, data] of events) {
+      if (data.subscription === undefined) {
+        for (const sub of this.#subs.values()) if (sub.info.client === data.client) for (const handle of sub.handles) handle.take(name, data);
+        continue;
+      }
+      for (const sub of only ? [only] : this.#sources.get(data.subscription) ?? []) {
+        if (!only && id && sub.skip && !isAfter(id, sub.skip)) continue;
+        if (id || name === "reset") sub.skip = "";
+        this.#take(sub, name, data, touched);
+      }
+    }
+    if (only) only.skip = at ?? "";
+    for (const [sub, isNew] of touched) {
+      for (const handle of [...sub.handles]) handle.changed(isNew);
+      this.#show(sub);
+    }
+  }
+
+  #take(sub, name, data, touched) {
+    sub.table.apply(name, data);
+    if (name === "reset") {
+      sub.since = this.#last;
+      sub.isWhole = true;
+    }
+    if (name === "update") {
+      sub.updatedAt = Date.now();
+      sub.hadValues = true;
+    }
+    touched.set(sub, touched.get(sub) || name === "reset");
+    for (const handle of [...sub.handles]) handle.take(name, data);
+  }
+
+  // MARK: States
+
+  #become(conn) {
+    if (conn.state !== this.#conn.state) this.#since = Date.now();
+    this.#conn = conn;
+    for (const sub of this.#subs.values()) this.#show(sub);
+    const text = JSON.stringify(this.state);
+    if (text !== this.#state) for (const run of this.#watchers) run(this.state);
+    this.#state = text;
+    this.#tick();
+  }
+
+  #show(sub) { for (const handle of [...sub.handles]) handle.become(this.#derive(sub, handle)); }
+
+  #derive(sub, handle) {
+    if (this.isClosed) return { state: "closed" };
+    if (!sub && this.#subs.size === 0) return { state: "idle" };
+    return derived(this.#conn, sub, Math.max(this.#since, handle?.since ?? 0), this.url);
+  }
+
+  /** Looks again while something may become late. */
+  #tick() {
+    clearTimeout(this.#ticker);
+    if (this.isClosed) return;
+    const isPending = this.#conn.state === "connecting" || [...this.#subs.values()].some((sub) => [...sub.handles].some(({ state }) => state.state === "connecting"));
+    if (isPending) this.#ticker = setTimeout(() => this.#become(this.#conn), patience + 50);
+  }
+}
+
+/**
+ * Connects a page to a gateway. Options: `token` gives the key or token, and is called again after a 401; `credentials`
+ * ("include" for the cookie from another origin); `hidden: { maxFrequency }`, deliveries a second while the page is
+ * hidden; `share`: "tabs" without a SharedWorker, "page" for a stream of this page alone.
+ */
+export const connect = (url = location.origin, options = {}) => new Gateway(url, options);

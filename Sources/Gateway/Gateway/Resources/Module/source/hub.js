@@ -1,0 +1,666 @@
+// The hub: it reads one stream for all tabs of a scope, in one of them or in a SharedWorker.
+
+import { Backoff } from "./backoff.js";
+import { channel, locks, random } from "./channels.js";
+import { read } from "./events.js";
+import { GatewayError, Requests, sleep } from "./requests.js";
+import { isLive } from "./states.js";
+import { isAfter, listBound, retold, tableOf } from "./tables.js";
+
+const silence = 60_000; // ms without a byte after which a stream is lost; half of it makes values stale
+const health = 10_000; // ms after which a stream without updates counts as healthy
+const linger = 1000; // ms for which the hub keeps what no tab needs
+const batching = 20; // ms for which changes of the subscriptions are collected
+
+/** Becomes the hub of a scope once no other is; `signal` ends it. */
+export async function contend(config, signal) {
+  const lead = async () => {
+    if (signal?.aborted) return;
+    const hub = new Hub(config);
+    await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
+    hub.stop();
+  };
+  if (config.scope.startsWith("page:")) return lead();
+  return locks().request(config.scope, { signal }, lead).catch(() => {});
+}
+
+// MARK: - Hub
+
+/** One subscription of the stream, for all tabs that have an equal one. */
+class Entry {
+  keys = new Set();
+  tabs = new Set();
+  /** Its id at the gateway; null while the stream does not have it. */
+  source = null;
+  /** The last event before its present state began: until another one came, the state may be a part of it. */
+  since = null;
+  /** Events up to this id are in the table. */
+  skip = "";
+  info = {};
+  idleAt = 0;
+
+  constructor(key, spec) {
+    this.keys.add(key);
+    this.spec = spec;
+    this.table = tableOf(spec.mode, listBound);
+  }
+
+  get isWanted() { return this.tabs.size > 0; }
+}
+
+/** The source of an entry, as requests have it. The mode of a feed is known to the gateway; here it chooses the table. */
+function sourceOf({ spec: { mode, ...spec } }) { return spec.feed ? spec : { mode, ...spec }; }
+
+class Hub {
+  id = random();
+  #tabs = new Map();
+  #entries = new Map();
+  #sources = new Map();
+  /** The states of the sources that the stream told last, and those of them that no entry has. */
+  #states = new Map();
+  #clients = new Map();
+  #early = null;
+  #stray = new Set();
+  #stream = null;
+  #last = "";
+  #conn = { state: "connecting" };
+  #backoff = new Backoff();
+  #isOpen = false;
+  /** Whether the gateway did not know the stream at the last attempt. */
+  #wasUnknown = false;
+  #isStopped = false;
+  #stopping = new AbortController();
+  #reading = null;
+  #waiting = null;
+  #wake = null;
+  #timer = 0;
+  #isFlushing = false;
+  /** Changes of the stream that failed in sequence. */
+  #failures = 0;
+  #dirty = new Set();
+  #token;
+  #codes = null;
+  #gathering = { hellos: new Set(), expected: null, done: null };
+
+  constructor({ scope, url, credentials, tab }) {
+    this.scope = scope;
+    /** The tab that this hub lives in, if any: both end together. */
+    this.own = tab;
+    this.requests = new Requests(url, credentials, () => this.#askForToken());
+    this.url = url;
+    this.inbox = channel(scope, ":hub");
+    this.inbox.onmessage = ({ data }) => this.#receive(data);
+    this.all = channel(scope);
+    this.#run();
+  }
+
+  /** Ends without closing the stream, unless nobody is left to continue it. */
+  stop() {
+    this.#isStopped = true;
+    this.#stopping.abort();
+    this.#waiting?.();
+    this.#reading?.abort();
+    this.#wake?.abort();
+    clearTimeout(this.#timer);
+    if ([...this.#tabs.keys()].every((id) => id === this.own)) this.#discard();
+    this.inbox.close();
+    this.all.close();
+    for (const tab of this.#tabs.values()) tab.channel.close();
+  }
+
+  #discard() {
+    if (this.#stream) this.requests.send("DELETE", `/v1/streams/${this.#stream}`, { keepalive: true }).catch(() => {});
+    this.#stream = null;
+    this.#last = "";
+    for (const entry of this.#sources.values()) entry.source = null;
+    this.#sources.clear();
+  }
+
+  // MARK: Tabs
+
+  #receive(message) {
+    if (message.t === "hello") return this.#hello(message);
+    const tab = this.#tabs.get(message.tab);
+    if (!tab) return message.t === "bye" || this.#ask(message.tab);
+    if (message.t === "add") this.#add(tab, message);
+    else if (message.t === "drop") this.#drop(tab, message.key);
+    else if (message.t === "bye") this.#remove(tab);
+    else if (message.t === "token") tab.answer?.(message);
+    else if (message.t === "pace") tab.pace = message.pace;
+    else if (message.t === "wake") this.#retryNow(message.isForced);
+  }
+
+  /** A tab that this hub does not know has to introduce itself. */
+  #ask() { if (!this.#isStopped) this.all.postMessage({ t: "hub", hub: this.id }); }
+
+  #hello(message) {
+    if (this.#tabs.has(message.tab)) return;
+    const tab = { id: message.tab, channel: channel(this.scope, `:${message.tab}`), keys: new Set(), batch: [], at: 0, pace: message.pace };
+    this.#tabs.set(tab.id, tab);
+    this.#token = message.token;
+    if (!this.scope.startsWith("page:")) {
+      locks().request(`${this.scope}:${tab.id}`, { signal: this.#stopping.signal }, () => this.#remove(tab)).catch(() => {});
+    }
+    const { done, hellos, expected } = this.#gathering;
+    if (done) this.#adopt(message);
+    this.#tell(tab, { t: "welcome", stream: this.#stream, conn: this.#conn });
+    for (const sub of message.subs) this.#add(tab, sub, Boolean(done) && sub.isWhole);
+    hellos.add(tab.id);
+    if (done && expected && [...expected].every((id) => hellos.has(id))) done();
+  }
+
+  /** Takes over the stream and the tables of the former hub, as one of its tabs knows them. */
+  #adopt({ stream, last, subs }) {
+    if (!stream || !last || (this.#stream && this.#stream !== stream)) return;
+    this.#stream = stream;
+    if (!this.#last || !isAfter(last, this.#last)) this.#last = last;
+    for (const { key, spec, info, events, isWhole } of subs) {
+      if (!isWhole) continue;
+      let entry = this.#entries.get(key) ?? this.#sources.get(info.source);
+      if (entry?.source && !isAfter(last, entry.skip)) continue;
+      entry ??= new Entry(key, spec);
+      this.#entries.set(key, entry);
+      entry.keys.add(key);
+      entry.source = info.source;
+      entry.info = info;
+      entry.skip = last;
+      entry.table.clear();
+      for (const event of events) entry.table.update(event);
+      this.#sources.set(info.source, entry);
+    }
+  }
+
+  #add(tab, { key, spec }, isKnown = false) {
+    let entry = this.#entries.get(key);
+    if (!entry) this.#entries.set(key, entry = new Entry(key, spec));
+    if (entry.info.problem && !entry.isWanted) entry.info = {};
+    tab.keys.add(key);
+    entry.tabs.add(tab);
+    // After a hand-over the tab has its rows already; otherwise it gets those that the hub has.
+    if (entry.source && !isKnown) this.#sync(tab, key, entry);
+    else this.#tell(tab, { t: "info", key, info: entry.info });
+    this.#flushSoon();
+    this.#waiting?.();
+  }
+
+  #sync(tab, key, entry) {
+    this.#flush(tab);
+    this.#tell(tab, { t: "info", key, info: entry.info });
+    this.#tell(tab, { t: "events", last: this.#last, at: entry.skip, text: JSON.stringify(retold(entry.table, entry.source)), key });
+  }
+
+  #drop(tab, key) {
+    const entry = this.#entries.get(key);
+    tab.keys.delete(key);
+    if (!entry || [...entry.keys].some((other) => tab.keys.has(other))) return;
+    entry.tabs.delete(tab);
+    if (entry.isWanted) return;
+    entry.idleAt = Date.now();
+    setTimeout(() => this.#flushSoon(), linger);
+  }
+
+  #remove(tab) {
+    if (this.#tabs.get(tab.id) !== tab) return;
+    for (const key of [...tab.keys]) this.#drop(tab, key);
+    this.#tabs.delete(tab.id);
+    tab.answer?.();
+    clearTimeout(tab.timer);
+    tab.channel.close();
+    if (this.#tabs.size === 0 && !this.#isStopped) {
+      this.#discard();
+      this.#reading?.abort();
+    }
+  }
+
+  #tell(tab, message) { if (!this.#isStopped) tab.channel.postMessage({ ...message, hub: this.id }); }
+
+  #become(conn) {
+    if (this.#isStopped) return;
+    this.#conn = conn;
+    this.all.postMessage({ t: "conn", conn, stream: this.#stream, hub: this.id });
+  }
+
+  /** The token that the newest tab brought; another one from any tab that answers. */
+  async #askForToken() {
+    const given = this.#token;
+    this.#token = undefined;
+    if (given !== undefined) return given;
+    for (const tab of this.#tabs.values()) {
+      const answer = await new Promise((resolve) => {
+        tab.answer = resolve;
+        this.#tell(tab, { t: "token" });
+        sleep(5000, this.#stopping.signal).then(resolve);
+      });
+      if (answer?.failure) throw new Error(answer.failure);
+      if (answer) return answer.token;
+    }
+    return null;
+  }
+
+  // MARK: Stream
+
+  async #run() {
+    await this.#gather();
+    while (!this.#isStopped) {
+      if (!this.#isNeeded) {
+        if (this.#conn.state !== "refused") this.#become({ state: "idle" });
+        await new Promise((resolve) => { this.#waiting = resolve; });
+        this.#waiting = null;
+        await sleep(batching);
+        this.#become({ state: "connecting" });
+        continue;
+      }
+      let error = null;
+      try {
+        await this.#once();
+      } catch (caught) {
+        error = caught instanceof GatewayError ? caught : new GatewayError(0, { title: String(caught) });
+      }
+      if (!this.#isStopped && (this.#stream || error || this.#tabs.size)) await this.#pause(error);
+    }
+  }
+
+  /** Whether a tab needs something that was not refused. */
+  get #isNeeded() { return [...this.#entries.values()].some((entry) => entry.isWanted && !entry.info.problem); }
+
+  /** Waits for the tabs that were served by the former hub. */
+  async #gather() {
+    await new Promise((resolve) => {
+      this.#gathering.done = resolve;
+      sleep(400).then(resolve);
+      this.#ask();
+      if (this.scope.startsWith("page:")) return sleep(0).then(resolve);
+      locks().query().then(({ held }) => {
+        const start = `${this.scope}:`;
+        this.#gathering.expected = new Set(held.filter(({ name }) => name.startsWith(start)).map(({ name }) => name.slice(start.length)));
+        if ([...this.#gathering.expected].every((id) => this.#gathering.hellos.has(id))) resolve();
+      });
+    });
+    this.#gathering.done = null;
+    for (const tab of this.#tabs.values()) {
+      this.#tell(tab, { t: "welcome", stream: this.#stream, conn: this.#conn });
+      // Its rows may be those of a part of a snapshot, while another tab has the whole.
+      for (const key of tab.keys) {
+        const entry = this.#entries.get(key);
+        if (entry?.source) this.#tell(tab, { t: "check", key, at: entry.skip });
+      }
+    }
+  }
+
+  /** Opens the stream, and reads it to its end. */
+  async #once() {
+    if (!this.#stream && !(await this.#create())) return;
+    const reading = this.#reading = new AbortController();
+    const headers = { Accept: "text/event-stream" };
+    if (this.#last) headers["Last-Event-ID"] = this.#last;
+    let beat = Date.now(), closing = null, isFirst = true;
+    const watch = setInterval(() => {
+      const quiet = Date.now() - beat;
+      if (quiet > silence) reading.abort();
+      else if (quiet > silence / 2 && !this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: true });
+    }, 1000);
+    let healthy = 0;
+    try {
+      const response = await this.requests.send("GET", `/v1/streams/${this.#stream}/events`, { headers, signal: reading.signal });
+      healthy = setTimeout(() => this.#backoff.healthy(), health);
+      await read(response.body, (events) => {
+        beat = Date.now();
+        if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: undefined });
+        for (const { name, id, data, retry } of events) {
+          if (retry) this.#backoff.retry = retry;
+          if (name === "closing") closing = JSON.parse(data).reason;
+          else if (name) this.#event(name, id, data, isFirst);
+          if (name === "stream") isFirst = false;
+        }
+        this.#flushTabs();
+      }).catch(() => {});
+    } catch (error) {
+      // The stream is gone, or the rights to one of its sources: another one tells which.
+      if (error.status && error.isFinal && error.status !== 401) this.#forget();
+      if (error.problem.code === "unknown-stream" && !this.#wasUnknown) {
+        this.#wasUnknown = true;
+        return;
+      }
+      throw error;
+    } finally {
+      clearInterval(watch);
+      clearTimeout(healthy);
+      this.#isOpen = false;
+    }
+    if (closing === "refused" && !this.#isNeeded) return;
+    if (closing === "deleted") this.#forget();
+    if (closing === "token-expired") this.requests.renew();
+    if (closing === "revoked" || closing === "stream-limit") {
+      throw Object.assign(new GatewayError(403, { code: closing, title: "The gateway closed the stream.", detail:
+        closing === "revoked" ? "The rights of these credentials were withdrawn." : "The maximum number of streams is open." }));
+    }
+    if (!this.#isStopped) throw Object.assign(new GatewayError(0), { closing, isEnd: true });
+  }
+
+  #forget() {
+    this.#stream = null;
+    for (const entry of this.#sources.values()) if (!this.#isWhole(entry)) entry.source = null;
+  }
+
+  #isWhole(entry) { return entry.source !== null && entry.since !== this.#last; }
+
+  async #pause(error) {
+    if (!error || this.#tabs.size === 0) return;
+    if (error.status === 401 || error.problem.code === "stream-limit" || error.problem.code === "revoked") return this.#refuseAll(error);
+    if (error.status === 409 && this.#backoff.attempts < 20) {
+      // The gateway has not noticed yet that the former reader is gone. If it does not, another stream continues this one.
+      if (++this.#backoff.attempts < 20) return sleep(100, this.#stopping.signal);
+      await this.requests.send("DELETE", `/v1/streams/${this.#stream}`).catch(() => {});
+      return this.#forget();
+    }
+    const delay = this.#backoff.delay(error);
+    const reason = error.closing ? `The gateway closed the stream: ${error.closing}.`
+      : error.isEnd ? "The stream was interrupted." : error.message;
+    this.#become({ state: "reconnecting", attempt: this.#backoff.attempts, nextAt: Date.now() + delay, reason, problem: error.isEnd ? undefined : error.problem });
+    this.#wake = new AbortController();
+    this.#wake.isPolite = Boolean(error.after || error.status === 503 || error.closing);
+    await sleep(delay, this.#wake.signal);
+    this.#wake = null;
+  }
+
+  /** Ends the wait for the next attempt: the network is back, unless the gateway asked to wait; or a user demands it. */
+  #retryNow(isForced) {
+    if (isForced) for (const entry of this.#entries.values()) if (entry.info.problem) entry.info = {};
+    if (isForced) this.requests.renew();
+    if (isForced || !this.#wake?.isPolite) this.#wake?.abort();
+    this.#waiting?.();
+    this.#flushSoon();
+  }
+
+  #refuseAll(error) {
+    this.#forget();
+    this.#backoff.attempts = 0;
+    for (const entry of this.#entries.values()) this.#refuse(entry, error.problem, "problem");
+    this.#become({ state: "refused", reason: error.message, problem: error.problem });
+  }
+
+  /** Prepares a stream. Subscriptions whose rows would not continue after the last event are added once it is open. */
+  async #create() {
+    let entries = [...new Set(this.#entries.values())].filter((entry) => entry.isWanted && !entry.info.problem);
+    const whole = entries.filter((entry) => this.#isWhole(entry));
+    if (this.#last && whole.length) entries = whole;
+    else this.#last = "";
+    this.#sources.clear();
+    for (const entry of this.#entries.values()) entry.source = null;
+    await this.#offer(entries, async (batch) => {
+      if (this.#stream) return (await this.#patch({ add: batch.map(sourceOf) })).sources.slice(-batch.length);
+      const stream = await this.requests.json("POST", "/v1/streams", { body: { sources: batch.map(sourceOf) }, signal: this.#stopping.signal });
+      this.#stream = stream.id;
+      return stream.sources;
+    });
+    return this.#stream !== null;
+  }
+
+  #patch(body) {
+    return this.requests.json("PATCH", `/v1/streams/${this.#stream}`, { body, signal: this.#stopping.signal });
+  }
+
+  /** Sends entries in one request; if it is refused, without those that it names, or in halves. */
+  async #offer(entries, send) {
+    if (entries.length === 0) return;
+    try {
+      const states = await send(entries);
+      if (states.length === entries.length) entries.forEach((entry, index) => this.#map(entry, states[index]));
+      else for (const entry of entries) this.#map(entry, await this.#identify(entry));
+    } catch (error) {
+      const isTheirs = error.isFinal && error.status !== 401 && error.problem.code !== "unknown-stream";
+      if (!isTheirs && error.problem?.code !== "over-quota") throw error;
+      const named = new Map();
+      for (const { pointer, detail } of error.problem.errors ?? []) {
+        const entry = entries[pointer?.match(/^\/(?:sources|add)\/(\d+)/)?.[1]];
+        if (entry) named.set(entry, { ...error.problem, detail });
+      }
+      if (entries.length === 1) named.set(entries[0], error.problem);
+      for (const [entry, problem] of named) this.#refuse(entry, problem, "problem");
+      const rest = entries.filter((entry) => !named.has(entry));
+      const half = named.size ? rest.length : Math.ceil(rest.length / 2);
+      await this.#offer(rest.slice(0, half), send);
+      await this.#offer(rest.slice(half), send);
+    }
+  }
+
+  /** The source of an entry that equals another one in all but its text: a stream of its own tells it. */
+  async #identify(entry) {
+    const probe = await this.requests.json("POST", "/v1/streams", { body: { sources: [sourceOf(entry)] } });
+    this.requests.send("DELETE", `/v1/streams/${probe.id}`).catch(() => {});
+    return probe.sources[0];
+  }
+
+  #map(entry, state) {
+    const other = this.#sources.get(state.subscription);
+    if (other && other !== entry) {
+      for (const key of entry.keys) {
+        this.#entries.set(key, other);
+        other.keys.add(key);
+        for (const tab of entry.tabs) if (tab.keys.has(key)) this.#sync(tab, key, other);
+      }
+      for (const tab of entry.tabs) other.tabs.add(tab);
+      return;
+    }
+    const early = this.#early?.get(state.subscription) ?? [];
+    entry.source = state.subscription;
+    // A stream that is not open yet has the last event only if the rows so far continue after it.
+    entry.since = early.length || (!this.#isOpen && this.#last) ? null : this.#last;
+    entry.skip = "";
+    this.#sources.set(state.subscription, entry);
+    this.#inform(entry, { ...state, ...this.#states.get(state.subscription) });
+    this.#tellInfos();
+    // Before the stream is open, it tells whether the rows so far still hold.
+    if (!this.#isOpen) return;
+    this.#deliver(entry, "reset", "", `{"subscription":${JSON.stringify(entry.source)}}`);
+    for (const event of early) this.#deliver(entry, ...event);
+    this.#flushTabs();
+  }
+
+  // MARK: Events
+
+  #event(name, id, text, isFirst) {
+    if (id) this.#last = id;
+    const data = JSON.parse(text);
+    if (name === "stream") return this.#told(data, isFirst);
+    if (name === "update") this.#backoff.healthy();
+    if (data.subscription === undefined) return this.#ofClient(name, id, text, data);
+    const entry = this.#sources.get(data.subscription);
+    if (entry) return this.#deliver(entry, name, id, text, data);
+    if (!this.#early) return;
+    if (!this.#early.has(data.subscription)) this.#early.set(data.subscription, []);
+    this.#early.get(data.subscription).push([name, id, text]);
+  }
+
+  #deliver(entry, name, id, text, data = JSON.parse(text)) {
+    if (!id || !entry.skip || isAfter(id, entry.skip)) {
+      if (id || name === "reset") entry.skip = "";
+      entry.table.apply(name, data);
+      if (name !== "update") this.#note(entry, name, data);
+    }
+    const event = `["${name}","${id}",${text}]`;
+    for (const tab of entry.tabs) tab.batch.push(event);
+  }
+
+  #note(entry, name, data) {
+    if (name === "subscribed") {
+      const { client, subscription, ...facts } = data;
+      this.#inform(entry, { ...facts, client, subscribed: true, active: true, lastError: null, status: this.#clients.get(client) ?? entry.info.status });
+    } else if (name === "unsubscribed") this.#inform(entry, { subscribed: false, active: data.active ?? entry.info.active });
+    else if (name === "real-max-frequency") this.#inform(entry, { realMaxFrequency: data.value });
+    else if (name === "subscription-error") this.#refuse(entry, data, "subscription");
+  }
+
+  #ofClient(name, id, text, data) {
+    if (name === "status") this.#clients.set(data.client, data.status);
+    const refusal = name === "server-error" ? data : undefined;
+    const tabs = new Set();
+    for (const entry of this.#sources.values()) {
+      if (!entry.info.client && !entry.info.subscribed) entry.info.client = data.client;
+      if (entry.info.client !== data.client) continue;
+      for (const tab of entry.tabs) tabs.add(tab);
+      if (refusal) this.#refuse(entry, refusal, "session");
+      else if (name === "status") this.#inform(entry, { status: data.status, ...isLive(data.status) && { problem: undefined } });
+    }
+    for (const tab of tabs) tab.batch.push(`["${name}","${id}",${text}]`);
+  }
+
+  #told({ stream, sources, resume }, isFirst) {
+    this.#stream = stream;
+    this.#states = new Map(sources.map((state) => [state.subscription, state]));
+    this.#stray = new Set();
+    if (isFirst) this.#clients.clear();
+    for (const state of sources) {
+      if (state.status) this.#clients.set(state.client, state.status);
+      const entry = this.#sources.get(state.subscription);
+      if (!entry) this.#stray.add(state.subscription);
+      else this.#inform(entry, state);
+    }
+    // In the middle of a stream, the event of a change; or that of a new epoch, which ends the state of all sources.
+    if (!isFirst && resume === "resumed") return;
+    this.#isOpen = true;
+    this.#wasUnknown = false;
+    if (resume !== "resumed") this.#last = "";
+    for (const [source, entry] of [...this.#sources]) {
+      if (!this.#states.has(source)) {
+        this.#sources.delete(source);
+        entry.source = null;
+      } else if (resume !== "resumed") {
+        entry.since = this.#last;
+        this.#deliver(entry, "reset", "", `{"subscription":${JSON.stringify(source)}}`);
+      } else if (!this.#isWhole(entry)) {
+        // Its snapshot did not arrive: the source is removed and added again.
+        this.#sources.delete(source);
+        this.#stray.add(source);
+        entry.source = null;
+      }
+    }
+    this.#become({ state: "open", resume, sources: sources.length });
+    this.#flushSoon();
+  }
+
+  #inform(entry, facts) {
+    entry.info = { ...entry.info, ...facts, source: entry.source };
+    if (facts.active && facts.subscribed) entry.info.problem = undefined;
+    this.#dirty.add(entry);
+    if (facts.lastError && facts.active === false) this.#refuse(entry, facts.lastError, "subscription");
+  }
+
+  /** A final refusal, with cause and cure where the gateway's list of codes has them. */
+  async #refuse(entry, refusal, kind) {
+    const problem = { title: refusal.title ?? refusal.message, ...refusal };
+    entry.info = { ...entry.info, problem };
+    this.#dirty.add(entry);
+    if (kind === "problem") this.#tellInfos();
+    this.#codes ??= fetch(`${this.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
+    const code = Number(problem.code) <= 0 ? "0" : String(problem.code);
+    const known = (await this.#codes)[kind]?.find((candidate) => candidate.code === code);
+    if (!known || entry.info.problem !== problem) return;
+    entry.info = { ...entry.info, problem: { ...problem, meaning: known.meaning, cause: known.cause, cure: known.cure } };
+    this.#dirty.add(entry);
+    this.#tellInfos();
+  }
+
+  #tellInfos() {
+    for (const entry of this.#dirty) {
+      for (const tab of entry.tabs) {
+        for (const key of entry.keys) if (tab.keys.has(key)) this.#tell(tab, { t: "info", key, info: entry.info });
+      }
+    }
+    this.#dirty.clear();
+  }
+
+  #flushTabs() {
+    this.#tellInfos();
+    const now = Date.now();
+    for (const tab of this.#tabs.values()) {
+      const due = tab.at + (tab.pace ?? 0) - now;
+      if (tab.batch.length && due > 0) tab.timer ??= setTimeout(() => { tab.timer = undefined; this.#flush(tab); }, due);
+      else if (tab.batch.length || now - tab.at > 1000) this.#flush(tab);
+    }
+  }
+
+  #flush(tab) {
+    if (this.#isStopped || (tab.last === this.#last && !tab.batch.length)) return;
+    tab.at = Date.now();
+    tab.last = this.#last;
+    this.#tell(tab, { t: "events", last: this.#last, text: `[${tab.batch.join(",")}]` });
+    tab.batch = [];
+  }
+
+  // MARK: Changes of the open stream
+
+  #flushSoon(after = batching) {
+    this.#timer ||= setTimeout(async () => {
+      this.#timer = 0;
+      if (this.#isFlushing || this.#isStopped) return;
+      if (!this.#isOpen) return this.#drain();
+      this.#isFlushing = true;
+      let wait = 0;
+      try {
+        await this.#change();
+        this.#failures = 0;
+      } catch (error) {
+        if (error.problem?.code === "unknown-stream") this.#reading?.abort();
+        else if (error.status === 401) {
+          this.#refuseAll(error);
+          this.#reading?.abort();
+        } else wait = Math.max((error.after || 0) * 1000, Math.min(30_000, 1000 * 2 ** this.#failures++) * (1 + Math.random()));
+      }
+      this.#isFlushing = false;
+      if (this.#isOpen && (wait || this.#hasChanges())) this.#flushSoon(wait || batching);
+    }, after);
+  }
+
+  #idle() {
+    const limit = Date.now() - linger;
+    return [...new Set(this.#entries.values())].filter((entry) => !entry.isWanted && entry.idleAt <= limit);
+  }
+
+  /** Forgets what no tab needs, while there is no stream to change. */
+  #drain() {
+    if (!this.#waiting) return;
+    for (const entry of this.#idle()) for (const key of entry.keys) this.#entries.delete(key);
+  }
+
+  #missing() {
+    return [...new Set(this.#entries.values())].filter((entry) => entry.isWanted && !entry.source && !entry.info.problem);
+  }
+
+  #hasChanges() { return this.#stray.size > 0 || this.#idle().length > 0 || this.#missing().length > 0; }
+
+  /** Removes what no tab needs, then adds what is missing: the same source in one request would be no change. */
+  async #change() {
+    const idle = this.#idle();
+    const gone = [...this.#stray, ...idle.map((entry) => entry.source).filter(Boolean)];
+    const isLast = idle.length > 0 && [...this.#entries.values()].every((entry) => idle.includes(entry));
+    for (const entry of idle) {
+      for (const key of entry.keys) this.#entries.delete(key);
+      this.#sources.delete(entry.source);
+    }
+    if (isLast) {
+      this.#discard();
+      this.#reading?.abort();
+      return;
+    }
+    if (gone.length) {
+      await this.#patch({ remove: gone.map((subscription) => ({ subscription })) });
+      for (const source of gone) this.#stray.delete(source);
+    }
+    const missing = this.#missing();
+    if (!missing.length) return;
+    const known = new Set(this.#states.keys());
+    this.#early = new Map();
+    try {
+      await this.#offer(missing, async (batch) => {
+        const { sources } = await this.#patch({ add: batch.map(sourceOf) });
+        const fresh = sources.filter(({ subscription }) => !known.has(subscription) && !this.#sources.has(subscription));
+        for (const { subscription } of fresh) known.add(subscription);
+        return fresh;
+      });
+    } finally {
+      this.#early = null;
+      this.#stray = new Set([...this.#stray].filter((source) => !this.#sources.has(source)));
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// Requests to the gateway: with the token, obeying the limits that responses tell.
+
+/** Resolves after some milliseconds, or once `signal` is aborted. */
+export const sleep = (ms, signal) => new Promise((resolve) => {
+  const end = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
+    resolve();
+  };
+  const timer = setTimeout(end, ms);
+  signal?.addEventListener("abort", end);
+});
+
+/** The gateway refused a request (`problem`: RFC 9457), or did not answer (status 0). */
+export class GatewayError extends Error {
+  constructor(status, problem, after = 0) {
+    super(problem?.detail ?? problem?.title ?? (status ? `The gateway answered with ${status}.` : "The gateway does not answer."));
+    this.status = status;
+    this.problem = { status, title: this.message, ...problem };
+    /** Seconds to wait before another attempt. */
+    this.after = after;
+  }
+
+  /** Whether another attempt has the same outcome. */
+  get isFinal() { return this.status >= 400 && this.status < 500 && ![408, 409, 425, 429].includes(this.status); }
+}
+
+/** Without a token nothing can be sent, but a later attempt may get one. */
+const noToken = (error) => { throw new GatewayError(0, { title: `No token: ${error?.message ?? error}` }); };
+
+/** Not for pages: sends requests with the token, obeys the limits that responses tell, and asks for another token once after a 401. */
+export class Requests {
+  #free = 0;
+  #token;
+
+  constructor(url, credentials, token) {
+    Object.assign(this, { url, credentials, ask: token });
+  }
+
+  /** Forgets the token: the next request asks for one. */
+  renew() { this.#token = undefined; }
+
+  async send(method, path, { body, headers, signal, keepalive } = {}) {
+    for (let isRenewed = false; ; isRenewed = true) {
+      const pause = this.#free - Date.now();
+      if (pause > 0 && !keepalive) await sleep(pause, signal);
+      if (this.#token === undefined) this.#token = (await this.ask(isRenewed).catch(noToken)) ?? null;
+      const all = { ...headers };
+      if (this.#token) all.Authorization = `Bearer ${this.#token}`;
+      if (body) all["Content-Type"] = "application/json";
+      const response = await fetch(this.url + path, {
+        method, headers: all, signal, keepalive, cache: "no-store", credentials: this.credentials,
+        body: body && JSON.stringify(body),
+      }).catch(() => { throw new GatewayError(0); });
+      const [, left, reset] = response.headers.get("RateLimit")?.match(/r=(\d+);t=(\d+)/) ?? [];
+      if (left === "0") this.#free = Date.now() + reset * 1000;
+      if (response.ok) return response;
+      if (response.status === 401 && !isRenewed) {
+        this.renew();
+        continue;
+      }
+      const problem = await response.json().catch(() => null);
+      throw new GatewayError(response.status, problem, Number(response.headers.get("Retry-After")) || 0);
+    }
+  }
+
+  async json(method, path, options) {
+    const response = await this.send(method, path, options);
+    return response.status === 204 ? null : response.json().catch(() => { throw new GatewayError(0); });
+  }
+}

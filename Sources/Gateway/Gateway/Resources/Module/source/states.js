@@ -1,0 +1,34 @@
+// The states of the connection and of subscriptions.
+
+export const patience = 2000; // ms until "connecting" becomes "waiting"
+
+export const isLive = (status) => Boolean(status?.startsWith("CONNECTED"));
+
+const sentences = {
+  CONNECTING: "The gateway connects to the upstream.",
+  STALLED: "The upstream is silent.",
+  "DISCONNECTED:WILL-RETRY": "The upstream connection was lost; the gateway connects again.",
+  "DISCONNECTED:TRYING-RECOVERY": "The upstream connection was lost; the gateway recovers the session.",
+  DISCONNECTED: "The upstream session has ended.",
+};
+
+/** The state of a subscription, or without one of the connection `conn`; `since`: when the wait began. */
+export function derived(conn, sub, since, url) {
+  const refusal = sub?.info.problem ?? (conn.state === "refused" ? conn.problem : null);
+  if (refusal) return { state: "refused", reason: refusal.detail ?? refusal.meaning ?? refusal.title, problem: refusal };
+  if (!sub && conn.state === "idle") return { state: "idle" };
+  if (conn.state === "reconnecting") {
+    const { attempt, nextAt, reason, problem } = conn;
+    return { state: "reconnecting", attempt, nextAt, reason, ...problem && { problem } };
+  }
+  const stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt || null });
+  if (conn.state === "open") {
+    if (conn.isSilent) return stale("The gateway is silent.");
+    if (!sub) return { state: "open", resume: conn.resume, sources: conn.sources };
+    if (sub.info.subscribed && isLive(sub.info.status)) return { state: "open" };
+  }
+  const reason = conn.state !== "open" ? `The gateway at ${url} has not answered yet.`
+    : sub.info.source ? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added to the stream.";
+  if (sub?.hadValues && conn.state === "open") return stale(reason);
+  return Date.now() - since >= patience ? { state: "waiting", reason } : { state: "connecting" };
+}

@@ -1,0 +1,131 @@
+// The tables of a subscription, and the order of events.
+
+export const listBound = 1000; // rows that the module keeps of a list
+
+const place = ({ item, itemPos }) => item ?? String(itemPos);
+
+/** Whether an event id lies behind a mark; ids of another epoch do. */
+export function isAfter(id, mark) {
+  if (!mark) return true;
+  const [epoch, number] = id.split("-"), [markEpoch, markNumber] = mark.split("-");
+  return epoch !== markEpoch || number.length > markNumber.length
+    || (number.length === markNumber.length && number > markNumber);
+}
+
+/** What all tables have: they take the events of a subscription, and tell their rows as the events of a snapshot. */
+class Table {
+  /**
+   * Applies an event of a stream. After `reset`, `subscribed` and the end of the subscription the rows so far are void; while the
+   * upstream is away they stay, and are stale.
+   */
+  apply(name, data) {
+    if (name === "update") this.update(data);
+    else if (name === "clear-snapshot") this.clear(place(data));
+    else if (name === "subscribed" || name === "reset" || (name === "unsubscribed" && data.active === false)) this.clear();
+    else if (name === "lost-updates") this.lost?.(place(data));
+  }
+}
+
+/** MERGE: `rows` has the fields of each item. A row is replaced, never changed. */
+export class MergeTable extends Table {
+  rows = new Map();
+  #positions = new Map();
+
+  update(data) {
+    const id = place(data);
+    if (!this.rows.has(id)) this.#positions.set(id, [data.item, data.itemPos]);
+    this.rows.set(id, { ...this.rows.get(id), ...data.fields });
+  }
+
+  clear(id) { if (id === undefined) this.rows.clear(); else this.rows.delete(id); }
+
+  * snapshot() {
+    for (const [id, fields] of this.rows) {
+      const [item, itemPos] = this.#positions.get(id);
+      yield { item, itemPos, snapshot: true, fields };
+    }
+  }
+}
+
+/** COMMAND, in one or two levels: `items` has the rows of each item by key, `rows` those of the first one. */
+export class CommandTable extends Table {
+  items = new Map();
+  #positions = new Map();
+
+  get rows() { return this.items.values().next().value ?? new Map(); }
+
+  update(data) {
+    const id = place(data);
+    let rows = this.items.get(id);
+    if (!rows) {
+      this.items.set(id, rows = new Map());
+      this.#positions.set(id, [data.item, data.itemPos]);
+    }
+    if (data.command === "DELETE") rows.delete(data.key);
+    else rows.set(data.key, { ...rows.get(data.key), ...data.fields });
+  }
+
+  clear(id) { if (id === undefined) this.items.clear(); else this.items.delete(id); }
+
+  * snapshot() {
+    for (const [id, rows] of this.items) {
+      const [item, itemPos] = this.#positions.get(id);
+      for (const [key, fields] of rows) yield { item, itemPos, snapshot: true, key, command: "ADD", fields };
+    }
+  }
+}
+
+/** DISTINCT and RAW: `rows` has the newest events, oldest first, at most `bound`; each with all its fields. */
+export class List extends Table {
+  rows = [];
+  #previous = new Map();
+
+  constructor(bound = 200) {
+    super();
+    this.bound = bound;
+  }
+
+  update(data) {
+    const id = place(data);
+    const fields = data.values ?? { ...this.#previous.get(id), ...data.fields };
+    this.#previous.set(id, fields);
+    this.rows.push({ item: data.item, itemPos: data.itemPos, snapshot: data.snapshot, fields });
+    // Not at each event: removing the first row moves all others.
+    if (this.rows.length > this.bound * 1.25 + 8) this.rows.splice(0, this.rows.length - this.bound);
+  }
+
+  /** An event that was lost may have changed any field: those that the next one omits are not known. */
+  lost(id) { this.#previous.delete(id); }
+
+  clear(id) {
+    this.rows = id === undefined ? [] : this.rows.filter((row) => place(row) !== id);
+    if (id === undefined) this.#previous.clear(); else this.#previous.delete(id);
+  }
+
+  * snapshot() { for (const row of this.rows.slice(-this.bound)) yield { ...row, snapshot: true, values: row.fields }; }
+}
+
+/** The table for a mode. */
+export function tableOf(mode, bound) {
+  if (mode === "COMMAND") return new CommandTable();
+  return mode === "DISTINCT" || mode === "RAW" ? new List(bound) : new MergeTable();
+}
+
+/** The events that make an empty table, or any other one, equal to this one. */
+export const retold = (table, subscription) => [
+  ["reset", "", { subscription }], ...[...table.snapshot()].map((data) => ["update", "", { subscription, ...data }]),
+];
+
+const lists = new Set(["items", "fields", "commandSecondLevelFields"]);
+
+/** The members of a subscription in one order and form, so that equal ones have equal texts. */
+export function normal(spec) {
+  const result = {};
+  for (const name of Object.keys(spec).sort()) {
+    const value = spec[name];
+    if (value !== undefined && value !== null) {
+      result[name] = lists.has(name) && typeof value === "string" ? value.split(",") : value;
+    }
+  }
+  return result;
+}
