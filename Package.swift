@@ -141,7 +141,7 @@ let programs: [Target] = [
         name: "GatewayCLI",
         dependencies: [
             "Gateway", "GatewayCluster", "DemoServer", "LightstreamerClient", "SessionCore", "SessionPool", "JSONText",
-            logging, nioCore, nioSSL, asyncHTTPClient,
+            logging, nioCore, nioHTTP1, nioPosix, nioSSL, asyncHTTPClient,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
@@ -211,7 +211,7 @@ let allTests: [Target] = [
     ),
     tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
-    tests("GatewayCLITests", ["GatewayCLI", "JSONText", "LightstreamerClient"]),
+    tests("GatewayCLITests", ["GatewayCLI", "JSONText", "LightstreamerClient", nioCore]),
     tests(
         "EndToEndTests",
         [

@@ -36,7 +36,7 @@ internal import Testing
 
     /// The description of all commands that `swift package generate-manual` reads, and the scripts of three shells.
     @Test func theManualAndCompletionsNameEveryCommand() async throws {
-        let commands = ["serve", "demo", "demo-server", "get", "watch", "check", "health", "key"]
+        let commands = ["serve", "demo", "demo-server", "get", "watch", "bench", "check", "health", "key"]
         let help = try await gateway("--experimental-dump-help")
         let described = try JSONValue(parsing: help.output)["command"]?["subcommands"]?.array ?? []
         for command in commands {
@@ -51,6 +51,25 @@ internal import Testing
         let bash = try await gateway("--generate-completion-script", "bash")
         let parsed = try await run(URL(fileURLWithPath: "/bin/bash"), ["-n", "-c", bash.output])
         #expect(parsed.status == 0, "\(parsed.output)")
+    }
+
+    @Test func aBenchmarkReadsEveryUpdateOnAllStreams() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let address = try await process.demoAddresses().gateway
+        let url = "\(address)/v1/stream?items=item1,item2&fields=last_price"
+        let outcome = try await gateway("bench", url, "--streams", "20", "--seconds", "5", "--json")
+        let report = try JSONValue(parsing: outcome.output)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(report["streams"]?.number?.intValue == 20)
+        #expect((report["events"]?.number?.intValue ?? 0) > 20)
+        for figure in ["refused", "holes", "doubled", "outOfOrder", "stale"] {
+            #expect(report[figure]?.number?.intValue == 0)
+        }
+
+        let refused = try await gateway("bench", "\(address)/v1/stream?items=item1", "--streams", "2", "--json")
+        #expect(refused.status == 1)
+        #expect(try JSONValue(parsing: refused.output)["refused"]?.number?.intValue == 2, "\(refused)")
+        await process.stop()
     }
 
     @Test func aMistypedCommandGetsASuggestion() async throws {

@@ -1,0 +1,136 @@
+internal import NIOCore
+
+/// The events that all streams of a benchmark have received: what an event is compared with.
+///
+/// The streams read the same source, so that the union of their events is the sequence that each of them has to have
+/// from its first live event on. Belongs to one event loop.
+final class BenchLedger {
+    /// An event as a stream received it.
+    struct Event: Equatable {
+        /// The place in the sequence, from the event's id.
+        var position: UInt64
+        /// The number of updates that the event stands for.
+        var updates = 1
+        /// Part of a snapshot: only its order is looked at, since each stream has a snapshot of its own.
+        var isSnapshot = false
+        /// Milliseconds since 1970 at which the event was made, if a field says so.
+        var madeAt: Int64?
+    }
+
+    /// The progress of one stream.
+    struct Progress: Equatable {
+        var first: UInt64?
+        var last: UInt64?
+        var updates = 0
+    }
+
+    private(set) var progress: [Progress] = []
+    private(set) var delays = DelayHistogram()
+    private(set) var events = 0
+    private(set) var conflated = 0
+    private(set) var outOfOrder = 0
+    private(set) var doubled = 0
+    private(set) var gaps = 0
+    private(set) var closed = 0
+    var bytes = 0
+    private var arrivals: [UInt64: NIODeadline] = [:]
+
+    /// Adds a stream; returns its number.
+    func add() -> Int {
+        progress.append(Progress())
+        return progress.count - 1
+    }
+
+    /// A stream has received an event.
+    func received(_ event: Event, stream: Int, at now: NIODeadline, milliseconds: Int64) {
+        events += 1
+        if let last = progress[stream].last, event.position <= last {
+            if event.position == last { doubled += 1 } else { outOfOrder += 1 }
+            return
+        }
+        guard !event.isSnapshot else { return }
+        progress[stream].last = event.position
+        if progress[stream].first == nil {
+            progress[stream].first = event.position
+            progress[stream].updates = 1
+        } else {
+            progress[stream].updates += event.updates
+        }
+        conflated += event.updates - 1
+        if let madeAt = event.madeAt {
+            delays.add(.milliseconds(max(0, milliseconds - madeAt)))
+        } else if let arrival = arrivals[event.position] {
+            delays.add(now - arrival)
+        } else {
+            delays.add(.zero)
+        }
+        if arrivals[event.position] == nil { arrivals[event.position] = now }
+    }
+
+    /// A stream has lost its place: it begins again with its next event, and nothing before counts as a hole.
+    func restarted(stream: Int) {
+        gaps += 1
+        progress[stream] = Progress()
+    }
+
+    /// A stream has ended before the benchmark.
+    func streamClosed() {
+        closed += 1
+    }
+
+    /// What the streams lack at `end`: updates that other streams have between the first and the last event of a stream, and
+    /// streams without an event that others had for more than a second.
+    func losses(at end: NIODeadline) -> (holes: Int, stale: Int) {
+        let sequence = arrivals.keys.sorted()
+        let due = arrivals.filter { $0.value + .seconds(1) < end }.keys.max()
+        var holes = 0
+        var stale = 0
+        for stream in progress {
+            if let due, (stream.last ?? 0) < due { stale += 1 }
+            guard let first = stream.first, let last = stream.last else { continue }
+            let expected = sequence.index(of: last) - sequence.index(of: first) + 1
+            holes += max(0, expected - stream.updates)
+        }
+        return (holes, stale)
+    }
+}
+
+extension [UInt64] {
+    /// The index of a value in sorted values, or the place where it would be.
+    fileprivate func index(of value: UInt64) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < value { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// Delays in classes whose bounds grow by an eighth of a power of two: percentiles within 9 % at constant memory.
+struct DelayHistogram {
+    private var classes = [Int](repeating: 0, count: 8 * 40)
+    private(set) var longest = TimeAmount.zero
+    private(set) var count = 0
+
+    mutating func add(_ delay: TimeAmount) {
+        count += 1
+        longest = max(longest, delay)
+        let microseconds = UInt64(max(1, delay.nanoseconds / 1000))
+        let exponent = UInt64.bitWidth - 1 - microseconds.leadingZeroBitCount
+        let fraction = Int(((microseconds << 3) >> UInt64(exponent)) & 7)
+        classes[min(classes.count - 1, exponent * 8 + fraction)] += 1
+    }
+
+    /// The delay that a share (0 … 1) of the events do not exceed, in milliseconds.
+    func percentile(_ share: Double) -> Double {
+        var left = Int((Double(count) * share).rounded(.up))
+        for (index, members) in classes.enumerated() where members > 0 {
+            left -= members
+            let bound = Double(UInt64(1) << UInt64(index / 8)) * (1 + Double(index % 8 + 1) / 8) / 1000
+            if left <= 0 { return min(bound, Double(longest.nanoseconds) / 1_000_000) }
+        }
+        return 0
+    }
+}

@@ -1,0 +1,119 @@
+internal import Foundation
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+
+/// Opens the streams of a benchmark, reads them for its time, and tells what they received.
+struct BenchRun {
+    /// The greatest number of connections that are being opened at a time.
+    private static let opening = 64
+
+    /// The address of the streams: `http` or `https`, with a host and a path.
+    let url: URL
+    let streams: Int
+    let seconds: Int
+    let timestampField: String?
+    /// The API key or token that the requests carry.
+    let credential: String?
+
+    /// The connections of a benchmark.
+    struct Connections: Sendable {
+        var open: [any Channel] = []
+        /// The number of streams that did not open, by the reason.
+        var refusals: [String: Int] = [:]
+    }
+
+    /// Runs the benchmark for `seconds` after all streams are open; at once if none opens.
+    func report() async throws -> BenchReport {
+        raiseFileLimit()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let tls = url.scheme == "https" ? try NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+        let ledger = try await loop.submit { NIOLoopBound(BenchLedger(), eventLoop: loop) }.get()
+        let connections = await open(ledger, tls)
+        let start = NIODeadline.now()
+        let before = try await loop.submit { BenchReport.Totals(ledger.value) }.get()
+        if !connections.open.isEmpty { try await Task.sleep(for: .seconds(seconds)) }
+        let report = try await loop.submit {
+            BenchReport(ledger.value, connections, since: start, before: before)
+        }.get()
+        for channel in connections.open { channel.close(promise: nil) }
+        try await group.shutdownGracefully()
+        return report
+    }
+
+    private func open(_ ledger: NIOLoopBound<BenchLedger>, _ tls: NIOSSLContext?) async -> Connections {
+        await withTaskGroup(of: Result<any Channel, any Error>.self) { group in
+            var connections = Connections()
+            for number in 0..<streams {
+                if number >= Self.opening, let result = await group.next() { connections.add(result) }
+                group.addTask { await connect(ledger, tls) }
+            }
+            for await result in group { connections.add(result) }
+            return connections
+        }
+    }
+
+    /// Opens one stream; its channel after the status 200.
+    private func connect(
+        _ ledger: NIOLoopBound<BenchLedger>,
+        _ tls: NIOSSLContext?
+    ) async -> Result<any Channel, any Error> {
+        let host = url.host ?? ""
+        let opened = ledger.eventLoop.makePromise(of: HTTPResponseStatus.self)
+        let bootstrap = ClientBootstrap(group: ledger.eventLoop).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: serverName)) }
+                try pipeline.addHandler(BenchByteCounter(ledger.value))
+                try pipeline.addHTTPClientHandlers()
+                try pipeline.addHandler(
+                    BenchStream(request, ledger: ledger.value, timestampField: timestampField, opened: opened)
+                )
+            }
+        }
+        do {
+            let channel = try await bootstrap.connect(host: host, port: url.port ?? (tls == nil ? 80 : 443)).get()
+            let status = try await opened.futureResult.get()
+            guard status == .ok else { throw WatchFailure("status \(status.code)") }
+            return .success(channel)
+        } catch {
+            opened.fail(error)
+            return .failure(error)
+        }
+    }
+
+    /// The name that the certificate has to have; nil for an address, which no extension of TLS can carry.
+    private var serverName: String? {
+        url.host.flatMap { (try? SocketAddress(ipAddress: $0, port: 0)) == nil ? $0 : nil }
+    }
+
+    private var request: HTTPRequestHead {
+        let parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        let path = (parts?.percentEncodedPath ?? "/") + (parts?.percentEncodedQuery.map { "?\($0)" } ?? "")
+        let authority = (url.host ?? "") + (url.port.map { ":\($0)" } ?? "")
+        var headers: HTTPHeaders = ["Host": authority, "Accept": "text/event-stream"]
+        if let credential { headers.add(name: "Authorization", value: "Bearer \(credential)") }
+        return HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
+    }
+
+    /// Each stream is a descriptor: the process takes as many as the system allows it.
+    private func raiseFileLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
+
+extension BenchRun.Connections {
+    fileprivate mutating func add(_ result: Result<any Channel, any Error>) {
+        switch result {
+        case .success(let channel): open.append(channel)
+        case .failure(let failure as WatchFailure): refusals[failure.sentence, default: 0] += 1
+        case .failure(let error): refusals[NetworkError.sentence(error), default: 0] += 1
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import NIOCore
+import Testing
+
+@testable import GatewayCLI
+
+/// What a benchmark finds in the events of its streams.
+@Suite struct BenchLedgerTests {
+    /// Streams with these positions, each event as a live update that stands for one.
+    private func ledger(_ streams: [[UInt64]]) -> BenchLedger {
+        let ledger = BenchLedger()
+        for positions in streams {
+            let stream = ledger.add()
+            for position in positions { receive(.init(position: position), ledger, stream) }
+        }
+        return ledger
+    }
+
+    private func receive(_ event: BenchLedger.Event, _ ledger: BenchLedger, _ stream: Int, at seconds: Int64 = 0) {
+        ledger.received(event, stream: stream, at: .uptimeNanoseconds(UInt64(seconds) * 1_000_000_000), milliseconds: 0)
+    }
+
+    @Test func streamsThatJoinAndLeaveAtOtherPlacesLackNothing() {
+        let losses = ledger([[1, 2, 4, 7], [2, 4], [4, 7]]).losses(at: .uptimeNanoseconds(0))
+        #expect(losses.holes == 0 && losses.stale == 0)
+    }
+
+    @Test func anUpdateThatOthersHaveIsAHole() {
+        #expect(ledger([[1, 2, 4, 7], [1, 7]]).losses(at: .uptimeNanoseconds(0)).holes == 2)
+    }
+
+    @Test func aConflatedUpdateStandsForItsNumber() {
+        let ledger = ledger([[1, 2, 4, 7]])
+        let stream = ledger.add()
+        receive(.init(position: 1), ledger, stream)
+        receive(.init(position: 7, updates: 3), ledger, stream)
+        #expect(ledger.losses(at: .uptimeNanoseconds(0)).holes == 0)
+        #expect(ledger.conflated == 2)
+    }
+
+    @Test func doublesAndOtherOrdersAreCounted() {
+        let ledger = ledger([[1, 2, 2, 4, 3]])
+        #expect(ledger.doubled == 1)
+        #expect(ledger.outOfOrder == 1)
+    }
+
+    @Test func aSnapshotIsNoPartOfTheSequence() {
+        let ledger = ledger([[5, 6]])
+        let stream = ledger.add()
+        receive(.init(position: 3, isSnapshot: true), ledger, stream)
+        receive(.init(position: 5), ledger, stream)
+        receive(.init(position: 6), ledger, stream)
+        #expect(ledger.losses(at: .uptimeNanoseconds(0)).holes == 0)
+    }
+
+    @Test func aStreamWithoutTheLatestEventIsStaleAfterASecond() {
+        let ledger = BenchLedger()
+        let streams = [ledger.add(), ledger.add()]
+        receive(.init(position: 1), ledger, streams[0])
+        receive(.init(position: 1), ledger, streams[1])
+        receive(.init(position: 2), ledger, streams[0], at: 5)
+        #expect(ledger.losses(at: .uptimeNanoseconds(5_900_000_000)).stale == 0)
+        #expect(ledger.losses(at: .uptimeNanoseconds(6_100_000_000)).stale == 1)
+    }
+
+    @Test func afterAGapNothingBeforeIsMissing() {
+        let ledger = ledger([[1, 2, 3, 4]])
+        let stream = ledger.add()
+        receive(.init(position: 1), ledger, stream)
+        ledger.restarted(stream: stream)
+        receive(.init(position: 4), ledger, stream)
+        #expect(ledger.losses(at: .uptimeNanoseconds(0)).holes == 0)
+        #expect(ledger.gaps == 1)
+    }
+
+    @Test(arguments: [(0.5, 1.0), (0.99, 1.0), (1.0, 900.0)])
+    func percentilesAreWithinATenth(share: Double, milliseconds: Double) {
+        var delays = DelayHistogram()
+        for _ in 0..<999 { delays.add(.milliseconds(1)) }
+        delays.add(.milliseconds(900))
+        #expect(abs(delays.percentile(share) - milliseconds) <= milliseconds / 8)
+    }
+}
