@@ -68,7 +68,8 @@ internal import Testing
     func pagesAndExamplesWork() async throws {
         let scripts = [
             // The longest first.
-            "Browser/chaos.py", "Browser/module.py", "PythonClient/follow_faults.py", "Browser/docs.py",
+            "Browser/chaos.py", "Browser/module.py", "Browser/module_rules.py", "PythonClient/follow_faults.py",
+            "Browser/docs.py",
             "Browser/dashboard_recovery.py", "Browser/dashboard_views.py",
             "Browser/accessibility.py", "Examples/check.py", "Terminal/watch.py", "Browser/dashboard_access.py",
         ]

@@ -81,7 +81,7 @@ struct CORSMiddleware: Middleware {
         guard !origins.isEmpty else { return }
         headers.append("Vary", "Origin")
         guard let origin = request.headers["Origin"], Self.allows(origin, origins) else { return }
-        let isNamed = !origins.contains("*")
+        let isNamed = origins.contains(origin)
         headers.append("Access-Control-Allow-Origin", isNamed ? origin : "*")
         headers.append(
             "Access-Control-Expose-Headers",

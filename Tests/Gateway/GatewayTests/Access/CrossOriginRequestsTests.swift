@@ -44,8 +44,9 @@ import Testing
         #expect(outcome.json["detail"]?.string?.contains("Authorization: Bearer") == true)
     }
 
-    @Test func aListedOriginMay() async throws {
-        let fixture = try await fixture(origins: ["https://good.example"])
+    @Test(arguments: [["https://good.example"], ["*", "https://good.example"]])
+    func aListedOriginMay(origins: [String]) async throws {
+        let fixture = try await fixture(origins: origins)
         #expect(post(fixture, [("Origin", "https://good.example"), ("Sec-Fetch-Site", "cross-site")]) == 201)
         let outcome = fixture.perform(
             "GET",

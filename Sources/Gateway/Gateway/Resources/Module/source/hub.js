@@ -87,7 +87,6 @@ class Hub {
     /** The tab that this hub lives in, if any: both end together. */
     this.own = tab;
     this.requests = new Requests(url, credentials, () => this.#askForToken());
-    this.url = url;
     this.inbox = channel(scope, ":hub");
     this.inbox.onmessage = ({ data }) => this.#receive(data);
     this.all = channel(scope);
@@ -306,7 +305,9 @@ class Hub {
       await read(response.body, (events) => {
         beat = Date.now();
         if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: undefined });
-        for (const { name, id, data, retry } of events) {
+        for (const [index, { name, id, data, retry }] of events.entries()) {
+          // Many events become several messages, so that no task of a page is long.
+          if (index % 1000 === 999) this.#flushTabs();
           if (retry) this.#backoff.retry = retry;
           if (name === "closing") closing = JSON.parse(data).reason;
           else if (name) this.#event(name, id, data, isFirst);
@@ -316,7 +317,7 @@ class Hub {
       }).catch(() => {});
     } catch (error) {
       // The stream is gone, or the rights to one of its sources: another one tells which.
-      if (error.status && error.isFinal && error.status !== 401) this.#forget();
+      if (error.isFinal && error.status !== 401) this.#forget();
       if (error.problem.code === "unknown-stream" && !this.#wasUnknown) {
         this.#wasUnknown = true;
         return;
@@ -331,7 +332,7 @@ class Hub {
     if (closing === "deleted") this.#forget();
     if (closing === "token-expired") this.requests.renew();
     if (closing === "revoked" || closing === "stream-limit") {
-      throw Object.assign(new GatewayError(403, { code: closing, title: "The gateway closed the stream.", detail:
+      throw Object.assign(new GatewayError(403, { code: closing, title:
         closing === "revoked" ? "The rights of these credentials were withdrawn." : "The maximum number of streams is open." }));
     }
     if (!this.#isStopped) throw Object.assign(new GatewayError(0), { closing, isEnd: true });
@@ -552,7 +553,7 @@ class Hub {
     entry.info = { ...entry.info, problem };
     this.#dirty.add(entry);
     if (kind === "problem") this.#tellInfos();
-    this.#codes ??= fetch(`${this.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
+    this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
     const code = Number(problem.code) <= 0 ? "0" : String(problem.code);
     const known = (await this.#codes)[kind]?.find((candidate) => candidate.code === code);
     if (!known || entry.info.problem !== problem) return;
