@@ -38,6 +38,9 @@ package struct StreamRequest: Sendable {
     package var maxFrequency: Double?
     /// Whether updates carry all fields in `values`, beside the changed ones.
     package var sendsAllFields = false
+    /// The types of the fields of its subscriptions, for a stream that names a feed: values have these types. Nil: all
+    /// values are text.
+    package var types: FieldTypes?
     /// Whether the body of the stream is compressed with gzip.
     package var compresses = false
     /// Whether the stream carries the events of the legacy connection delegate, for its clients and for the clients that

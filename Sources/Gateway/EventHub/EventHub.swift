@@ -140,8 +140,15 @@ package final class EventHub: ChangeSink {
 
     /// Changes the sources of a stream, all or nothing. The stream gets a `stream` event with its sources, then the
     /// present state of those that were added.
-    package func change(stream id: String, add: [StreamSource], remove: [StreamSource]) throws(HubError) {
-        try locked { state throws(HubError) in try state.change(id, add: add, remove: remove) }
+    ///
+    /// - Parameter types: The types of the fields of those that were added, for a stream with typed values.
+    package func change(
+        stream id: String,
+        add: [StreamSource],
+        remove: [StreamSource],
+        types: FieldTypes = [:]
+    ) throws(HubError) {
+        try locked { state throws(HubError) in try state.change(id, add: add, remove: remove, types) }
     }
 
     /// Delivers what is due on a stream, then closes it for this reason; false if no stream has this id.
@@ -169,6 +176,9 @@ package final class EventHub: ChangeSink {
 
     /// The number of events published so far.
     package var published: UInt64 { locked { $0.published } }
+
+    /// How many values of typed fields were written as text, because they are not of the types of their fields.
+    package var invalidValues: UInt64 { locked { $0.encoder.invalidCount } &+ metrics.invalidValues }
 
     /// The beginnings of streams by their outcomes, including those of open streams in another epoch.
     package var beginnings: [ResumeOutcome: UInt64] { locked { $0.beginnings } }

@@ -7,6 +7,7 @@ package final class HubMetrics: Sendable {
     private let conflatedCount = Atomic<UInt64>(0)
     private let droppedCount = Atomic<UInt64>(0)
     private let slowReaderCount = Atomic<UInt64>(0)
+    private let invalidCount = Atomic<UInt64>(0)
     /// The time from publication until a pass of a loop takes the event over; counted once for each channel and pass.
     package let queueLatency = LatencyHistogram()
     /// The time from publication until the bytes are written; counted once for each stream and visit.
@@ -24,6 +25,10 @@ package final class HubMetrics: Sendable {
     /// Streams closed because their reader was too slow.
     package var slowReaders: UInt64 { slowReaderCount.load(ordering: .relaxed) }
 
+    /// Values of typed fields that shards have written as text.
+    var invalidValues: UInt64 { invalidCount.load(ordering: .relaxed) }
+
+    func addInvalid(_ count: UInt64) { invalidCount.wrappingAdd(count, ordering: .relaxed) }
     func addDelivered(_ count: Int) { deliveredCount.wrappingAdd(UInt64(clamping: count), ordering: .relaxed) }
     func addConflated(_ count: Int) { conflatedCount.wrappingAdd(UInt64(clamping: count), ordering: .relaxed) }
     func addDropped(_ count: Int) { droppedCount.wrappingAdd(UInt64(clamping: count), ordering: .relaxed) }

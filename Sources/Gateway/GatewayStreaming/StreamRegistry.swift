@@ -95,8 +95,15 @@ package final class StreamRegistry: Sendable {
 
     /// Changes the sources of an open stream, all or nothing. Additions that it already has and removals that it does
     /// not have are ignored.
-    package func patch(_ id: String, add: [StreamSource], remove: [StreamSource]) throws(HubError) {
-        try hub.change(stream: id, add: add, remove: remove)
+    ///
+    /// - Parameter types: The types of the fields of additions, for a stream with typed values.
+    package func patch(
+        _ id: String,
+        add: [StreamSource],
+        remove: [StreamSource],
+        types: FieldTypes = [:]
+    ) throws(HubError) {
+        try hub.change(stream: id, add: add, remove: remove, types: types)
     }
 
     /// Sends a stream its closing event and closes it; false if there is none of this id.

@@ -38,11 +38,12 @@ struct PreparedStreamRecordTests {
         request.maxFrequency = 2.5
         request.sendsAllFields = true
         request.includesLegacy = true
+        request.types = [:]
         let definition = StreamDefinition(request: request, shared: ["s1": key])
         let read = try StreamDefinition(definition.bytes)
         #expect(read.request.sources == request.sources && read.shared == ["s1": key])
         #expect(!read.request.conflates && read.request.maxFrequency == 2.5)
-        #expect(read.request.sendsAllFields && read.request.includesLegacy)
+        #expect(read.request.sendsAllFields && read.request.includesLegacy && read.request.types == [:])
         for count in 0..<definition.bytes.count {
             #expect(throws: CodingError.self) { try StreamDefinition(Array(definition.bytes.prefix(count))) }
         }

@@ -2,7 +2,8 @@ package import Changes
 
 /// A prepared stream as any member can open it: its sources, its settings, and the keys of its shared subscriptions.
 package struct StreamDefinition: Sendable {
-    /// The sources and settings; format and last event are those of the request that opens the stream.
+    /// The sources and settings; format and last event are those of the request that opens the stream. Of `types` only
+    /// their presence is kept.
     package let request: StreamRequest
     /// The shared subscriptions among the sources, by id.
     package let shared: [String: SharedTopicKey]
@@ -18,6 +19,13 @@ package struct StreamDefinition: Sendable {
         static let client: UInt8 = 2
     }
 
+    /// The bits of the byte of flags.
+    fileprivate enum Flag {
+        static let legacy: UInt8 = 1
+        static let typed: UInt8 = 2
+        static let all = legacy | typed
+    }
+
     /// The bytes of a specification.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
@@ -25,7 +33,7 @@ package struct StreamDefinition: Sendable {
         writer.bool(request.conflates)
         writer.optional(request.maxFrequency) { $0.double($1) }
         writer.bool(request.sendsAllFields)
-        writer.bool(request.includesLegacy)
+        writer.byte((request.includesLegacy ? Flag.legacy : 0) | (request.types != nil ? Flag.typed : 0))
         writer.list(request.sources) { writer, source in
             switch source {
             case .subscription(let id):
@@ -49,7 +57,11 @@ package struct StreamDefinition: Sendable {
         request.conflates = try reader.bool()
         request.maxFrequency = try reader.optional { reader throws(CodingError) in try reader.double() }
         request.sendsAllFields = try reader.bool()
-        request.includesLegacy = try reader.bool()
+        let flags = try reader.byte()
+        guard flags & ~Flag.all == 0 else { throw .malformed }
+        request.includesLegacy = flags & Flag.legacy != 0
+        // The member that opens the stream finds the types themselves in its configuration.
+        if flags & Flag.typed != 0 { request.types = [:] }
         var shared: [String: SharedTopicKey] = [:]
         for _ in 0..<(try reader.varint()) { request.sources.append(try reader.source(&shared)) }
         try reader.finish()

@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
 
@@ -56,6 +57,7 @@ extension EventEncoder {
             json.key("values" as StaticString)
             writeFields(values, context, only: nil)
         }
+        writeInvalid(context)
     }
 
     mutating func writeLoss(of count: Int, item: Int, by origin: String, _ context: TopicContext) {
@@ -78,6 +80,7 @@ extension EventEncoder {
             json.key("values" as StaticString)
             writeFields(update.values, context, only: nil)
         }
+        writeInvalid(context)
     }
 
     private mutating func writeItem(_ position: Int, _ context: TopicContext) {
@@ -89,9 +92,29 @@ extension EventEncoder {
         json.beginObject()
         for (index, value) in values.enumerated() where changed?.contains(index + 1) ?? true {
             writeKey(index + 1, context)
-            json.string(value)
+            if let types, let value, index < types.count {
+                write(value, as: types[index], at: index + 1)
+            } else {
+                json.string(value)
+            }
         }
         json.endObject()
+    }
+
+    private mutating func write(_ value: String, as type: FieldType, at position: Int) {
+        if TypedValue.write(value, as: type, to: &json) || invalid.contains(position) { return }
+        invalid.append(position)
+        invalidCount &+= 1
+    }
+
+    /// Writes the names of the fields whose values are not of their types; nothing if all values are.
+    private mutating func writeInvalid(_ context: TopicContext) {
+        if invalid.isEmpty { return }
+        json.key("invalid" as StaticString)
+        json.beginArray()
+        for position in invalid { json.string(context.properties?.fields.names?[position - 1]) }
+        json.endArray()
+        invalid.removeAll(keepingCapacity: true)
     }
 
     private mutating func writePatches(_ patches: [Int: String], _ context: TopicContext) {

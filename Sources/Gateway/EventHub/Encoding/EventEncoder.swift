@@ -10,6 +10,12 @@ struct EventEncoder {
     var epoch: [UInt8]
 
     private(set) var refusalText: RefusalText
+    /// The types of the fields of the present event; nil: all values are text.
+    private(set) var types: [FieldType]?
+    /// The positions of the fields of the present event whose values are not of their types.
+    var invalid: [Int] = []
+    /// How many values were written as text because they are not of the types of their fields.
+    var invalidCount: UInt64 = 0
 
     /// An encoder whose ids have this epoch.
     init(epoch: String, refusalText: RefusalText = .plain) {
@@ -20,8 +26,17 @@ struct EventEncoder {
     // MARK: - Events of a topic
 
     /// Encodes an event of a topic.
-    mutating func encode(_ event: HubEvent, sequence: UInt64, of context: TopicContext, as variant: EventVariant) {
+    ///
+    /// - Parameter types: The types of the fields, for a typed variant; nil: they are not known.
+    mutating func encode(
+        _ event: HubEvent,
+        sequence: UInt64,
+        of context: TopicContext,
+        as variant: EventVariant,
+        _ types: [FieldType]? = nil
+    ) {
         json.reset()
+        self.types = variant.isTyped ? types : nil
         begin(event.name, sequence, variant.format)
         json.beginObject()
         json.raw(context.commonMembers)
@@ -33,14 +48,16 @@ struct EventEncoder {
         end(variant.format)
     }
 
-    /// Encodes a conflated update.
+    /// Encodes a conflated update, with `types` as for an event.
     mutating func encode(
         _ update: ConflatedUpdate,
         sequence: UInt64,
         of context: TopicContext,
-        as variant: EventVariant
+        as variant: EventVariant,
+        _ types: [FieldType]? = nil
     ) {
         json.reset()
+        self.types = variant.isTyped ? types : nil
         begin("update", sequence, variant.format)
         json.beginObject()
         json.raw(context.commonMembers)

@@ -10,6 +10,8 @@ final class TopicContext: Sendable {
     let policy: OverflowPolicy
     /// The keys of fields; nil for a client.
     let naming: FieldNaming?
+    /// The subscription; nil for a client.
+    let subscription: SubscriptionID?
     /// The properties of the subscription; nil for a client.
     let properties: SubscriptionProperties?
     private let itemNames: [String]?
@@ -21,6 +23,7 @@ final class TopicContext: Sendable {
         commonMembers = json.bytes
         policy = .keepEverything
         naming = nil
+        subscription = nil
         properties = nil
         itemNames = nil
     }
@@ -33,6 +36,7 @@ final class TopicContext: Sendable {
         commonMembers = json.bytes
         policy = OverflowPolicy(properties.mode)
         naming = FieldNaming(properties)
+        self.subscription = subscription
         self.properties = properties
         itemNames = properties.items.names
     }

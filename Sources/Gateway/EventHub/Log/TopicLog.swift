@@ -1,3 +1,4 @@
+internal import Changes
 internal import Primitives
 internal import SessionCore
 internal import StreamIO
@@ -12,6 +13,8 @@ struct TopicLog {
     private var tail: LogSegment
     /// The context of the next events.
     private(set) var context: TopicContext
+    /// The types of the fields for typed variants; nil: they are not known.
+    var types: [FieldType]?
     /// How many readers each variant has.
     private var readers = [Int](repeating: 0, count: EventVariant.count)
     /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
@@ -124,7 +127,7 @@ struct TopicLog {
         var size = 0
         if tail.count == tail.capacity { grow(for: 0) }
         for (variant, buffer) in tail.held {
-            encoder.encode(event, sequence: sequence, of: context, as: variant)
+            encoder.encode(event, sequence: sequence, of: context, as: variant, types)
             let length = encoder.json.bytes.count
             size = max(size, length)
             if !buffer.hasRoom(for: length) {

@@ -65,6 +65,9 @@ extension HubState {
         guard let shard = streams[id]?.shard, let variant = streams[id]?.variant,
             streams[id]?.reads[channel.id] == nil
         else { return nil }
+        if variant.isTyped, let subscription = channel.log.context.subscription {
+            channel.log.types = streams[id]?.request.types?[subscription] ?? channel.log.types
+        }
         let local = channel.addReader(shard: shard, variant: variant)
         streams[id]?.reads[channel.id] = StreamRecord.ReadChannel(channel: channel, local: local)
         let position = sequence.flatMap { channel.log.position(after: $0) } ?? channel.log.end

@@ -160,7 +160,12 @@ extension HubState {
 
     // MARK: - Changes
 
-    mutating func change(_ id: String, add: [StreamSource], remove: [StreamSource]) throws(HubError) {
+    mutating func change(
+        _ id: String,
+        add: [StreamSource],
+        remove: [StreamSource],
+        _ types: FieldTypes
+    ) throws(HubError) {
         guard let stream = streams[id], stream.closeReason == nil else { throw .unknownStream(id) }
         for source in add { try check(source) }
         var sources = stream.request.sources.filter { !remove.contains($0) }
@@ -168,7 +173,9 @@ extension HubState {
         for source in stream.request.sources { unindex(id, under: source) }
         for source in sources { index(id, under: source) }
         streams[id]?.request.sources = sources
+        streams[id]?.request.types?.merge(types) { $1 }
         guard stream.shard != nil, let changed = streams[id]?.request else { return }
+        if changed.types != nil, !types.isEmpty { send([.types(types)], to: id) }
         // Removed channels end before the announcement, added ones begin after it.
         let wanted = channels(of: changed)
         drop(in: id, except: wanted, unread: .drop)

@@ -36,7 +36,7 @@ struct StreamRecord: Sendable {
 
     /// The variant in which the stream reads events.
     var variant: EventVariant {
-        EventVariant(format: request.format, sendsAllFields: request.sendsAllFields)
+        EventVariant(format: request.format, sendsAllFields: request.sendsAllFields, isTyped: request.types != nil)
     }
 
     /// Its present summary.
@@ -54,6 +54,8 @@ struct StreamRecord: Sendable {
 
 /// A change of a stream for its shard, in order.
 enum StreamChange: Sendable {
+    /// The types of the fields of further subscriptions.
+    case types(FieldTypes)
     /// Read a channel, from a position on; it may be read up to the view.
     case read(ShardChannel, from: LogPosition, upTo: LogView)
     /// Read a channel to its end, which is the view, and no further.

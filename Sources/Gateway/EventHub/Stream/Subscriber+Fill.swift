@@ -1,3 +1,4 @@
+internal import Changes
 internal import Primitives
 internal import SessionCore
 internal import StreamIO
@@ -75,12 +76,12 @@ extension Subscriber {
     private func encode(_ content: PendingEntry.Content, _ id: UInt64) {
         switch content {
         case .event(let event, let topic):
-            context.encoder.encode(event, sequence: id, of: topic, as: variant)
+            context.encoder.encode(event, sequence: id, of: topic, as: variant, types(of: topic))
         case .conflated(let update, let topic) where update.count == 1:
             let event = HubEvent.subscription(.update(update.newest))
-            context.encoder.encode(event, sequence: id, of: topic, as: variant)
+            context.encoder.encode(event, sequence: id, of: topic, as: variant, types(of: topic))
         case .conflated(let update, let topic):
-            context.encoder.encode(update, sequence: id, of: topic, as: variant)
+            context.encoder.encode(update, sequence: id, of: topic, as: variant, types(of: topic))
         case .lost(let item, let count, let topic):
             context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant)
         case .control(let event):
@@ -96,7 +97,14 @@ extension Subscriber {
         writer.write(context.encoder.json.bytes, to: &batch)
     }
 
+    private func types(of topic: TopicContext) -> [FieldType]? { topic.subscription.flatMap { types?[$0] } }
+
     private func delivered(_ count: Int) {
+        let invalid = context.encoder.invalidCount
+        if invalid > 0 {
+            context.metrics.addInvalid(invalid)
+            context.encoder.invalidCount = 0
+        }
         figures.addDelivered(count)
         context.metrics.addDelivered(count)
     }
@@ -173,10 +181,11 @@ extension Subscriber {
     ) -> Int {
         var writer = PrivateWriter(isChunked: framesContent)
         context.encoder.epoch = epoch
+        let types = types(of: segment.context)
         for index in range {
             if index > range.lowerBound, batch.isFull { return index }
             let record = segment.record(at: index)
-            context.encoder.encode(record.event, sequence: record.sequence, of: segment.context, as: variant)
+            context.encoder.encode(record.event, sequence: record.sequence, of: segment.context, as: variant, types)
             writer.write(context.encoder.json.bytes, to: &batch)
         }
         return range.upperBound

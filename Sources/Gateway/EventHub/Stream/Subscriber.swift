@@ -20,6 +20,8 @@ final class Subscriber: StreamContent {
     let figures: StreamFigures
     let request: StreamRequest
     let variant: EventVariant
+    /// The types of the fields of its subscriptions; nil: all values are text.
+    private(set) var types: FieldTypes?
     /// Whether the body has the framing of HTTP chunks.
     let isChunked: Bool
     /// The compression of the body; nil if it is not compressed.
@@ -70,6 +72,7 @@ final class Subscriber: StreamContent {
         figures = record.figures
         request = record.request
         variant = record.variant
+        types = record.request.types
         isPaced = record.request.maxFrequency != nil
         conflates = record.request.conflates || record.request.maxFrequency != nil
         stream = opening.id
@@ -114,6 +117,8 @@ final class Subscriber: StreamContent {
         switch change {
         case .restart:
             break
+        case .types(let types):
+            self.types?.merge(types) { $1 }
         case .read(let channel, let position, let view):
             channel.advance(to: view)
             let cursor = Cursor(subscriber: self, channel: channel, position: position)

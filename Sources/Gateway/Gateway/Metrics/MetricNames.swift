@@ -89,6 +89,11 @@ package enum MetricNames {
         prefix + "events_dropped_total",
         "Updates lost from full windows; lost-updates events report them."
     )
+    static let invalidValues = Metric(
+        .counter,
+        prefix + "events_invalid_values_total",
+        "Values of feeds written as text because they are not of the types of their fields, once for each encoding."
+    )
     static let streamResumes = Metric(
         .counter,
         prefix + "stream_resumes_total",
@@ -246,7 +251,8 @@ package enum MetricNames {
         keySetAge,
     ]
     private static let streaming = [
-        streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, streamResumes, slowReaders,
+        streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, invalidValues, streamResumes,
+        slowReaders,
         queueSeconds, deliverySeconds, memoryUsed, memoryLimit,
     ]
     private static let upstream = [

@@ -51,6 +51,7 @@ struct MetricsReport: Sendable {
         text.write(MetricNames.delivered, metrics.delivered)
         text.write(MetricNames.conflated, metrics.conflated)
         text.write(MetricNames.dropped, metrics.dropped)
+        text.write(MetricNames.invalidValues, hub.invalidValues)
         let beginnings = hub.beginnings
         for outcome in ResumeOutcome.allCases {
             text.write(MetricNames.streamResumes, labels: [outcome.rawValue], beginnings[outcome, default: 0])

@@ -173,7 +173,8 @@ import Testing
         var pair = ConflatedUpdate(update(quotes, ["1", nil]))
         pair.add(update(quotes, ["2", "3"]))
         var encoder = EventEncoder(epoch: "e")
-        encoder.encode(pair, sequence: 1, of: context, as: variant)
+        let typed = EventVariant(format: .ndjson, sendsAllFields: true, isTyped: true)
+        encoder.encode(pair, sequence: 1, of: context, as: typed, [.integer, .boolean])
         let merged = parsed(encoder)
         encoder.encodeLoss(of: 2, item: 1, sequence: 2, of: context, as: variant)
         return [merged, parsed(encoder)]

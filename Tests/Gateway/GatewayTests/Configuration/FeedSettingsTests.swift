@@ -52,6 +52,20 @@ import Testing
         } throws: { "\($0)".contains(mistake) }
     }
 
+    @Test func feedsOfTheSameItemsAgreeOnTheTypesOfTheirFields() {
+        let text = """
+            feeds:
+              f: { items: 'i{1…3}', fields: { a: number } }
+              g: { items: 'j', fields: { a: string } }
+              h: { items: 'i2', fields: { a: string } }
+            """
+        #expect {
+            try read(Self.upstream + text)
+        } throws: {
+            "\($0)".contains("feeds.h.fields.a: has another type in the feed f") && !"\($0)".contains("feeds.g")
+        }
+    }
+
     @Test func onlyOneUpstreamCanBeTheDefault() {
         let text = """
             upstreams:

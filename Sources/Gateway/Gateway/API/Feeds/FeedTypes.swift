@@ -1,3 +1,5 @@
+internal import Changes
+
 /// The TypeScript types of feeds, for `/assets/feeds.d.ts`.
 enum FeedTypes {
     /// The declarations of these feeds.
@@ -5,14 +7,16 @@ enum FeedTypes {
         var text = """
             // The feeds of this gateway. GET /v1/feeds describes them.
 
-            /** An update of a feed in a stream: the changed fields, as the server sent them. */
+            /** An update of a feed in a stream: the changed fields by their types, and the names of those whose values are not of
+                their types and are therefore strings. */
             export interface FeedUpdate<Row> {
               subscription: string;
               client: string | null;
               item: string | null;
               itemPos: number;
               snapshot: boolean;
-              fields: { [Field in keyof Row]?: string | null };
+              fields: Partial<Row>;
+              invalid?: (keyof Row)[];
             }
 
 

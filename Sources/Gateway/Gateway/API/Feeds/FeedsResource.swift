@@ -83,7 +83,8 @@ struct FeedsResource: Sendable {
             var reader = QueryReader(call.query)
             if reader.text("cursor") != nil { reader.refuse("cursor", "A stream has no cursor.") }
             try reader.finish()
-            let request = try StreamQuery.request(call)
+            var request = try StreamQuery.request(call)
+            request.types = [:]
             let opener = StreamOpener(services: services)
             return try opener.open(request, [.join(upstream: upstream, properties)], call)
         }

@@ -181,6 +181,9 @@ package struct StreamOpener: Sendable {
             services.access.opened(id, by: redemption)
             var request = request
             request.owner = owner.identity ?? owner.peer
+            if request.types != nil {
+                request.types = services.types(of: services.streamResources.entry(id)?.joined ?? [:])
+            }
             let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
             do {
                 try services.checkPresent(call)

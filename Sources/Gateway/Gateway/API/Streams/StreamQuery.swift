@@ -30,6 +30,7 @@ package enum StreamQuery {
         request.maxFrequency = reader.positive("maxFrequency", upTo: greatestFrequency)
         request.sendsAllFields = reader.word("fieldsSent", of: ["changed", "all"]) == "all"
         request.includesLegacy = reader.bool("legacy", default: false)
+        if call.query.has("feed") { request.types = [:] }
         let lastEventID = reader.text("lastEventId")
         request.lastEventID = call.header("Last-Event-ID") ?? lastEventID
         request.since = since(&reader).map { call.record.since - $0 }

@@ -172,7 +172,10 @@ package struct StreamsResource: Sendable {
         do {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = present.filter { topics.contains($0.topic) }
-            if isOpen { try services.streams.patch(id, add: acquired.sources, remove: gone) }
+            if isOpen {
+                let types = services.types(of: acquired.joined)
+                try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
+            }
         } catch {
             opener.release(acquired.joined, [:], of: owner.identity)
             throw error
@@ -202,6 +205,8 @@ package struct StreamsResource: Sendable {
             request.sendsAllFields = word == "all"
         }
         request.includesLegacy = reader.bool("legacy") ?? false
+        let sources = reader.object["sources"]?.array?.compactMap(\.object) ?? []
+        if ([reader.object] + sources).contains(where: { $0["feed"] != nil }) { request.types = [:] }
         return request
     }
 

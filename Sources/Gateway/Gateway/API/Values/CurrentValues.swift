@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
 
@@ -63,7 +64,6 @@ struct CurrentValues: Sendable {
             json.beginObject()
             members.writeName(item, to: &json)
             members.write(table.row(item: item), to: &json)
-            members.writeInvalid(table.row(item: item), to: &json)
             if isCommand {
                 json.key("keys")
                 json.beginObject()
@@ -91,7 +91,6 @@ struct CurrentValues: Sendable {
                 members.writeName(item, to: &json)
                 if let key { json.member("key", key) }
                 members.write(row(item, key), to: &json)
-                members.writeInvalid(row(item, key), to: &json)
                 writeAge(of: item, to: &json, &gaps)
                 json.endObject()
                 json.newline()
@@ -123,7 +122,10 @@ struct CurrentValues: Sendable {
 
     /// Writes the row of an item, or its rows by key.
     private func writeRows(of item: Int, _ members: RowMembers, to json: inout JSONBytes) {
-        guard isCommand else { return members.writeFields(table.row(item: item), to: &json) }
+        guard isCommand else {
+            members.writeFields(table.row(item: item), to: &json)
+            return
+        }
         json.beginObject()
         for key in table.keys(item: item) {
             json.key(key)
@@ -191,35 +193,33 @@ private struct RowMembers {
         json.member("itemPos", item)
     }
 
+    /// Writes all fields of a row, and the names of those whose values are not of their types.
     func write(_ row: [String?]?, to json: inout JSONBytes) {
         json.key("fields")
-        writeFields(row, to: &json)
+        let invalid = writeFields(row, to: &json)
+        if !invalid.isEmpty { json.member("invalid", Optional(invalid.map { labels[$0] })) }
     }
 
-    /// Writes all fields of a row; null for those that it does not have.
-    func writeFields(_ row: [String?]?, to json: inout JSONBytes) {
+    /// Writes all fields of a row; null for those that it does not have. Returns the indices of the fields whose values
+    /// are not of their types.
+    @discardableResult
+    func writeFields(_ row: [String?]?, to json: inout JSONBytes) -> [Int] {
+        var invalid: [Int] = []
         json.beginObject()
         for index in 0..<max(fieldKeys.count, row?.count ?? 0) {
             if index < fieldKeys.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
-            writeValue(row.flatMap { index < $0.count ? $0[index] : nil }, at: index, to: &json)
+            let value = row.flatMap { index < $0.count ? $0[index] : nil }
+            if !writeValue(value, at: index, to: &json) { invalid.append(index) }
         }
         json.endObject()
+        return invalid
     }
 
-    /// Writes a value by its type; as text if it is not of its type.
-    func writeValue(_ value: String?, at index: Int, to json: inout JSONBytes) {
-        guard types.indices.contains(index), let value, let typed = TypedValue.json(value, as: types[index]) else {
-            return json.string(value)
-        }
-        json.raw(typed)
-    }
-
-    /// Writes the names of the fields whose values are not of their types; nothing if all of them are.
-    func writeInvalid(_ row: [String?]?, to json: inout JSONBytes) {
-        guard let row, !types.isEmpty else { return }
-        let invalid = row.indices.filter { index in
-            types.indices.contains(index) && row[index].map { TypedValue.json($0, as: types[index]) == nil } ?? false
-        }
-        if !invalid.isEmpty { json.member("invalid", Optional(invalid.map { labels[$0] })) }
+    /// Writes a value by its type; as text if it is not of its type. Returns whether it is.
+    @discardableResult
+    func writeValue(_ value: String?, at index: Int, to json: inout JSONBytes) -> Bool {
+        if let value, index < types.count { return TypedValue.write(value, as: types[index], to: &json) }
+        json.string(value)
+        return true
     }
 }

@@ -1,3 +1,4 @@
+package import Changes
 package import SessionCore
 
 /// A feed: a name for data of an upstream, with the properties that its subscriptions have, its items and its fields.
@@ -104,22 +105,4 @@ package struct FeedField: Sendable, Equatable {
         unit = words.count > 1 ? words[1] : nil
         description = parts.count > 1 && !parts[1].isEmpty ? parts[1] : nil
     }
-}
-
-/// The type of the values of a field.
-package enum FieldType: String, Sendable, CaseIterable {
-    /// Text.
-    case string
-    /// A decimal number.
-    case number
-    /// A whole number.
-    case integer
-    /// `true` or `false`; the server may also send 1 or 0.
-    case boolean
-    /// Milliseconds since 1970.
-    case timestampMilliseconds = "timestamp-ms"
-    /// Seconds since 1970.
-    case timestampSeconds = "timestamp-s"
-    /// A JSON value.
-    case json
 }

@@ -1,3 +1,4 @@
+internal import Changes
 package import SessionCore
 
 extension Settings {
@@ -113,7 +114,21 @@ extension GatewayConfiguration {
             {
                 mistakes.append((key + ".\(conflict.settingName)", conflict.rule))
             }
-            return mistakes
+            return mistakes + typeConflicts(of: feed).map { (key + ".fields.\($0.field)", $0.rule) }
+        }
+    }
+
+    /// The fields of a feed that have another type in an earlier feed of the same data. A stream reads a subscription
+    /// with one type for each field, whichever feed it names.
+    private func typeConflicts(of feed: FeedConfiguration) -> [(field: String, rule: String)] {
+        let earlier = feeds.prefix { $0.name != feed.name }.filter { other in
+            (other.upstream ?? pool.defaultUpstream?.name) == (feed.upstream ?? pool.defaultUpstream?.name)
+                && other.dataAdapter == feed.dataAdapter && other.mode == feed.mode && other.selector == feed.selector
+                && other.sharesItems(with: feed)
+        }
+        return feed.fields.compactMap { field in
+            let other = earlier.first { $0.field(field.name).map { $0.type != field.type } ?? false }
+            return other.map { (field.name, "has another type in the feed \($0.name), which has the same items") }
         }
     }
 }
@@ -143,6 +158,12 @@ extension FeedConfiguration {
     /// The properties of a subscription to the first item; nil for a feed of any items.
     package var probe: SubscriptionProperties? {
         itemNames?.first.map { properties(items: [$0], fields: fieldNames) }
+    }
+
+    /// Whether an item belongs to both feeds.
+    fileprivate func sharesItems(with other: FeedConfiguration) -> Bool {
+        guard let names = itemNames, let others = other.itemNames else { return true }
+        return !Set(names).isDisjoint(with: others)
     }
 
     /// Whether a subscription has no data beyond that of the feed.

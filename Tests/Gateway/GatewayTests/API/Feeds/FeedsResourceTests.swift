@@ -138,6 +138,29 @@ import Testing
         #expect(posted.json["items"]?.array?.compactMap(\.string) == ["item1", "item2"])
     }
 
+    @Test(arguments: [
+        ("/v1/stream?feed=quotes&items=item1", #""price":1.50"#), ("/feeds/quotes/item1?format=sse", #""price":1.50"#),
+        ("/v1/stream?items=item1&fields=name,price", #""price":"1.50""#),
+    ])
+    func streamsThatNameAFeedHaveTheTypesOfItsFields(target: String, value: String) {
+        #expect(events(target).contains(value))
+    }
+
+    @Test func preparedStreamsThatNameAFeedAreTyped() {
+        let body = #"{"sources":[{"feed":"quotes","items":["item1"]}]}"#
+        let id = fixture.perform("POST", "/v1/streams", body).json["id"]?.string ?? ""
+        #expect(events("/v1/streams/\(id)/events").contains(#""price":1.50"#))
+    }
+
+    private func events(_ target: String) -> String {
+        fixture.events(target) { id in
+            fixture.hub.take(.subscription(id, .carried(by: "c")))
+            for event in [subscribed(items: 1, fields: 2), quote(1, of: 1, ["a", "1.50"])] {
+                fixture.hub.take(.subscription(id, .event(event)))
+            }
+        }
+    }
+
     @Test func contractHasAnOperationAndATitledSchemaForEachFeed() throws {
         let document = services.feedContract.document(services.openFeeds)
         let root = try JSONValue(parsing: Array(document.bytes.bytes))

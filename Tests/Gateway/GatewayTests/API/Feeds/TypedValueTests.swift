@@ -1,10 +1,14 @@
+import Changes
+import JSONText
 import Testing
-
-@testable import Gateway
 
 @Suite struct TypedValueTests {
     private func json(_ text: String, _ type: FieldType) -> String? {
-        TypedValue.json(text, as: type).map { String(decoding: $0, as: UTF8.self) }
+        var json = JSONBytes()
+        let isOfType = TypedValue.write(text, as: type, to: &json)
+        let written = String(decoding: json.bytes, as: UTF8.self)
+        if !isOfType { #expect(written == JSONValue.string(text).text) }
+        return isOfType ? written : nil
     }
 
     @Test(arguments: [
@@ -12,6 +16,7 @@ import Testing
         ("12345678901234567890.123456789", .number, "12345678901234567890.123456789"), ("7", .integer, "7"),
         ("-7", .integer, "-7"), ("true", .boolean, "true"), ("0", .boolean, "false"), ("TRUE", .boolean, "true"),
         ("a\"b", .string, #""a\"b""#), (#"{"a":[1]}"#, .json, #"{"a":[1]}"#),
+        ("[1,\r\n2]", .json, "[1,  2]"),
         ("1700000000123", .timestampMilliseconds, #""2023-11-14T22:13:20.123Z""#),
         ("1700000000123.45", .timestampMilliseconds, #""2023-11-14T22:13:20.12345Z""#),
         ("5", .timestampMilliseconds, #""1970-01-01T00:00:00.005Z""#),
