@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -11,14 +12,14 @@ final class BenchStream: ChannelInboundHandler {
     private let ledger: BenchLedger
     private let number: Int
     /// The field with the time at which an event was made, as the beginning of its member in JSON.
-    private let timestampKey: [UInt8]?
+    private let timestampKey: String?
     /// Succeeds with the status of the response.
     private let opened: EventLoopPromise<HTTPResponseStatus>
     private var status: HTTPResponseStatus?
     private var unread = ByteBuffer()
     private var event = BenchLedger.Event(position: 0)
     private var hasId = false
-    private var name: [UInt8] = []
+    private var name = ""
     private var isGap = false
 
     init(
@@ -31,7 +32,7 @@ final class BenchStream: ChannelInboundHandler {
         self.ledger = ledger
         self.opened = opened
         number = ledger.add()
-        timestampKey = timestampField.map { Array("\"\($0)\":".utf8) }
+        timestampKey = timestampField.map { "\"\($0)\":" }
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -64,42 +65,49 @@ final class BenchStream: ChannelInboundHandler {
     }
 
     private func readLines(at now: NIODeadline) {
-        while let end = unread.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
-            let line = unread.readableBytesView[unread.readerIndex..<end]
-            if line.isEmpty {
-                dispatch(at: now)
-            } else if let value = line.value(of: "data") {
-                readData(value)
-            } else if let value = line.value(of: "id") {
-                event.position = value.position
-                hasId = true
-            } else if let value = line.value(of: "event") {
-                name = Array(value)
+        unread.readWithUnsafeReadableBytes { bytes in
+            var start = 0
+            while let end = bytes[start...].firstIndex(ofByte: UInt8(ascii: "\n")) {
+                read(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: now)
+                start = end + 1
             }
-            unread.moveReaderIndex(to: end + 1)
+            return start
         }
         unread.discardReadBytes()
     }
 
+    private func read(_ line: UnsafeRawBufferPointer, at now: NIODeadline) {
+        if line.isEmpty {
+            dispatch(at: now)
+        } else if let value = line.value(of: "data") {
+            readData(value)
+        } else if let value = line.value(of: "id") {
+            event.position = value.position
+            hasId = true
+        } else if let value = line.value(of: "event") {
+            name = String(decoding: value, as: UTF8.self)
+        }
+    }
+
     /// Searches the members that a benchmark needs. Within a JSON string the quotation marks of a name are escaped, so that
     /// no value is taken for a member.
-    private func readData(_ data: ByteBufferView) {
-        let isStream = name.elementsEqual("stream".utf8)
-        isGap = isStream && data.number(after: "\"resume\":\"gap\"".utf8) != nil
+    private func readData(_ data: UnsafeRawBufferPointer) {
+        let isStream = name == "stream"
+        isGap = isStream && data.number(after: "\"resume\":\"gap\"") != nil
         guard !isStream else { return }
-        event.isSnapshot = data.number(after: "\"snapshot\":true".utf8) != nil
-        event.updates = max(1, Int(data.number(after: "\"conflated\":".utf8) ?? 1))
+        event.isSnapshot = data.number(after: "\"snapshot\":true") != nil
+        event.updates = max(1, Int(data.number(after: "\"conflated\":") ?? 1))
         event.madeAt = timestampKey.flatMap { data.number(after: $0) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
     private func dispatch(at now: NIODeadline) {
         if isGap { ledger.restarted(stream: number) }
-        if hasId, name.isEmpty || name.elementsEqual("update".utf8) {
+        if hasId, name.isEmpty || name == "update" {
             let milliseconds = Int64(Date().timeIntervalSince1970 * 1000)
             ledger.received(event, stream: number, at: now, milliseconds: milliseconds)
         }
         event = BenchLedger.Event(position: 0)
-        name = []
+        name = ""
         hasId = false
         isGap = false
     }
@@ -122,30 +130,52 @@ final class BenchByteCounter: ChannelInboundHandler {
     }
 }
 
-extension ByteBufferView {
+extension Slice<UnsafeRawBufferPointer> {
+    /// The index of the first byte with this value.
+    fileprivate func firstIndex(ofByte byte: UInt8) -> Int? {
+        let bytes = UnsafeRawBufferPointer(rebasing: self)
+        guard let base = bytes.baseAddress, let found = memchr(base, Int32(byte), bytes.count) else { return nil }
+        return startIndex + (UnsafeRawPointer(found) - base)
+    }
+}
+
+extension UnsafeRawBufferPointer {
     /// The value of a line of an event stream, if it has this field name.
-    fileprivate func value(of field: String) -> ByteBufferView? {
-        guard starts(with: field.utf8), count > field.utf8.count else { return nil }
-        var value = dropFirst(field.utf8.count)
-        guard value.first == UInt8(ascii: ":") else { return nil }
-        value = value.dropFirst()
-        return value.first == UInt8(ascii: " ") ? value.dropFirst() : value
+    fileprivate func value(of field: StaticString) -> UnsafeRawBufferPointer? {
+        let length = field.utf8CodeUnitCount
+        guard count > length, let baseAddress, memcmp(baseAddress, field.utf8Start, length) == 0,
+            self[length] == UInt8(ascii: ":")
+        else { return nil }
+        let start = count > length + 1 && self[length + 1] == UInt8(ascii: " ") ? length + 2 : length + 1
+        return UnsafeRawBufferPointer(rebasing: self[start...])
     }
 
     /// The place that an id tells: its number after the last hyphen, or, of the form `time:number`, both.
     fileprivate var position: UInt64 {
-        let numbers = split(separator: UInt8(ascii: "-")).last?.split(separator: UInt8(ascii: ":")) ?? []
-        return numbers.prefix(2).reduce(0) { sum, digits in
-            (sum << 24) &+ (UInt64(String(decoding: digits, as: UTF8.self)) ?? 0)
-        }
+        let start = lastIndex(of: UInt8(ascii: "-")).map { $0 + 1 } ?? 0
+        let numbers = String(decoding: self[start...], as: UTF8.self).split(separator: ":")
+        return numbers.prefix(2).reduce(0) { ($0 << 24) &+ (UInt64($1) ?? 0) }
     }
 
     /// The digits behind the first occurrence of `key`, quoted or not; 0 without digits, nil without the key.
-    fileprivate func number(after key: some Collection<UInt8>) -> Int64? {
-        guard let range = firstRange(of: key) else { return nil }
-        var digits = self[range.upperBound...]
-        if digits.first == UInt8(ascii: "\"") { digits = digits.dropFirst() }
-        return digits.prefix(18).prefix { (48...57).contains($0) }
-            .reduce(Int64(0)) { $0 * 10 + Int64($1 - 48) }
+    fileprivate func number(after key: String) -> Int64? {
+        var key = key
+        return key.withUTF8 { key in
+            guard let end = end(of: UnsafeRawBufferPointer(key)) else { return nil }
+            var digits = self[end...]
+            if digits.first == UInt8(ascii: "\"") { digits = digits.dropFirst() }
+            return digits.prefix(18).prefix { (48...57).contains($0) }
+                .reduce(Int64(0)) { $0 * 10 + Int64($1 - 48) }
+        }
+    }
+    /// The index behind the first occurrence of some bytes.
+    private func end(of key: UnsafeRawBufferPointer) -> Int? {
+        guard let baseAddress, let wanted = key.baseAddress, let first = key.first else { return nil }
+        var start = 0
+        while let place = self[start...].firstIndex(ofByte: first), place + key.count <= count {
+            if memcmp(baseAddress + place, wanted, key.count) == 0 { return place + key.count }
+            start = place + 1
+        }
+        return nil
     }
 }
