@@ -108,6 +108,7 @@ struct RecordCodecTests {
         var caller = ForwardedRequest.Caller(identity: "key:a", operations: ["read"], upstreams: ["*"], items: ["i*"])
         caller.maxItems = 7
         caller.dataAdapters = ["STOCKS"]
+        caller.feeds = ["quotes"]
         caller.verifiedBy = [1, 2]
         let request = ForwardedRequest(
             method: "PATCH",

@@ -222,6 +222,7 @@ extension ForwardedRequest.Caller {
             items: rights.items.map(\.description)
         )
         dataAdapters = rights.dataAdapters?.map(\.description)
+        feeds = rights.feeds?.map(\.description)
         maxSubscriptions = rights.maxSubscriptions
         maxItems = rights.maxItems
         streams = rights.streams
@@ -240,6 +241,7 @@ extension Caller {
                 upstreams: caller.upstreams.map { WildcardPattern($0) },
                 items: caller.items.map { WildcardPattern($0) },
                 dataAdapters: caller.dataAdapters?.map { WildcardPattern($0) },
+                feeds: caller.feeds?.map { WildcardPattern($0) },
                 streams: caller.streams,
                 rate: caller.rate,
                 maxSubscriptions: caller.maxSubscriptions,

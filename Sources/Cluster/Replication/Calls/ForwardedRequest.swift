@@ -10,6 +10,8 @@ package struct ForwardedRequest: Sendable, Equatable {
         package var items: [String]
         /// The patterns of data adapters; nil: those that follow from the items.
         package var dataAdapters: [String]?
+        /// The patterns of feeds; nil: any data.
+        package var feeds: [String]?
         /// The quotas; nil: none.
         package var maxSubscriptions: Int?
         package var maxItems: Int?
@@ -170,7 +172,7 @@ extension ByteWriter {
     mutating func caller(_ caller: ForwardedRequest.Caller) {
         optional(caller.identity) { $0.string($1) }
         for words in [caller.operations, caller.upstreams, caller.items] { list(words) { $0.string($1) } }
-        optional(caller.dataAdapters) { $0.list($1) { $0.string($1) } }
+        for words in [caller.dataAdapters, caller.feeds] { optional(words) { $0.list($1) { $0.string($1) } } }
         for limit in [caller.maxSubscriptions, caller.maxItems, caller.streams] {
             optional(limit) { $0.signed($1) }
         }
@@ -195,6 +197,7 @@ extension ByteReader {
             items: try strings()
         )
         caller.dataAdapters = try optional { reader throws(CodingError) in try reader.strings() }
+        caller.feeds = try optional { reader throws(CodingError) in try reader.strings() }
         caller.maxSubscriptions = try optionalSigned()
         caller.maxItems = try optionalSigned()
         caller.streams = try optionalSigned()

@@ -84,6 +84,8 @@ package struct WebTokenConfiguration: Sendable, Equatable {
         package var items = "items"
         /// The permitted data adapters: patterns, likewise. Default `dataAdapters`.
         package var dataAdapters = "dataAdapters"
+        /// The permitted feeds: patterns, likewise. Default `feeds`.
+        package var feeds = "feeds"
         /// The most open streams. Default `streams`.
         package var streams = "streams"
         /// The request rate. Default `rate`.

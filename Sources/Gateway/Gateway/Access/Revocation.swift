@@ -93,6 +93,12 @@ extension Services {
         var owner = access.owners.holder(of: id)
         guard let rights = revocation.rights(of: owner) else { return nil }
         owner.rights = rights
-        return Permissions(caller: owner, owners: access.owners, pool: pool, coordination: coordination)
+        return Permissions(
+            caller: owner,
+            owners: access.owners,
+            pool: pool,
+            coordination: coordination,
+            feeds: VisibleFeeds(configuration)
+        )
     }
 }

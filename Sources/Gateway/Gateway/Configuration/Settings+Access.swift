@@ -142,6 +142,7 @@ extension Settings {
             ("upstreams", \.upstreams, "the patterns of upstreams"),
             ("items", \.items, "the patterns of items"),
             ("dataAdapters", \.dataAdapters, "the patterns of data adapters"),
+            ("feeds", \.feeds, "the patterns of feeds"),
             ("streams", \.streams, "the number of streams"),
             ("rate", \.rate, "the requests a second"),
         ]
@@ -207,6 +208,15 @@ extension Settings {
                 $0.dataAdapters.map { SettingValue.text($0.map(\.description)) } ?? "all with all items; else DEFAULT"
             } apply: { rights, text throws(SettingError) in
                 rights.dataAdapters = SettingValue.list(text).filter { !$0.isEmpty }.map { WildcardPattern($0) }
+            },
+            rights.setting(
+                "feeds",
+                .list(of: "patterns with *"),
+                meaning("the permitted feeds, whose data alone may be used, as far as upstreams and items permit it")
+            ) {
+                $0.feeds.map { SettingValue.text($0.map(\.description)) } ?? "any data"
+            } apply: { rights, text throws(SettingError) in
+                rights.feeds = SettingValue.list(text).filter { !$0.isEmpty }.map { WildcardPattern($0) }
             },
             rights.integer("streams", \.streams, 0...1_000_000, default: absence, meaning("the most open streams")),
             rights.integer(

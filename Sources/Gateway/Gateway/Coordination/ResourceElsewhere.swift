@@ -42,9 +42,9 @@ extension Permissions {
         if caller.rights.reachesOverAll { return true }
         switch resource.kind {
         case .shared(let properties):
-            return caller.rights.covers(properties) && coversUpstream(of: resource)
+            return covers(properties, of: resource.upstream)
         case .posted(let properties):
-            return caller.rights.covers(properties) && isOwn(resource.owner) && coversUpstream(of: resource)
+            return covers(properties, of: resource.upstream) && isOwn(resource.owner)
         case .pooledClient: return true
         case .dedicatedClient: return isOwn(resource.owner) && coversUpstream(of: resource)
         }
@@ -52,7 +52,7 @@ extension Permissions {
 
     /// A client by address, with its subscriptions, requires all upstreams.
     private func coversUpstream(of resource: ResourceElsewhere) -> Bool {
-        resource.upstream.map { caller.rights.covers(upstream: $0) } ?? caller.rights.coversAllUpstreams
+        resource.upstream.map(sees(upstream:)) ?? caller.rights.coversAllUpstreams
     }
 
     /// Refuses a subscription that another gateway has. One that the caller must not see is treated as unknown.

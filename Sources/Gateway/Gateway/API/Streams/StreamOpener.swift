@@ -90,7 +90,7 @@ package struct StreamOpener: Sendable {
         request.sources = acquired.sources
         request.opened = acquired.opened
         request.joined = Set(acquired.joined.keys.map { SubscriptionID($0) })
-        request.filter = call.caller.rights.filter
+        request.filter = services.permissions(call).filter
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
         entry.opener = call.caller
@@ -108,7 +108,7 @@ package struct StreamOpener: Sendable {
         request.format = settings.format
         request.lastEventID = settings.lastEventID
         request.since = settings.since
-        request.filter = call.caller.rights.filter
+        request.filter = services.permissions(call).filter
         let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
         request = request.compressed(compresses(areSubscriptions, call))
         for source in prepared.sources { try check(source, of: id, call) }

@@ -29,7 +29,7 @@ struct SubscriptionsResource: Sendable {
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
-        try services.permissions(call).check(properties)
+        try services.permissions(call).check(properties, of: services.pool.upstream(of: home))
         var owned = call
         owned.caller = owner(of: home, call)
         // The admission is for the subscription with this id.
@@ -87,7 +87,7 @@ struct SubscriptionsResource: Sendable {
         _ = try services.ownSubscription(call)
         try checkTag(of: resource, call)
         let properties = try patch.applied(to: resource.properties)
-        try services.permissions(call).check(properties)
+        try services.permissions(call).check(properties, of: services.pool.upstream(of: resource.home))
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
@@ -114,7 +114,7 @@ struct SubscriptionsResource: Sendable {
             try checkTag(of: resource, call)
             let present = resource.properties
             let properties = try patch.applied(to: present)
-            try services.permissions(call).check(properties)
+            try services.permissions(call).check(properties, of: services.pool.upstream(of: resource.home))
             let usage = services.access.owners.usage
             try usage.change(resource.id.rawValue, to: properties, for: owner)
             do {

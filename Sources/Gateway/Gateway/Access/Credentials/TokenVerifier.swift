@@ -119,6 +119,12 @@ package struct TokenVerifier: Sendable {
         if let words = try words(claims[names.upstreams]) { rights.upstreams = words.map { WildcardPattern($0) } }
         if let words = try words(claims[names.items]) { rights.items = words.map { WildcardPattern($0) } }
         if let words = try words(claims[names.dataAdapters]) { rights.dataAdapters = words.map { WildcardPattern($0) } }
+        if let words = try words(claims[names.feeds]) { rights.feeds = words.map { WildcardPattern($0) } }
+        if rights.feeds != nil {
+            // A token that lists feeds alone may use all of their data.
+            if rights.upstreams.isEmpty, claims[names.upstreams] == nil { rights.upstreams = [WildcardPattern("*")] }
+            if rights.items.isEmpty, claims[names.items] == nil { rights.items = [WildcardPattern("*")] }
+        }
         if let value = claims[names.streams] {
             guard let number = value.number?.intValue, number >= 0 else { throw .claim }
             rights.streams = number

@@ -15,10 +15,10 @@ extension Rights {
         let patterns = [upstreams, items].map { list in
             list.map { PercentDecoding.encode($0.description) }.joined(separator: ",")
         }
-        let adapters = dataAdapters.map { list in
-            list.map { PercentDecoding.encode($0.description) }.joined(separator: ",")
+        let optional = [dataAdapters, feeds].map { list in
+            list.map { $0.map { PercentDecoding.encode($0.description) }.joined(separator: ",") } ?? "-"
         }
         let limits = [streams, maxSubscriptions, maxItems].map { $0.map(String.init) ?? "-" }
-        return ([words] + patterns + [adapters ?? "-"] + limits + ["\(rate ?? 0)"]).joined(separator: " ")
+        return ([words] + patterns + optional + limits + ["\(rate ?? 0)"]).joined(separator: " ")
     }
 }

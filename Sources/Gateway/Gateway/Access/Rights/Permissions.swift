@@ -22,14 +22,33 @@ package struct Permissions: Sendable {
     /// Other gateways may have further resources.
     let coordination: any Coordination
     /// The configured feeds.
-    var feeds = VisibleFeeds(GatewayConfiguration())
+    let feeds: VisibleFeeds
 
     private var rights: Rights { caller.rights }
+
+    // MARK: - Covering
+
+    /// Whether data of a subscription may be used: it is that of a public feed, or the rights cover it.
+    ///
+    /// - Parameter upstream: The upstream; nil for a server by address, which requires all upstreams.
+    func covers(_ properties: SubscriptionProperties, of upstream: String?) -> Bool {
+        guard let upstream else { return rights.coversAllUpstreams && rights.covers(properties) }
+        if feeds.makePublic(properties, of: upstream) { return true }
+        return rights.covers(upstream: upstream) && rights.covers(properties)
+            && feeds.permit(properties, of: upstream, to: rights)
+    }
+
+    /// The filter for the subscriptions of a client in a stream; nil: all of them are covered.
+    var filter: (any SubscriptionFilter)? {
+        rights.coversAllSubscriptions ? nil : CoveredSubscriptions(rights: rights, feeds: feeds)
+    }
 
     // MARK: - Seeing
 
     /// Whether an upstream is visible.
-    package func sees(upstream name: String) -> Bool { rights.covers(upstream: name) }
+    package func sees(upstream name: String) -> Bool {
+        rights.covers(upstream: name) && feeds.permit(upstream: name, to: rights)
+    }
 
     /// Whether a client is visible.
     package func sees(_ client: PooledClient) -> Bool { controls(client) || (!client.isDedicated && covers(client)) }
@@ -38,7 +57,7 @@ package struct Permissions: Sendable {
     /// upstream, requires all upstreams.
     private func covers(_ client: PooledClient) -> Bool {
         guard !rights.coversAllUpstreams else { return true }
-        guard let name = client.upstream, rights.covers(upstream: name) else { return false }
+        guard let name = client.upstream, sees(upstream: name) else { return false }
         let adapterSets = [client.core.connectionDetails.adapterSet, pool.upstream(name)?.adapterSet]
         return !client.isDedicated || Set(adapterSets.map { $0.map { Array($0.utf8) } }).count == 1
     }
@@ -46,13 +65,12 @@ package struct Permissions: Sendable {
     /// Whether a subscription is visible, with its values and events.
     package func sees(_ resource: SubscriptionResource) -> Bool {
         if rights.reachesOverAll { return true }
-        guard rights.covers(resource.properties) else { return false }
         switch resource.home {
         case .pooled(let session):
-            guard rights.covers(upstream: session.upstream) else { return false }
+            guard covers(resource.properties, of: session.upstream) else { return false }
             return resource.isImplicit || owns(resource)
         case .dedicated(let id):
-            guard let client = pool.client(id) else { return false }
+            guard let client = pool.client(id), covers(resource.properties, of: client.upstream) else { return false }
             return owns(resource) && controls(client)
         }
     }
@@ -64,9 +82,7 @@ package struct Permissions: Sendable {
     ///
     /// - Parameter joined: The subscription if the stream has joined it.
     func sees(_ source: StreamSource, joinedAs joined: JoinedSubscription?) -> Bool {
-        if let joined, joined.resource == nil {
-            return rights.covers(upstream: joined.upstream) && rights.covers(joined.properties)
-        }
+        if let joined, joined.resource == nil { return covers(joined.properties, of: joined.upstream) }
         switch source {
         case .subscription(let id): if let resource = pool.resource(id) { return sees(resource) }
         case .client(let id, _): if let client = pool.client(id) { return sees(client) }
@@ -81,10 +97,11 @@ package struct Permissions: Sendable {
 
     /// Whether the caller may have a subscription of its own.
     func mayHold(_ resource: SubscriptionResource) -> Bool {
-        guard rights.operations.contains(.subscribe), rights.covers(resource.properties) else { return false }
+        guard rights.operations.contains(.subscribe) else { return false }
         switch resource.home {
-        case .pooled(let session): return rights.covers(upstream: session.upstream)
-        case .dedicated(let id): return pool.client(id).map(covers) ?? false
+        case .pooled(let session): return covers(resource.properties, of: session.upstream)
+        case .dedicated(let id):
+            return pool.client(id).map { covers($0) && covers(resource.properties, of: $0.upstream) } ?? false
         }
     }
 
@@ -97,7 +114,7 @@ package struct Permissions: Sendable {
 
     /// Refuses an upstream that the rights do not cover, whether it exists or not.
     func check(upstream name: String) throws(Problem) {
-        guard rights.covers(upstream: name) else {
+        guard sees(upstream: name) else {
             throw Challenge.insufficient(nil, "The credentials do not cover the upstream \"\(name)\".")
         }
     }
@@ -109,11 +126,15 @@ package struct Permissions: Sendable {
         }
     }
 
-    /// Refuses a subscription that the rights do not cover.
-    func check(_ properties: SubscriptionProperties) throws(Problem) {
-        guard !rights.covers(properties) else { return }
+    /// Refuses a subscription that the rights do not cover, of an upstream that they cover.
+    ///
+    /// - Parameter upstream: The upstream; nil: a server by address.
+    func check(_ properties: SubscriptionProperties, of upstream: String?) throws(Problem) {
+        guard !covers(properties, of: upstream) else { return }
         let sentence =
-            if !rights.coversAdapters(of: properties) {
+            if rights.covers(properties) {
+                "The credentials cover the data of some feeds only, and this is none of it."
+            } else if !rights.coversAdapters(of: properties) {
                 "The credentials do not cover this data adapter, or no selector: both require a right to data adapters."
             } else if properties.secondLevelFields != nil {
                 "A second level subscribes to items that the data names, so it requires credentials that cover all items."
@@ -132,7 +153,7 @@ package struct Permissions: Sendable {
             if feeds.makePublic(properties, of: upstream) { return }
             try check(.subscribe)
             try check(upstream: upstream)
-            try check(properties)
+            try check(properties, of: upstream)
         case .existing(.subscription(let id)):
             try check(.read)
             guard let resource = pool.resource(id) else {
@@ -166,9 +187,24 @@ package struct Permissions: Sendable {
     }
 }
 
-extension Rights: SubscriptionFilter {
-    /// The filter for the subscriptions of a client in a stream; nil: all of them are covered.
-    var filter: (any SubscriptionFilter)? { coversAllSubscriptions ? nil : self }
+/// The subscriptions of a client that rights cover.
+private struct CoveredSubscriptions: SubscriptionFilter {
+    let rights: Rights
+    let feeds: VisibleFeeds
+
+    func covers(_ properties: SubscriptionProperties) -> Bool {
+        rights.covers(properties) && feeds.permit(properties, of: nil, to: rights)
+    }
+}
+
+extension SessionPool {
+    /// The name of the upstream of a home; nil: a server by address.
+    func upstream(of home: SubscriptionHome) -> String? {
+        switch home {
+        case .pooled(let session): session.upstream
+        case .dedicated(let id): client(id)?.upstream
+        }
+    }
 }
 
 /// The owners of clients and subscriptions. Resources of unauthenticated callers have no owner.

@@ -25,6 +25,8 @@ package struct Rights: Sendable, Equatable {
     /// The permitted data adapters, each also with selectors; nil: all of them with all items, else the default adapter
     /// without selectors.
     package var dataAdapters: [WildcardPattern]?
+    /// The permitted feeds: only their data may be used, as far as upstreams and items permit it. Nil: any data.
+    package var feeds: [WildcardPattern]?
     /// The most streams open at a time; nil: no limit of its own.
     package var streams: Int?
     /// The most requests a second; nil: no limit of its own.
@@ -40,6 +42,7 @@ package struct Rights: Sendable, Equatable {
         upstreams: [WildcardPattern],
         items: [WildcardPattern],
         dataAdapters: [WildcardPattern]? = nil,
+        feeds: [WildcardPattern]? = nil,
         streams: Int? = nil,
         rate: Double? = nil,
         maxSubscriptions: Int? = nil,
@@ -49,6 +52,7 @@ package struct Rights: Sendable, Equatable {
         self.upstreams = upstreams
         self.items = items
         self.dataAdapters = dataAdapters
+        self.feeds = feeds
         self.streams = streams
         self.rate = rate
         self.maxSubscriptions = maxSubscriptions
@@ -69,7 +73,7 @@ package struct Rights: Sendable, Equatable {
 
 extension Rights {
     /// Whether every upstream is covered, those that requests name by address included.
-    package var coversAllUpstreams: Bool { upstreams.contains(where: \.coversAll) }
+    package var coversAllUpstreams: Bool { feeds == nil && upstreams.contains(where: \.coversAll) }
 
     /// Whether every item is covered.
     package var coversAllItems: Bool { items.contains(where: \.coversAll) }
@@ -78,7 +82,7 @@ extension Rights {
     package var coversAllAdapters: Bool { dataAdapters.map { $0.contains(where: \.coversAll) } ?? coversAllItems }
 
     /// Whether every subscription to a covered upstream is covered.
-    package var coversAllSubscriptions: Bool { coversAllItems && coversAllAdapters }
+    package var coversAllSubscriptions: Bool { feeds == nil && coversAllItems && coversAllAdapters }
 
     /// Whether the rights cover the resources of all callers.
     package var reachesOverAll: Bool {
@@ -88,7 +92,10 @@ extension Rights {
     /// Whether an upstream is covered.
     package func covers(upstream name: String) -> Bool { upstreams.contains { $0.matches(name) } }
 
-    /// Whether a subscription is covered: its data adapters, its selector and all its items.
+    /// Whether a feed is among those that are listed, or none are.
+    func covers(feed name: String) -> Bool { feeds.map { $0.contains { $0.matches(name) } } ?? true }
+
+    /// Whether a subscription is covered, apart from the feeds: its data adapters, its selector and all its items.
     package func covers(_ properties: SubscriptionProperties) -> Bool {
         coversAdapters(of: properties) && coversItems(of: properties)
     }

@@ -14,15 +14,35 @@ struct VisibleFeeds: Sendable {
 
     /// Whether a subscription has data of one public feed only.
     func makePublic(_ properties: SubscriptionProperties, of upstream: String) -> Bool {
-        feeds.contains { feed in
-            feed.isPublic && (feed.upstream ?? defaultUpstream) == upstream && feed.covers(properties)
-        }
+        feeds.contains { $0.isPublic && isData($0, properties, of: upstream) }
     }
 
-    /// Whether a caller with these rights sees a feed: it is public, or the rights cover its upstream and one of its items.
+    /// Whether rights that list feeds permit a subscription: it has data of one of these feeds only.
+    ///
+    /// - Parameter upstream: The upstream of the subscription; nil: that of the feed.
+    func permit(_ properties: SubscriptionProperties, of upstream: String?, to rights: Rights) -> Bool {
+        rights.feeds == nil
+            || feeds.contains { feed in
+                rights.covers(feed: feed.name) && isData(feed, properties, of: upstream ?? self.upstream(of: feed))
+            }
+    }
+
+    /// Whether rights that list feeds permit an upstream: one of these feeds has its data.
+    func permit(upstream name: String, to rights: Rights) -> Bool {
+        rights.feeds == nil || feeds.contains { rights.covers(feed: $0.name) && upstream(of: $0) == name }
+    }
+
+    private func isData(_ feed: FeedConfiguration, _ properties: SubscriptionProperties, of upstream: String?) -> Bool {
+        self.upstream(of: feed) == upstream && feed.covers(properties)
+    }
+
+    private func upstream(of feed: FeedConfiguration) -> String? { feed.upstream ?? defaultUpstream }
+
+    /// Whether a caller with these rights sees a feed: it is public, or the rights cover it, its upstream and one of its
+    /// items.
     func shows(_ feed: FeedConfiguration, to rights: Rights) -> Bool {
         if feed.isPublic { return true }
-        guard let upstream = feed.upstream ?? defaultUpstream, rights.covers(upstream: upstream),
+        guard rights.covers(feed: feed.name), let upstream = upstream(of: feed), rights.covers(upstream: upstream),
             !rights.operations.isDisjoint(with: [.read, .subscribe])
         else { return false }
         guard let items = feed.itemNames else { return true }

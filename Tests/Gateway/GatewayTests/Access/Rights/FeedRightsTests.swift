@@ -1,0 +1,113 @@
+import JSONText
+import MicroHTTPD
+import SessionCore
+import SessionPool
+import Testing
+
+@testable import Gateway
+
+/// A key that lists the feed `q`, whose data are the items item1 and item2 of the upstream `demo`.
+@Suite struct FeedRightsTests {
+    private static let key = "lsg_feed"
+
+    private func fixture(_ feeds: [String] = ["q"]) async throws -> AccessFixture {
+        var access = AccessFixture.keys()
+        var rights = KeyConfiguration(name: "").rights
+        rights.operations = Set(Right.allCases)
+        rights.feeds = feeds.map { WildcardPattern($0) }
+        access.keys.append(AccessFixture.key("feed", Self.key, rights))
+        access.hasPublicFeeds = true
+        return try await AccessFixture(access) { configuration in
+            configuration.feeds = [
+                ("q", "demo", "item{1…2}"), ("other", "demo", "x"), ("same", "secret", "item1"), ("open", "demo", "p"),
+            ].map { name, upstream, item in
+                var feed = FeedConfiguration(name: name)
+                (feed.upstream, feed.isPublic) = (upstream, name == "open")
+                feed.items = [FeedItem(item)].compactMap { $0 }
+                feed.fields = ["a", "b"].compactMap { FeedField($0, "string") }
+                return feed
+            }
+        }
+    }
+
+    private static let own = "upstream=demo&fields=a&items=item1"
+    private static let foreign = [
+        "feed=other", "feed=same", "upstream=demo&fields=a&items=x", "upstream=demo&fields=a&items=item1,x",
+        "upstream=demo&fields=z&items=item1", "upstream=demo&fields=a&itemGroup=item1",
+        "upstream=secret&fields=a&items=item1",
+        "upstream=demo&fields=a&items=item1&dataAdapter=D", "upstream=demo&fields=a&items=item1&mode=RAW",
+    ]
+
+    @Test func dataOfTheFeedMayBeReadInEveryForm() async throws {
+        let fixture = try await fixture()
+        for query in ["feed=q", "feed=open", Self.own] {
+            #expect(fixture.read("/v1/values?" + query, Self.key).status == 504, "\(query)")
+            #expect(fixture.read("/v1/stream?" + query, Self.key).isStream, "\(query)")
+        }
+        #expect(fixture.read("/feeds/q/item1", Self.key).status == 504)
+        let body = #"{"feed":"q","active":false}"#
+        let id = fixture.perform("POST", "/v1/subscriptions", as: Self.key, body).json["id"]?.string ?? ""
+        #expect(fixture.perform("GET", "/v1/subscriptions/\(id)/values", as: Self.key).status == 200)
+        let stream = fixture.perform("POST", "/v1/streams", as: Self.key, #"{"feed":"q"}"#).json["id"]?.string ?? ""
+        #expect(fixture.read("/v1/streams/\(stream)/events", Self.key).isStream)
+        #expect(fixture.perform("POST", "/v1/tickets", as: Self.key, "{}").status == 201)
+    }
+
+    @Test(arguments: foreign)
+    func otherDataIsRefusedInEveryForm(query: String) async throws {
+        let fixture = try await fixture()
+        #expect(fixture.read("/v1/values?" + query, Self.key).status == 403)
+        #expect(fixture.read("/v1/stream?" + query, Self.key).status == 403)
+    }
+
+    @Test(arguments: [
+        #"{"feed":"other","active":false}"#,
+        #"{"upstream":"demo","items":["x"],"fields":["a"],"active":false}"#,
+        #"{"upstream":"secret","items":["item1"],"fields":["a"],"active":false}"#,
+    ])
+    func subscriptionsAndStreamsOfOtherDataAreRefused(body: String) async throws {
+        let fixture = try await fixture()
+        #expect(fixture.perform("POST", "/v1/subscriptions", as: Self.key, body).status == 403)
+        let source = body.replacing(#","active":false"#, with: "")
+        #expect(fixture.perform("POST", "/v1/streams", as: Self.key, source).status == 403)
+        let id = fixture.perform("POST", "/v1/streams", as: Self.key, #"{"feed":"q"}"#).json["id"]?.string ?? ""
+        let patch = #"{"add":[\#(source)]}"#
+        let headers = [HTTPField("Content-Type", "application/merge-patch+json")]
+        #expect(fixture.perform("PATCH", "/v1/streams/\(id)", as: Self.key, patch, headers).status == 403)
+    }
+
+    @Test func feedsAndUpstreamsThatAreNotListedAreNotVisible() async throws {
+        let fixture = try await fixture()
+        let feeds = fixture.perform("GET", "/v1/feeds", as: Self.key).json["feeds"]?.array ?? []
+        #expect(feeds.compactMap { $0["name"]?.string } == ["q", "open"])
+        for target in ["/v1/feeds/other", "/feeds/other", "/feeds/same/item1", "/v1/upstreams/secret"] {
+            #expect(fixture.read(target, Self.key).status == 404, "\(target)")
+        }
+        #expect(fixture.perform("GET", "/v1/upstreams/demo", as: Self.key).status == 200)
+    }
+
+    @Test func sharedSubscriptionsOfOtherDataAreNotVisible() async throws {
+        let fixture = try await fixture()
+        let body = #"{"sources":[{"upstream":"demo","items":["x"],"fields":["a"]},{"feed":"q"}]}"#
+        #expect(fixture.perform("POST", "/v1/streams", as: AccessFixture.admin, body).status == 201)
+        let list = fixture.perform("GET", "/v1/subscriptions", as: Self.key).json["subscriptions"]?.array ?? []
+        #expect(list.compactMap { $0["items"]?.array?.first?.string } == ["item1"])
+    }
+
+    @Test func aReloadThatTakesTheFeedAwayEndsItsSubscriptions() async throws {
+        let fixture = try await fixture()
+        let body = #"{"feed":"q","active":false}"#
+        #expect(fixture.perform("POST", "/v1/subscriptions", as: Self.key, body).status == 201)
+        var access = fixture.services.access.policy.configuration
+        access.keys[access.keys.count - 1].rights.feeds = [WildcardPattern("other")]
+        fixture.services.end(try await fixture.services.access.load(access))
+        #expect(fixture.services.pool.resources().isEmpty)
+    }
+}
+
+extension AccessFixture {
+    /// The response to a GET that does not wait.
+    fileprivate func read(_ target: String, _ key: String) -> Fixture.Outcome {
+        perform("GET", target, as: key, "", [HTTPField("Prefer", "wait=0")])
+    }
+}
