@@ -14,6 +14,9 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// The epoch.
     package static let zero = Moment(nanoseconds: 0)
 
+    /// The last moment that can be represented.
+    package static let never = Moment(nanoseconds: .max)
+
     /// The present reading of the system's monotonic clock.
     @Sendable package static func monotonic() -> Moment {
         var reading = timespec()

@@ -26,9 +26,11 @@ struct CollectionPace {
     private static let writesPerInterval = (flood: 4, gap: 2)
 
     private let flushInterval: Duration
+    /// An event that follows a collection within this time may belong to a flood.
+    private var gap = CollectionPace.gap
+    /// The interval of collections in a flood.
+    private var floodInterval = CollectionPace.floodInterval.least
     private var last = Moment.zero
-    /// How long the writes of the last collection took.
-    private var writing = Duration.zero
     private var count = 0
     private var isDelaying = false
     /// The earliest time of the next collection.
@@ -38,14 +40,13 @@ struct CollectionPace {
     init(flushInterval: Duration) { self.flushInterval = flushInterval }
 
     /// The writes of the last collection have ended.
-    mutating func wrote(until end: Moment) { writing = max(.zero, end - last) }
-
-    /// An event that follows a collection within this time may belong to a flood.
-    private var gap: Duration { max(Self.gap, min(writing * Self.writesPerInterval.gap, Self.floodInterval.most)) }
-
-    /// The interval of collections in a flood.
-    private var floodInterval: Duration {
-        max(Self.floodInterval.least, min(writing * Self.writesPerInterval.flood, Self.floodInterval.most))
+    mutating func wrote(until end: Moment) {
+        let writing = max(.zero, end - last)
+        gap = max(Self.gap, min(writing * Self.writesPerInterval.gap, Self.floodInterval.most))
+        floodInterval = max(
+            Self.floodInterval.least,
+            min(writing * Self.writesPerInterval.flood, Self.floodInterval.most)
+        )
     }
 
     /// Whether to collect now, when there are events; otherwise at `next`.

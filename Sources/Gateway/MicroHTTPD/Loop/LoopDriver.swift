@@ -38,8 +38,13 @@ final class LoopDriver {
     private var exchangeCount: UInt64 = 0
     private var openExchanges = 0
     private var pace: CollectionPace
+    /// Whether the feed was due at the end of the last pass.
+    private var isFeedDue = false
     /// Whether collected events may still have to be written.
     private var isCollected = false
+    /// When connections, requests and their servers have to be looked at without an event. Only such a pass and
+    /// `needsConnections` change it: a pass for events of the feed leaves them alone.
+    private var connectionsDue = Moment.zero
     private var drains: [(until: Moment, completion: @Sendable (Bool) -> Void)] = []
 
     /// A driver that listens; it serves after the call of `run`.
@@ -90,10 +95,11 @@ final class LoopDriver {
         if configuration.flushInterval == .zero { loop.turn.offer(scheduler) }
         var waitTime: Int32 = 0
         while !isClosing {
-            poller.wait(milliseconds: waitTime != 0 && loop.mailbox.beginWait() ? waitTime : 0)
-            let isCalled = loop.mailbox.endWait()
+            let isWaiting = waitTime != 0 && loop.mailbox.beginWait(feedIsDue: isFeedDue)
+            poller.wait(milliseconds: isWaiting ? waitTime : 0)
+            let hasMessages = loop.mailbox.endWait()
             loop.turn.hold {
-                pass(isCalled: isCalled)
+                pass(hasMessages: hasMessages)
                 waitTime = timeToWait()
             }
         }
@@ -102,23 +108,36 @@ final class LoopDriver {
     }
 
     /// Handles all that has occurred, and writes to some of the streams.
-    private func pass(isCalled: Bool) {
+    private func pass(hasMessages: Bool) {
         loop.passes.add(1, ordering: .relaxed)
         let now = Moment.monotonic()
         scheduler.advance(to: now)
-        requestTimes.advance(to: now)
-        acceptor.advance(to: now)
-        if isCalled { loop.mailbox.take().forEach(act) }
-        takeOccurrences(now)
+        let isForFeed = !hasMessages && now < connectionsDue && poller.has(onlyToken: Self.mailboxToken)
+        if !isForFeed { serveConnections(hasMessages: hasMessages, now) }
         takeFeed(now)
-        runServers()
+        if !isForFeed { runServers() }
         scheduler.serve()
         if isCollected, !scheduler.hasQueue {
             isCollected = false
             pace.wrote(until: Moment.monotonic())
         }
-        report(now)
+        loop.streamBytes.store(scheduler.byteCount, ordering: .relaxed)
+        if !isForFeed || scheduler.count != figures.streams || scheduler.blockedCount != figures.blockedStreams {
+            report(now)
+        }
+        if !isForFeed { connectionsDue = connectionsDue(after: now) }
     }
+
+    /// Handles messages, and the events and deadlines of connections.
+    private func serveConnections(hasMessages: Bool, _ now: Moment) {
+        requestTimes.advance(to: now)
+        acceptor.advance(to: now)
+        if hasMessages { loop.mailbox.take().forEach(act) }
+        takeOccurrences(now)
+    }
+
+    /// A server has work that no event of its descriptor reports.
+    func needsConnections() { connectionsDue = .zero }
 
     /// Frees the resources of a driver that was never run.
     func abandon() {
@@ -127,19 +146,29 @@ final class LoopDriver {
 
     /// The time for which the loop may sleep, in milliseconds.
     private func timeToWait() -> Int32 {
+        isFeedDue = loop.mailbox.isFeedDue
         if scheduler.hasQueue { return 0 }
-        var milliseconds = servers.compactMap { $0.timeout(at: scheduler.now) }.min() ?? .max
-        if milliseconds == 0 { return 0 }
-        let collection = loop.mailbox.isFeedWaiting ? pace.next : nil
-        let moments = [
-            scheduler.nextTick, requestTimes.nextTick, acceptor.pausedUntil, collection, drains.map(\.until).min(),
-        ]
-        if let next = moments.compactMap({ $0 }).min() {
-            let now = Moment.monotonic()
-            let wait = next <= now ? 0 : UInt64((next.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
-            milliseconds = min(milliseconds, wait)
+        let collection = isFeedDue ? pace.next : .never
+        let next = min(
+            scheduler.nextTick.nanoseconds,
+            connectionsDue.nanoseconds,
+            collection.nanoseconds
+        )
+        if next == .max { return -1 }
+        if next <= scheduler.now.nanoseconds { return 0 }
+        let wait = next - Moment.monotonic().nanoseconds
+        return wait <= 0 ? 0 : Int32(clamping: (wait - 1) / 1_000_000 + 1)
+    }
+
+    /// The earliest deadline of connections, requests, servers and drains.
+    private func connectionsDue(after now: Moment) -> Moment {
+        var due = min(requestTimes.nextTick ?? .never, acceptor.pausedUntil ?? .never)
+        for server in servers {
+            guard let milliseconds = server.timeout(at: now) else { continue }
+            due = min(due, now.advanced(by: Int64(clamping: min(milliseconds, 1 << 40)) * 1_000_000))
         }
-        return milliseconds == .max ? -1 : Int32(clamping: milliseconds)
+        for drain in drains { due = min(due, drain.until) }
+        return due
     }
 
     private func takeOccurrences(_ now: Moment) {
@@ -160,8 +189,8 @@ final class LoopDriver {
     }
 
     private func takeFeed(_ now: Moment) {
-        guard !scheduler.isSharing, loop.mailbox.isFeedWaiting, pace.collects(at: now), loop.mailbox.takeFeed()
-        else { return }
+        guard !scheduler.isSharing, loop.mailbox.isFeedDue, pace.collects(at: now) else { return }
+        loop.mailbox.takeFeed()
         scheduler.askFeed()
         isCollected = true
     }
@@ -180,7 +209,6 @@ final class LoopDriver {
     private func report(_ now: Moment) {
         figures.streams = scheduler.count
         figures.blockedStreams = scheduler.blockedCount
-        figures.streamBytes = scheduler.byteCount
         loop.figures.withLock { $0 = figures }
         guard !drains.isEmpty else { return }
         let isQuiet = openExchanges == 0 && scheduler.count == 0

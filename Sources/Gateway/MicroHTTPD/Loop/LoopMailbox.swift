@@ -6,20 +6,20 @@ internal import Synchronization
 /// The messages of other threads to a loop, in order, with an eventfd that wakes it if it sleeps. Valid as long as it
 /// is referenced, so that a late call after the end of the loop has no effect.
 final class LoopMailbox: Sendable {
-    private enum Attention: UInt8, AtomicRepresentable {
-        /// The loop runs and has seen all calls. *Entered* by `endWait`; *leaves to* `waiting`, `called`.
-        case running
-        /// The loop waits for events. *Entered* by `beginWait`; *leaves to* `called`, `running`.
-        case waiting
-        /// There is a call that the loop has not seen. *Entered* by `call`; *leaves to* `running`.
-        case called
+    /// The bits of `attention`; 0: the loop runs, and nothing is due.
+    private enum Bit {
+        /// The loop waits for events. Set by `beginWait`, removed by `endWait`.
+        static let waiting: UInt8 = 1
+        /// The feed is due. Set by `wakeFeed`, removed by `takeFeed`.
+        static let feed: UInt8 = 2
+        /// There are messages that the loop has not seen. Set by `post`, removed by `endWait`.
+        static let messages: UInt8 = 4
     }
 
     /// An eventfd in the loop's epoll set, watched for `raised` and never read.
     let descriptor: Int32
     private let messages = Mutex<[LoopMessage]?>([])
-    private let attention = Atomic(Attention.running)
-    private let isFeedDue = Atomic(false)
+    private let attention = Atomic<UInt8>(0)
 
     init() throws(DaemonError) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -37,29 +37,34 @@ final class LoopMailbox: Sendable {
             return messages != nil
         }
         if isTaken {
-            call()
+            call(Bit.messages)
         } else {
             message.refuse()
         }
     }
 
     /// Makes the feed due.
-    func wakeFeed() {
-        if !isFeedDue.exchange(true, ordering: .acquiringAndReleasing) { call() }
+    func wakeFeed() { call(Bit.feed) }
+
+    /// Whether the loop waits, and neither its feed nor messages are due.
+    var isLoopIdle: Bool { attention.load(ordering: .relaxed) == Bit.waiting }
+
+    /// Called by the loop before it waits; false if there is something that it has not seen, so that it must not wait.
+    ///
+    /// - Parameter feedIsDue: Whether the loop has seen that the feed is due.
+    func beginWait(feedIsDue: Bool) -> Bool {
+        let seen = feedIsDue ? Bit.feed : 0
+        return attention.compareExchange(
+            expected: seen,
+            desired: seen | Bit.waiting,
+            ordering: .acquiringAndReleasing
+        ).exchanged
     }
 
-    /// Whether the loop waits and was not called.
-    var isLoopWaiting: Bool { attention.load(ordering: .relaxed) == .waiting }
-
-    /// Called by the loop before it waits; false if there is a call, so that it must not wait.
-    func beginWait() -> Bool {
-        attention.compareExchange(expected: .running, desired: .waiting, ordering: .acquiringAndReleasing).exchanged
-    }
-
-    /// Called by the loop after it waited; true if there was a call since the last time.
+    /// Called by the loop after it waited; true if messages were posted since the last time.
     func endWait() -> Bool {
         // An exchange and not a store: it synchronizes with the writes of the threads that called.
-        attention.exchange(.running, ordering: .acquiringAndReleasing) == .called
+        attention.bitwiseAnd(Bit.feed, ordering: .acquiringAndReleasing).oldValue & Bit.messages != 0
     }
 
     /// The messages since the last call of this function.
@@ -71,13 +76,11 @@ final class LoopMailbox: Sendable {
         }
     }
 
-    /// Whether the feed was made due since the last call.
-    func takeFeed() -> Bool {
-        isFeedDue.load(ordering: .relaxed) && isFeedDue.exchange(false, ordering: .acquiringAndReleasing)
-    }
+    /// The loop collects from its feed, which is no longer due.
+    func takeFeed() { attention.bitwiseAnd(~Bit.feed, ordering: .acquiringAndReleasing) }
 
-    /// Whether the feed is due and `takeFeed` has not returned it yet.
-    var isFeedWaiting: Bool { isFeedDue.load(ordering: .acquiring) }
+    /// Whether the feed is due.
+    var isFeedDue: Bool { attention.load(ordering: .acquiring) & Bit.feed != 0 }
 
     /// Rejects all later messages, and those that were not taken.
     func close() {
@@ -88,9 +91,10 @@ final class LoopMailbox: Sendable {
         left.forEach { $0.refuse() }
     }
 
-    /// Makes the loop take its messages and collect from its feed. Costs a system call only while the loop waits.
-    private func call() {
-        guard attention.exchange(.called, ordering: .acquiringAndReleasing) == .waiting else { return }
+    /// Makes the loop take its messages or collect from its feed. Costs a system call only while the loop waits.
+    private func call(_ bit: UInt8) {
+        let former = attention.bitwiseOr(bit, ordering: .acquiringAndReleasing).oldValue
+        guard former & Bit.waiting != 0, former & (bit | Bit.messages) == 0 else { return }
         var one: UInt64 = 1
         _ = write(descriptor, &one, 8)
     }

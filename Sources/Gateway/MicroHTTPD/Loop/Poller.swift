@@ -65,6 +65,9 @@ final class Poller {
         count = Int(max(0, epoll_wait(descriptor, buffer, Int32(Self.capacity), milliseconds)))
     }
 
+    /// Whether no occurrence has another token than this one.
+    func has(onlyToken token: UInt64) -> Bool { count == 0 || (count == 1 && buffer[0].data.u64 == token) }
+
     /// One of the `count` occurrences.
     subscript(index: Int) -> Occurrence {
         Occurrence(token: buffer[index].data.u64, events: Events(rawValue: buffer[index].events))

@@ -5,8 +5,10 @@ internal import Synchronization
 package final class StreamLoop: Sendable {
     /// The messages to the loop.
     let mailbox: LoopMailbox
-    /// The shard's part of the figures, set by the thread that has the turn.
+    /// The shard's part of the figures, without the bytes of streams; set by the thread that has the turn.
     let figures = Mutex(DaemonFigures())
+    /// The bytes written to streams so far; set by the thread that has the turn.
+    let streamBytes = Atomic<UInt64>(0)
     /// Counts the passes that the thread has begun.
     let passes = Atomic<UInt64>(0)
     /// Held by the shard's thread while it works.
@@ -28,8 +30,8 @@ package final class StreamLoop: Sendable {
     package func wake() {
         // In a pass of the loop, whose handlers call this too, the loop does not wait: the turn is never taken twice.
         // If the feed is due already, the loop waits to collect more events.
-        if !mailbox.isFeedWaiting, mailbox.isLoopWaiting, let byteCount = turn.writeIfFree() {
-            figures.withLock { $0.streamBytes = byteCount }
+        if mailbox.isLoopIdle, let byteCount = turn.writeIfFree() {
+            streamBytes.store(byteCount, ordering: .relaxed)
         } else {
             mailbox.wakeFeed()
         }

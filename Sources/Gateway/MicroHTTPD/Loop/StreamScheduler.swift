@@ -13,6 +13,8 @@ final class StreamScheduler {
         /// Takes shared writes; nil if the stream does not, or is blocked.
         var sink: StreamSink?
         var isQueued = false
+        /// When the stream is visited without an event.
+        var deadline: Moment?
     }
 
     /// The number of streams visited before the loop handles other events.
@@ -55,12 +57,15 @@ final class StreamScheduler {
         directLimit = max(1, Self.directLimit / configuration.shards)
     }
 
+    /// When `advance` has to be called with a time; until then the call may be left out.
+    private(set) var nextTick = Moment.never
     /// Whether there is something to do without a further event.
-    var hasQueue: Bool { queueHead < queue.count || isSharing || !shortfalls.isEmpty }
+    var hasQueue: Bool {
+        guard queueHead == queue.count, shared.isEmpty, shortfalls.isEmpty else { return true }
+        return false
+    }
     /// Whether a shared write is under way, which delays the next collection from the feed.
     var isSharing: Bool { !shared.isEmpty }
-    /// When `advance` is due.
-    var nextTick: Moment? { wheel.nextTick }
     /// Bytes sent so far.
     var byteCount: UInt64 { output.total }
 
@@ -96,51 +101,62 @@ final class StreamScheduler {
 
     /// Collects from the feed and queues the due streams. Each pass begins with another stream, for fairness.
     func askFeed() {
-        guard let feed, !isSharing else { return }
-        news.removeAll()
-        feed.collect(into: &news, now: now)
+        guard let feed, shared.isEmpty else { return }
+        _ = feed.collect(into: &news, ifAtMost: nil, now: now)
         takeNews()
         nextDirectWrite = Moment(nanoseconds: now.nanoseconds &+ Self.quietTime)
     }
 
     /// Queues what was collected.
     private func takeNews() {
-        shared.begin(news.shared)
-        news.shared.removeAll(keepingCapacity: true)
-        rotation = TurnRotation.next(rotation)
-        guard !news.ready.isEmpty else { return }
-        let start = rotation % news.ready.count
-        for index in 0..<news.ready.count {
-            let id = news.ready[(start + index) % news.ready.count]
+        if !news.shared.isEmpty {
+            shared.begin(news.shared)
+            news.shared.removeAll(keepingCapacity: true)
+        }
+        let count = news.ready.count
+        guard count > 0 else { return }
+        var start = 0
+        if count > 1 {
+            rotation = TurnRotation.next(rotation)
+            start = rotation % count
+        }
+        for index in start..<start + count {
+            let id = news.ready[index < count ? index : index - count]
             if writer(of: id) != nil { enqueue(id.slot) }
         }
+        news.ready.removeAll(keepingCapacity: true)
     }
 
     /// Begins a pass: queues the streams whose deadline has passed; those past their last deadline are closed.
     func advance(to now: Moment) {
         self.now = now
-        settleShortfalls()
+        if !shortfalls.isEmpty { settleShortfalls() }
+        if now < nextTick { return }
         due.removeAll(keepingCapacity: true)
         wheel.advance(to: now, due: &due)
         for slot in due {
+            entries[slot].deadline = nil
             guard let writer = entries[slot].writer else { continue }
             if let since = writer.blockedSince {
                 if since + blockedTimeout <= now {
                     end(slot, writer, .blockedTooLong)
                 } else {
-                    wheel.schedule(slot, at: since + blockedTimeout)
+                    schedule(slot, since + blockedTimeout)
                 }
             } else {
                 enqueue(slot)
             }
         }
+        nextTick = wheel.nextTick ?? .never
     }
 
     /// Writes up to a number of streams: first the shared writes, then the queued streams.
     func serve() {
-        share()
-        settleShortfalls()
-        guard !isSharing else { return }
+        if !shared.isEmpty {
+            share()
+            settleShortfalls()
+            guard shared.isEmpty else { return }
+        }
         var left = min(queue.count - queueHead, Self.sliceLength)
         while left > 0 {
             left -= 1
@@ -196,7 +212,7 @@ final class StreamScheduler {
         case .idle(let deadline):
             schedule(slot, deadline)
         case .more:
-            wheel.cancel(slot)
+            schedule(slot, nil)
             enqueue(slot)
         case .blocked:
             schedule(slot, writer.blockedSince.map { $0 + blockedTimeout })
@@ -207,11 +223,15 @@ final class StreamScheduler {
     }
 
     private func schedule(_ slot: Int, _ deadline: Moment?) {
+        // Usually the deadline stays: that of the next heartbeat.
+        guard entries[slot].deadline != deadline else { return }
+        entries[slot].deadline = deadline
         if let deadline {
             wheel.schedule(slot, at: deadline)
         } else {
             wheel.cancel(slot)
         }
+        nextTick = wheel.nextTick ?? .never
     }
 
     private func end(_ slot: Int, _ writer: StreamWriter, _ reason: StreamEnd) {
@@ -222,7 +242,7 @@ final class StreamScheduler {
 
     private func remove(_ slot: Int, _ writer: StreamWriter) {
         if writer.blockedSince != nil { blockedCount -= 1 }
-        wheel.cancel(slot)
+        schedule(slot, nil)
         batch.removeAll()
         entries[slot].writer = nil
         entries[slot].sink = nil
@@ -291,10 +311,9 @@ extension StreamScheduler {
         guard let feed, !hasQueue else { return false }
         let start = clock()
         guard start >= nextDirectWrite else { return false }
-        news.removeAll()
         guard feed.collect(into: &news, ifAtMost: directLimit, now: start) else { return false }
         takeNews()
-        share()
+        if !shared.isEmpty { share() }
         let end = clock()
         let quietTime = max(Self.quietTime, (end.nanoseconds &- start.nanoseconds) &* Self.quietShare)
         nextDirectWrite = Moment(nanoseconds: end.nanoseconds &+ quietTime)

@@ -187,7 +187,10 @@ package final class Daemon: Sendable {
 
     private func sum(_ loops: [StreamLoop]) -> DaemonFigures {
         var total = DaemonFigures()
-        loops.forEach { total.add($0.figures.withLock { $0 }) }
+        for loop in loops {
+            total.add(loop.figures.withLock { $0 })
+            total.streamBytes &+= loop.streamBytes.load(ordering: .relaxed)
+        }
         ledger.report(in: &total)
         return total
     }
@@ -219,13 +222,13 @@ package struct DaemonFigures: Sendable, Hashable {
     /// All zero.
     package init() {}
 
-    /// Adds the counters of one shard; connections are counted by the ledger for all shards.
+    /// Adds the counters of one shard, without the bytes of streams; connections are counted by the ledger for all
+    /// shards.
     mutating func add(_ shard: DaemonFigures) {
         streams += shard.streams
         blockedStreams += shard.blockedStreams
         requests &+= shard.requests
         refusedRequests &+= shard.refusedRequests
-        streamBytes &+= shard.streamBytes
     }
 }
 

@@ -113,6 +113,7 @@ final class HTTPServer {
     /// Resumes a suspended connection, which continues in the next `run`.
     func resume(_ connection: OpaquePointer) {
         hasWork = true
+        driver.needsConnections()
         MHD_resume_connection(connection)
     }
 
@@ -120,6 +121,7 @@ final class HTTPServer {
     func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ place: ConnectionPlace) {
         added[socket] = place
         hasWork = true
+        driver.needsConnections()
         let isAdded = MHD_add_connection(daemon, socket, address, length)
         if isAdded == .NO, let place = added.removeValue(forKey: socket) { driver.ledger.release(place) }
     }
