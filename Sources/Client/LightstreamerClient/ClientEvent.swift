@@ -25,6 +25,9 @@ package protocol ClientObserver: AnyObject {
     /// Whether it receives the events of subscriptions as well, of which there may be hundreds of thousands a second.
     var observesSubscriptions: Bool { get }
 
+    /// How long bytes are summed up at most before an event reports them; zero: one event for each batch of reads.
+    var bytesInterval: Duration { get }
+
     /// Called once for each event. Must return quickly and must not block.
     func client(_ client: LightstreamerClient, emitted event: ClientEvent)
 }
@@ -32,6 +35,9 @@ package protocol ClientObserver: AnyObject {
 extension ClientObserver {
     /// False.
     package var observesSubscriptions: Bool { false }
+
+    /// Zero.
+    package var bytesInterval: Duration { .zero }
 }
 
 /// Receives every event of one subscription synchronously, on the driver's task of the client that the subscription is

@@ -77,6 +77,8 @@ public final class LightstreamerClient: Sendable {
     public var counters: ClientCounters {
         var counters = core.state.withLock { $0.counters }
         counters.updates = core.updates.load(ordering: .relaxed)
+        counters.bytesReceived = core.bytesReceived.load(ordering: .relaxed)
+        counters.linesReceived = core.linesReceived.load(ordering: .relaxed)
         return counters
     }
 

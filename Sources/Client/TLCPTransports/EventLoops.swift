@@ -73,7 +73,4 @@ extension EventLoops {
 
     /// Timers on the next thread.
     package func timers() -> Timers { Timers(loop: next()) }
-
-    /// Monotonic time in nanoseconds since an unspecified start.
-    package static var uptimeNanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }
 }

@@ -24,20 +24,6 @@ package enum TransportEvent: Sendable, Equatable {
     case closed(TransportEnd)
 }
 
-/// Lines that were received together.
-package struct LineBatch: Sendable, Equatable {
-    /// The lines without their CR-LF, slices of a few buffers.
-    package var lines: [ArraySlice<UInt8>]
-    /// The number of bytes received for them.
-    package var byteCount: Int
-
-    /// A batch.
-    package init(lines: [ArraySlice<UInt8>], byteCount: Int) {
-        self.lines = lines
-        self.byteCount = byteCount
-    }
-}
-
 /// Opens the connections of one client.
 package protocol TransportConnector: Sendable {
     /// Starts to open a connection. Events arrive on a network thread, one at a time, none of them before this method

@@ -24,7 +24,7 @@ struct EventLoopClock: ClientClock {
 
     init(_ loops: EventLoops) { loop = loops.timers() }
 
-    func now() -> Moment { Moment(nanoseconds: Int64(clamping: EventLoops.uptimeNanoseconds)) }
+    func now() -> Moment { Moment.monotonic() }
 
     func random() -> Double { Double.random(in: 0..<1) }
 

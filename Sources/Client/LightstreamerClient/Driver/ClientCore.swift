@@ -10,6 +10,10 @@ final class ClientCore: Sendable {
     let cookieJar: CookieJar
     /// `ClientCounters.updates`, which changes too often for the lock.
     let updates = Atomic<UInt64>(0)
+    /// `ClientCounters.bytesReceived`.
+    let bytesReceived = Atomic<UInt64>(0)
+    /// `ClientCounters.linesReceived`.
+    let linesReceived = Atomic<UInt64>(0)
     /// See `LightstreamerClient.notificationNumber`.
     let notificationNumber = Atomic(0)
     /// Counts the inputs, and the slices of lines, that the driver has begun to handle.

@@ -8,7 +8,11 @@ final class EventDelivery {
     /// The observers in order of addition: adapters of delegates and legacy listeners, event sequences, package
     /// observers.
     private var observers: [any ClientObserver] = [] {
-        didSet { subscriptionObservers = observers.filter(\.observesSubscriptions) }
+        didSet {
+            subscriptionObservers = observers.filter(\.observesSubscriptions)
+            bytesInterval = observers.map(\.bytesInterval).min() ?? .zero
+            bytesReportDue = .zero
+        }
     }
     /// Those that receive the events of subscriptions as well.
     private var subscriptionObservers: [any ClientObserver] = []
@@ -16,6 +20,11 @@ final class EventDelivery {
     /// The subscription of the last event, to which the next one usually belongs.
     private var recent: (token: SubscriptionToken, subscription: Subscription)?
     private var messages: [MessageToken: OutgoingMessage] = [:]
+    /// The bytes that no event has reported yet.
+    private var unreportedBytes = 0
+    /// The least time between two events that report bytes, except before a status.
+    private var bytesInterval = Duration.zero
+    private var bytesReportDue = Moment.zero
     private var censusKey: String?
     /// The time of the input that is being handled.
     var now = Moment.zero
@@ -96,11 +105,16 @@ final class EventDelivery {
 
     /// Counts and emits received data.
     func received(byteCount: Int, lineCount: Int) {
-        core.state.withLock { state in
-            state.counters.bytesReceived &+= UInt64(clamping: byteCount)
-            state.counters.linesReceived &+= UInt64(clamping: lineCount)
-        }
-        emit(.bytesReceived(byteCount))
+        core.bytesReceived.wrappingAdd(UInt64(clamping: byteCount), ordering: .relaxed)
+        core.linesReceived.wrappingAdd(UInt64(clamping: lineCount), ordering: .relaxed)
+        unreportedBytes += byteCount
+        if now >= bytesReportDue { reportBytes() }
+    }
+
+    private func reportBytes() {
+        if unreportedBytes > 0 { emit(.bytesReceived(unreportedBytes)) }
+        unreportedBytes = 0
+        bytesReportDue = now + bytesInterval
     }
 
     /// Ends the client's subscriptions and removes all observers.
@@ -115,6 +129,7 @@ final class EventDelivery {
     // MARK: - Session
 
     private func changeStatus(_ status: ClientStatus) {
+        reportBytes()
         let address = core.state.withLock { state in
             state.status = status
             // The session ends here: between this status and the property events, its getters already return nil.
@@ -150,7 +165,8 @@ final class EventDelivery {
 
     // MARK: - Subscriptions and messages
 
-    private func deliver(_ event: SubscriptionEvent, of token: SubscriptionToken) {
+    /// Delivers an event of a subscription.
+    func deliver(_ event: SubscriptionEvent, of token: SubscriptionToken) {
         guard let subscription = subscription(of: token) else { return }
         let (hasEnded, ownObservers) = subscription.take(event, of: token, at: now)
         if hasEnded { core.forget(subscription) }
@@ -159,7 +175,7 @@ final class EventDelivery {
         case .update: core.updates.wrappingAdd(1, ordering: .relaxed)
         default: break
         }
-        emit(.subscription(subscription, event), to: subscriptionObservers)
+        if !subscriptionObservers.isEmpty { emit(.subscription(subscription, event), to: subscriptionObservers) }
         for observer in ownObservers { observer.subscription(subscription, emitted: event) }
     }
 
@@ -178,9 +194,8 @@ final class EventDelivery {
 
     private func emit(_ event: ClientEvent) { emit(event, to: observers) }
 
-    private func emit(_ event: @autoclosure () -> ClientEvent, to observers: [any ClientObserver]) {
+    private func emit(_ event: ClientEvent, to observers: [any ClientObserver]) {
         guard !observers.isEmpty, let client else { return }
-        let event = event()
         for observer in observers { observer.client(client, emitted: event) }
     }
 }

@@ -17,6 +17,8 @@ final class SessionDriver {
     /// Whether another client may have the session, which is then abandoned after the present actions.
     private var hasLostSession = false
     private var pace = DriverPace()
+    /// The time and the random number of the present step.
+    private var step = EventContext(now: .zero)
     private let logger: Logger
 
     init(core: ClientCore, connector: any TransportConnector) {
@@ -42,7 +44,7 @@ final class SessionDriver {
                 if case .shutDown = input { return await finish() }
                 await handle(input)
                 delivery.endInput()
-                await pauseIfDue()
+                if pace.isOver(at: clock.now()) { await pause() }
             }
         }
     }
@@ -55,8 +57,10 @@ final class SessionDriver {
     }
 
     private var context: EventContext {
-        delivery.now = clock.now()
-        return EventContext(now: delivery.now, random: clock.random())
+        step.now = clock.now()
+        step.random = clock.random()
+        delivery.now = step.now
+        return step
     }
 
     // MARK: - Inputs
@@ -142,7 +146,9 @@ final class SessionDriver {
 
     /// Handles the lines in slices. The others on the thread go first when a turn is over.
     private func received(_ batch: LineBatch, on connection: ConnectionID) async {
+        let first = context
         delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
+        if batch.lines.count == 1 { return perform(machine.received(connection, lines: batch.lines, at: first)) }
         var rest = batch.lines[...]
         while !rest.isEmpty {
             let count = DriverPace.slice(of: rest)
@@ -151,13 +157,12 @@ final class SessionDriver {
             perform(machine.received(connection, lines: lines, at: context))
             if rest.isEmpty { break }
             core.rounds.add(1, ordering: .relaxed)
-            await pauseIfDue()
+            if pace.isOver(at: clock.now()) { await pause() }
         }
     }
 
     /// Waits for a timer of the thread: a task that yields is run again before the thread looks at its connections.
-    private func pauseIfDue() async {
-        guard pace.isOver(at: clock.now()) else { return }
+    private func pause() async {
         delivery.endInput()
         await withCheckedContinuation { continuation in
             _ = clock.schedule(after: DriverPace.pause) { continuation.resume() }
@@ -191,6 +196,7 @@ final class SessionDriver {
             case .releaseTransport(let connection): transports.removeValue(forKey: connection)?.release()
             case .scheduleTimer(let timer, let delay): timers.schedule(timer, after: delay)
             case .cancelTimer(let timer): timers.cancel(timer)
+            case .notify(.subscription(let token, let event)): delivery.deliver(event, of: token)
             case .notify(let event): notify(event)
             case .numbered(let number): core.notificationNumber.store(number, ordering: .relaxed)
             case .rememberVersion(let version, let address): VersionMemory.shared.remember(version, for: address)

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// Handles lines. Every line on the stream connection restarts its supervision.
+/// Handles lines. Lines on the stream connection restart its supervision.
 extension SessionMachine {
     /// Lines arrived, in order, without their CR-LF. Lines of connections that were given up are ignored.
     package mutating func received(
@@ -9,43 +9,55 @@ extension SessionMachine {
         at context: EventContext
     ) -> [SessionAction] {
         out.reserveCapacity(lines.count)
-        for line in lines { lineReceived(line, on: connection, at: context) }
-        sendPendingRequests(at: context)
-        return takeActions()
-    }
-
-    private mutating func lineReceived(_ line: ArraySlice<UInt8>, on connection: ConnectionID, at context: EventContext)
-    {
-        let isStream = state.connection == connection
-        guard isStream || control.connection == connection else { return }
+        var isStream = state.connection == connection
         if isStream { aliveness(at: context) }
-        do throws(TLCPError) {
-            if isStream, let update = try UpdateLine(parsing: line) {
-                updateReceived(update, at: context)
-            } else if let notification = try ServerNotification(parsing: line) {
-                if isStream { streamLine(notification, at: context) } else { controlLine(notification, at: context) }
+        // A plain update makes no request due.
+        var arePlain = true
+        for line in lines {
+            do throws(TLCPError) {
+                if isStream, let update = try UpdateLine(parsing: line) {
+                    if updateReceived(update, at: context) { continue }
+                } else if isStream || control.connection == connection,
+                    let notification = try ServerNotification(parsing: line)
+                {
+                    if isStream {
+                        streamLine(notification, at: context)
+                    } else {
+                        controlLine(notification, at: context)
+                    }
+                }
+            } catch {
+                badData("\(error)", at: context)
             }
-        } catch {
-            badData("\(error)", at: context)
+            arePlain = false
+            isStream = state.connection == connection
         }
+        if !arePlain {
+            sendPendingRequests(at: context)
+            return takeActions()
+        }
+        var actions: [SessionAction] = []
+        swap(&actions, &out)
+        return actions
     }
 
-    /// The short way of the line that nearly all lines are.
-    private mutating func updateReceived(_ update: UpdateLine, at context: EventContext) {
-        guard isFresh() else { return }
-        subscriptions.received(update, into: &effects)
-        if effects.count == 1, let effect = effects.popLast() {
-            perform(effect, at: context)
-        } else {
-            performEffects(at: context)
+    /// The short way of the line that nearly all lines are. True for a plain update: its event is its only effect.
+    private mutating func updateReceived(_ update: UpdateLine, at context: EventContext) -> Bool {
+        guard isFresh() else { return true }
+        if let (token, update) = subscriptions.received(update, into: &effects) {
+            out.append(.notify(.subscription(token, .update(update))))
+            return true
         }
+        performEffects(at: context)
+        return false
     }
 
-    /// Counts a data notification; false if it was processed before.
+    /// Counts a data notification, and announces the number that the next events come from; false if it was processed
+    /// before.
     private mutating func isFresh() -> Bool {
         guard session?.cursor.isFresh() == true else { return false }
         if !pace.isStable { connectionProved() }
-        numberEvents()
+        if configuration.numbersNotifications { numberEvents() }
         return true
     }
 

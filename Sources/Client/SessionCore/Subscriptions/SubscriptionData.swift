@@ -28,34 +28,40 @@ struct SubscriptionData: Sendable {
 
     // MARK: - Rows
 
-    /// Decodes the row of an item against the one before it.
-    mutating func decode(item: Int, fields: FieldList) throws(ProtocolViolation) -> DecodedRow {
-        let index = try index(of: item, tag: "U")
-        let isFirst = items[index].isFirst
-        var row = try items[index].decode(fields, count: layout.fieldCount)
-        if wantsSnapshot {
+    /// The update of an item, decoded against its row before, in COMMAND mode as the server sent it.
+    mutating func decode(item: Int, fields: FieldList) throws(ProtocolViolation) -> ItemUpdate {
+        guard item >= 1, item <= itemCount else { throw noItem(item, tag: "U") }
+        while items.count < item { items.append(ItemState()) }
+        let isFirst = items[item - 1].row == nil
+        if isFirst { items[item - 1].row = ItemRow(fieldCount: layout.fieldCount) }
+        let isSnapshot =
             switch mode {
-            case .merge: row.isSnapshot = isFirst
-            case .distinct, .command: row.isSnapshot = !items[index].hasSnapshotEnded
-            case .raw: break
+            case .merge: wantsSnapshot && isFirst
+            case .distinct, .command: wantsSnapshot && !items[item - 1].hasSnapshotEnded
+            case .raw: false
             }
-        }
-        return row
-    }
-
-    /// The update made from a decoded row, and in COMMAND mode the change of its key.
-    mutating func deliver(_ row: DecodedRow, item: Int) throws(ProtocolViolation) -> (ItemUpdate, CommandTable.Step?) {
-        guard let keyPosition = layout.keyPosition, let commandPosition = layout.commandPosition else {
-            let update = ItemUpdate(
+        do throws(TLCPError) {
+            let change = try items[item - 1].row?.apply(fields)
+            return ItemUpdate(
                 layout: layout,
                 itemPos: item,
-                isSnapshot: row.isSnapshot,
-                values: row.values,
-                changed: row.changed,
-                patches: row.patches
+                isSnapshot: isSnapshot,
+                values: items[item - 1].row?.values ?? [],
+                changed: change?.changed ?? FieldSet(),
+                patches: change?.patches ?? [:],
+                itemRow: nil
             )
-            return (update, nil)
+        } catch {
+            throw ProtocolViolation(reason: error.description)
         }
+    }
+
+    /// The update for the user of a decoded one, and in COMMAND mode the change of its key.
+    mutating func deliver(_ row: ItemUpdate) throws(ProtocolViolation) -> (ItemUpdate, CommandTable.Step?) {
+        guard let keyPosition = layout.keyPosition, let commandPosition = layout.commandPosition else {
+            return (row, nil)
+        }
+        let item = row.itemPos
         guard
             let change = items[item - 1].table
                 .apply(row.values, keyPosition: keyPosition, commandPosition: commandPosition)
@@ -72,7 +78,7 @@ struct SubscriptionData: Sendable {
     }
 
     /// The update that a second-level row makes together with its key's first-level row. Nil: the key is gone.
-    mutating func compose(_ row: DecodedRow, from id: SubscriptionID, item: Int, key: String) -> ItemUpdate? {
+    mutating func compose(_ row: ItemUpdate, from id: SubscriptionID, item: Int, key: String) -> ItemUpdate? {
         guard let commandPosition = layout.commandPosition, items.indices.contains(item - 1),
             let change = items[item - 1].table
                 .compose(row.values, changed: row.changed, from: id, key: key, commandPosition: commandPosition)
@@ -105,9 +111,11 @@ struct SubscriptionData: Sendable {
 
     /// Throws if the item does not exist; `tag` is that of the line.
     func checkItem(_ item: Int, tag: String) throws(ProtocolViolation) {
-        guard item >= 1, item <= itemCount else {
-            throw ProtocolViolation(reason: "\(tag) for item \(item) of \(itemCount)")
-        }
+        guard item >= 1, item <= itemCount else { throw noItem(item, tag: tag) }
+    }
+
+    private func noItem(_ item: Int, tag: String) -> ProtocolViolation {
+        ProtocolViolation(reason: "\(tag) for item \(item) of \(itemCount)")
     }
 
     private func checkSnapshotEvents(_ tag: String) throws(ProtocolViolation) {
@@ -152,7 +160,8 @@ struct ItemState: Sendable {
     var hasSnapshotEnded = false
     /// COMMAND only: the rows by key.
     var table = CommandTable()
-    private var row: ItemRow?
+    /// The last row; nil before the first update.
+    fileprivate var row: ItemRow?
 
     /// The state of an item without data.
     init() {}
@@ -164,33 +173,6 @@ struct ItemState: Sendable {
         item.rowsByKey.forEach { key, row in table.rows[UpstreamName(key)] = CommandTable.KeyRow(row: row) }
     }
 
-    /// Whether no update has been received yet.
-    var isFirst: Bool { row == nil }
-
-    /// Decodes an update with `count` fields, relative to the previous row.
-    mutating func decode(_ fields: FieldList, count: Int) throws(ProtocolViolation) -> DecodedRow {
-        do throws(TLCPError) {
-            if row == nil { row = ItemRow(fieldCount: count) }
-            guard let change = try row?.apply(fields), let values = row?.values else {
-                return DecodedRow(values: [], changed: FieldSet())
-            }
-            return DecodedRow(values: values, changed: change.changed, patches: change.patches)
-        } catch {
-            throw ProtocolViolation(reason: error.description)
-        }
-    }
-}
-
-/// A complete row, decoded against the one before it.
-struct DecodedRow: Sendable, Equatable {
-    /// The values of all fields.
-    var values: [String?]
-    /// The positions whose values differ from the row before; all of them in an item's first row.
-    var changed: FieldSet
-    /// The JSON Patches by position; `[]` for a field held as JSON and unchanged.
-    var patches: [Int: String] = [:]
-    /// Whether the row belongs to the item's snapshot.
-    var isSnapshot = false
 }
 
 /// Limits on the counts that a server may announce, so that a single line cannot make the client exhaust its memory.

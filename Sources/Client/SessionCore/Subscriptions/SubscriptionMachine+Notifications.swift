@@ -130,7 +130,7 @@ extension SubscriptionMachine {
         /// Deliver it to the user, in COMMAND mode with the change of its key.
         case deliver(SubscriptionToken, ItemUpdate, CommandTable.Step?)
         /// It is a second-level row: compose it with the first level.
-        case compose(first: SubscriptionID, item: Int, key: String, DecodedRow)
+        case compose(first: SubscriptionID, item: Int, key: String, ItemUpdate)
     }
 
     /// `U`. Nil: the row is not needed.
@@ -139,7 +139,8 @@ extension SubscriptionMachine {
         guard let row = try data?.decode(item: item, fields: fields) else { return nil }
         switch role {
         case .user(let token):
-            guard let (update, step) = try data?.deliver(row, item: item) else { return nil }
+            if properties?.mode != .command { return .deliver(token, row, nil) }
+            guard let (update, step) = try data?.deliver(row) else { return nil }
             return .deliver(token, update, step)
         case .secondLevel(let first, let item, let key):
             return .compose(first: first, item: item, key: key, row)

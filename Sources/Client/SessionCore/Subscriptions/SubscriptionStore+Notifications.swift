@@ -1,13 +1,24 @@
 package import TLCP
 
 extension SubscriptionStore {
-    /// An update. Effects are appended in order. An update of an unknown subscription makes a delete due.
-    package mutating func received(_ update: UpdateLine, into effects: inout [SubscriptionEffect]) {
+    /// An update. Returns its event if that is its only effect; appends the effects in order otherwise. An update of an
+    /// unknown subscription makes a delete due.
+    package mutating func received(
+        _ line: UpdateLine,
+        into effects: inout [SubscriptionEffect]
+    ) -> (SubscriptionToken, ItemUpdate)? {
         do throws(ProtocolViolation) {
-            try updateReceived(update, into: &effects)
+            guard let index = machines.index(forKey: line.subscription) else {
+                addZombie(line.subscription, into: &effects)
+                return nil
+            }
+            let outcome = try machines.values[index].rowReceived(item: line.item, fields: line.fields)
+            if case .deliver(let token, let update, nil)? = outcome { return (token, update) }
+            if let outcome { take(outcome, of: line.subscription, into: &effects) }
         } catch {
             effects.append(.protocolViolation(error.reason))
         }
+        return nil
     }
 
     /// A data notification of a subscription: `U`, `SUBOK`, `SUBCMD`, `UNSUB`, `EOS`, `CS`, `OV`, `CONF`; any other is
@@ -19,7 +30,9 @@ extension SubscriptionStore {
         do throws(ProtocolViolation) {
             switch notification {
             case .update(let id, let item, let fields):
-                received(UpdateLine(id, item: item, fields), into: &effects)
+                if let (token, update) = received(UpdateLine(id, item: item, fields), into: &effects) {
+                    effects.append(.notify(token, .update(update)))
+                }
             case .subOK(let id, let items, let fields):
                 try announced(id, .init(itemCount: items, fieldCount: fields), into: &effects)
             case .subCmd(let id, let items, let fields, let key, let command):
@@ -50,15 +63,12 @@ extension SubscriptionStore {
 
     // MARK: - Rows
 
-    private mutating func updateReceived(
-        _ line: UpdateLine,
+    private mutating func take(
+        _ outcome: SubscriptionMachine.RowOutcome,
+        of id: SubscriptionID,
         into effects: inout [SubscriptionEffect]
-    ) throws(ProtocolViolation) {
-        let id = line.subscription
-        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
-        switch try machines.values[index].rowReceived(item: line.item, fields: line.fields) {
-        case nil:
-            break
+    ) {
+        switch outcome {
         case .deliver(let token, let update, nil), .deliver(let token, let update, .updated),
             .deliver(let token, let update, .deleted(nil)):
             effects.append(.notify(token, .update(update)))

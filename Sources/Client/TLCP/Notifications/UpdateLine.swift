@@ -37,3 +37,17 @@ package struct UpdateLine: Sendable, Equatable {
         fields = FieldList(line[(index + 1)...])
     }
 }
+
+/// The last argument of `U`, in wire format. `ItemRow` decodes it, `RowEncoder` encodes it.
+///
+///     list  = token *( "|" token )
+///     token = ""         this field unchanged        "^4"      this and the next three unchanged
+///             "#" "$"    null, empty                 "^P…"     JSON Patch of the present value
+///             other      the value, escaped          "^T…"     TLCP-diff of the present value
+package struct FieldList: Sendable, Hashable {
+    /// The bytes, a slice of the line.
+    package let bytes: ArraySlice<UInt8>
+
+    /// Wraps the bytes of a line.
+    package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+}

@@ -1,13 +1,17 @@
 /// A set of 1-based field positions; no allocation up to 64 fields.
 public struct FieldSet: Sendable, Hashable {
-    private var low: UInt64 = 0
-    private var high: [UInt64] = []
+    private var low: UInt64
+    private var high: [UInt64]
 
     /// The empty set.
-    public init() {}
+    public init() {
+        low = 0
+        high = []
+    }
 
     /// The set 1…count.
     public init(all count: Int) {
+        self.init()
         guard count > 0 else { return }
         low = count >= 64 ? .max : (1 << UInt64(count)) &- 1
         guard count > 64 else { return }

@@ -202,3 +202,17 @@ extension ItemRow {
         change.patches[field + 1] = text
     }
 }
+
+/// The effect of one field list on a row.
+package struct RowChange: Sendable, Hashable {
+    /// The positions of the fields whose value changed; all of them in the first update of an item.
+    package var changed: FieldSet
+    /// The JSON Patch for each field held as a document: as sent by the server, or `[]` for an unchanged field.
+    package var patches: [Int: String]
+
+    /// A change.
+    package init(changed: FieldSet = FieldSet(), patches: [Int: String] = [:]) {
+        self.changed = changed
+        self.patches = patches
+    }
+}

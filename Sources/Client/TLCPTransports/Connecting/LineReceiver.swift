@@ -52,3 +52,17 @@ final class LineReceiver {
         return wasFull && !isFull
     }
 }
+
+/// Lines that were received together.
+package struct LineBatch: Sendable, Equatable {
+    /// The lines without their CR-LF, slices of a few buffers.
+    package var lines: [ArraySlice<UInt8>]
+    /// The number of bytes received for them.
+    package var byteCount: Int
+
+    /// A batch.
+    package init(lines: [ArraySlice<UInt8>], byteCount: Int) {
+        self.lines = lines
+        self.byteCount = byteCount
+    }
+}

@@ -177,6 +177,9 @@ package final class PooledClient: Sendable {
 }
 
 extension PooledClient: ClientObserver {
+    /// Streams report bytes once a second.
+    package var bytesInterval: Duration { .milliseconds(250) }
+
     package func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
         switch event {
         case .subscription, .message: break  // Observed by the shared subscription, and by the relay of the message.
