@@ -130,6 +130,7 @@ internal import Testing
         let (status, output) = try await run(
             Self.python.deletingLastPathComponent().appendingPathComponent("schemathesis"),
             [
+                "--config-file", Self.root.appendingPathComponent("Tests/PythonClient/schemathesis.toml").path,
                 "run", contract, "--url", addresses.gateway,
                 "--phases", "examples,fuzzing", "--max-examples", "10", "--no-color",
                 // The same requests in every run, without checks of their duration.
