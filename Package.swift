@@ -72,7 +72,7 @@ let client: [Target] = [
     module(
         "LightstreamerClient",
         in: "Client",
-        ["TLCP", "SessionCore", "Primitives", "TLCPTransports", logging]
+        ["TLCP", "SessionCore", "Primitives", "TLCPTransports", logging, dequeModule]
     ),
 ]
 

@@ -45,6 +45,15 @@ extension ClientObserver {
 package protocol SubscriptionObserver: AnyObject, Sendable {
     /// Called once for each event. Must return quickly and must not block.
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent)
+
+    /// Called when no further event follows, or none until the application acts, and no event says so. Must return quickly
+    /// and must not block.
+    func subscription(_ subscription: Subscription, stopped cause: SubscriptionStop)
+}
+
+extension SubscriptionObserver {
+    /// Does nothing.
+    package func subscription(_ subscription: Subscription, stopped cause: SubscriptionStop) {}
 }
 
 /// Totals of a client since it was created.

@@ -4,6 +4,9 @@ public import SessionCore
 /// schema, and a position out of bounds, these throw `unknownField` or `outOfBounds`; with
 /// `LightstreamerClient.limitExceptionsUse` those of one field give nil or false instead.
 extension ItemUpdate {
+    /// The value of a field by name, first level before second; nil for a null value and for an unknown name. Never throws.
+    public subscript(field: String) -> String? { layout.position(ofField: field).flatMap { value(at: $0) } }
+
     /// The value of a field by position; nil for a null value.
     public func value(withFieldPos position: Int) throws(ClientError) -> String? {
         try orNil { () throws(ClientError) in value(at: try checked(position)) } ?? nil

@@ -150,7 +150,11 @@ public final class LightstreamerClient: Sendable {
         enqueueWhileDisconnected: Bool
     ) throws(ClientError) -> MessageToken {
         var onOutcome: MessageOutcomeHandler?
-        if let delegate { onOutcome = { client, outcome in delegate.receive(outcome, of: text, client: client) } }
+        if let delegate {
+            onOutcome = { client, outcome in
+                if let outcome { delegate.receive(outcome, of: text, client: client) }
+            }
+        }
         return try core.sendMessage(
             text,
             sequence: sequence,

@@ -7,15 +7,14 @@ internal import Synchronization
 /// First subscription, the program.
 func firstSubscription() async throws {
     let client = try LightstreamerClient(serverAddress: "http://127.0.0.1:8090", adapterSet: "DEMO")
-    let quotes = try Subscription(mode: .merge, items: ["item1", "item2"], fields: ["stock_name", "last_price"])
-    try quotes.setDataAdapter("QUOTE_ADAPTER")
-    try client.subscribe(quotes)
-    try client.connect()
+    let quotes = client.updates(
+        items: ["item1", "item2"],
+        fields: ["stock_name", "last_price"],
+        dataAdapter: "QUOTE_ADAPTER"
+    )
 
-    for try await update in quotes.updates().prefix(10) {
-        let name = try update.value(withFieldName: "stock_name") ?? "-"
-        let price = try update.value(withFieldName: "last_price") ?? "-"
-        print(update.isSnapshot ? "snapshot" : "update", name, price)
+    for try await update in quotes.prefix(10) {
+        print(update.isSnapshot ? "snapshot" : "update", update["stock_name"] ?? "-", update["last_price"] ?? "-")
     }
     await client.shutdown()
 }

@@ -4,12 +4,15 @@ internal import LightstreamerClient
 
 /// README, *Client library*.
 func readmeExample() async throws {
-    let client = try LightstreamerClient(serverAddress: "https://push.example.com", adapterSet: "QUOTES")
-    let subscription = try Subscription(mode: .merge, items: ["item1"], fields: ["last_price", "time"])
-    try client.subscribe(subscription)
-    try client.connect()
-    for try await update in subscription.updates() {
-        print(update.itemName ?? "", try update.value(withFieldName: "last_price") ?? "null")
+    struct Quote: Decodable {
+        var last_price: Double
+        var time: String?
+    }
+
+    try await withLightstreamerClient(serverAddress: "https://push.example.com", adapterSet: "QUOTES") { client in
+        for try await quote in client.updates(of: Quote.self, items: ["item1"]) {
+            print(quote.itemName ?? "", quote.last_price, quote.time ?? "-")
+        }
     }
 }
 

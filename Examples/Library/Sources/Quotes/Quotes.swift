@@ -6,17 +6,17 @@ import LightstreamerClient
 struct Quotes {
     static func main() async throws {
         let address = CommandLine.arguments.dropFirst().first ?? "http://127.0.0.1:8090"
-        let client = try LightstreamerClient(serverAddress: address, adapterSet: "DEMO")
-        let quotes = try Subscription(mode: .merge, items: ["item1", "item2"], fields: ["stock_name", "last_price"])
-        try quotes.setDataAdapter("QUOTE_ADAPTER")
-        try client.subscribe(quotes)
-        try client.connect()
-
-        for try await update in quotes.updates().prefix(10) {
-            let name = try update.value(withFieldName: "stock_name") ?? "-"
-            let price = try update.value(withFieldName: "last_price") ?? "-"
-            print(update.isSnapshot ? "snapshot" : "update", name, price)
+        try await withLightstreamerClient(serverAddress: address, adapterSet: "DEMO") { client in
+            let quotes = client.updates(of: Quote.self, items: ["item1", "item2"], dataAdapter: "QUOTE_ADAPTER")
+            for try await quote in quotes.prefix(10) {
+                print(quote.isSnapshot ? "snapshot" : "update", quote.stock_name, quote.last_price)
+            }
         }
-        await client.shutdown()
     }
+}
+
+/// The fields of an item.
+private struct Quote: Decodable {
+    var stock_name: String
+    var last_price: Double
 }

@@ -46,6 +46,15 @@ extension ClientCore {
         send(.connect)
     }
 
+    /// Connects unless a session exists or an attempt is under way. Throws as `connect` does.
+    func connectIfDisconnected() throws(ClientError) {
+        let (isIdle, isShutDown) = state.withLock { state in
+            (state.status == .disconnected || state.pendingDisconnects > 0, state.isShutDown)
+        }
+        if isShutDown { throw Self.shutDownError }
+        if isIdle { try connect() }
+    }
+
     /// Applies the limit of concurrent sessions to a new connection.
     private func followSessionLimit(of server: ServerAddress) throws(ClientError) {
         switch SessionCensus.shared.policyIfExceeded(server: server.censusKey) {
@@ -176,7 +185,7 @@ extension ClientCore {
         }
     }
 
-    private static let shutDownError = ClientError(.shutDown, rule: "The client was shut down")
+    static let shutDownError = ClientError(.shutDown, rule: "The client was shut down")
     private static let overloadError = ClientError(.overloaded, rule: "Too many messages wait to be sent")
 }
 

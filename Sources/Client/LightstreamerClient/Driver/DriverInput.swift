@@ -41,8 +41,8 @@ enum DriverInput: Sendable {
     case shutDown
 }
 
-/// Called once with the outcome of a message, on the driver's task.
-typealias MessageOutcomeHandler = @Sendable (LightstreamerClient, MessageOutcome) -> Void
+/// Called once with the outcome of a message, on the driver's task; nil if the server has a copy of the message already.
+typealias MessageOutcomeHandler = @Sendable (LightstreamerClient, MessageOutcome?) -> Void
 
 /// A message to be sent.
 struct OutgoingMessage: Sendable {

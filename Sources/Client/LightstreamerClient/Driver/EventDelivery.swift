@@ -67,7 +67,20 @@ final class EventDelivery {
 
     func began(_ subscription: Subscription, _ token: SubscriptionToken) { subscriptions[token] = subscription }
 
-    func ended(_ token: SubscriptionToken) { subscriptions[token] = nil }
+    /// The application has unsubscribed.
+    func ended(_ token: SubscriptionToken) {
+        guard let subscription = subscriptions.removeValue(forKey: token) else { return }
+        for observer in subscription.observersIfEnded(token) {
+            observer.subscription(subscription, stopped: .unsubscribed)
+        }
+    }
+
+    /// Tells the subscriptions why no further events follow.
+    private func stop(_ cause: SubscriptionStop) {
+        for subscription in subscriptions.values {
+            for observer in subscription.observers { observer.subscription(subscription, stopped: cause) }
+        }
+    }
 
     func began(_ message: OutgoingMessage) { messages[message.token] = message }
 
@@ -90,13 +103,16 @@ final class EventDelivery {
         case .serverError(let code, let message):
             core.state.withLock { $0.counters.serverErrors &+= 1 }
             emit(.serverError(code: code, message: message))
+            stop(.sessionRefused(SessionRefused(code: code, message: message)))
         case .propertyChanged(let change): changeProperty(change)
         case .subscription(let token, let event): deliver(event, of: token)
         case .message(let token, let outcome): deliver(outcome, of: token)
-        case .messageReleased(let token): _ = removeMessage(token)
+        case .messageReleased(let token):
+            if let message = removeMessage(token), let client { message.onOutcome?(client, nil) }
         case .legacy(let event):
             if case .connectionFailed = event { core.state.withLock { $0.counters.connectionFailures &+= 1 } }
             emit(.legacy(event))
+            if event == .closed { stop(.disconnected) }
         }
     }
 
@@ -121,6 +137,7 @@ final class EventDelivery {
     func finish() {
         leaveCensus()
         for (token, subscription) in subscriptions { subscription.abandon(token) }
+        stop(.shutDown)
         core.state.withLock { $0.subscriptions = [] }
         subscriptions = [:]
         observers = []

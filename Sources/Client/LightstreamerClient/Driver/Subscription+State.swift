@@ -17,6 +17,8 @@ extension Subscription {
         var commandPosition: Int?
         /// Its `LS_subId` since the last `subscribe`; nil before the first.
         var number: Int?
+        /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
+        var refusal: SubscriptionRefused?
         /// The delegates as the getter returns them.
         var delegates: [any SubscriptionDelegate] = []
         /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
@@ -57,6 +59,7 @@ extension Subscription {
                 )
             }
             state.isActive = true
+            state.refusal = nil
             state.token = token
             state.core = core
             state.table = table ?? ValueTable(properties: properties)
@@ -92,6 +95,7 @@ extension Subscription {
             switch event {
             case .failed, .unsubscribed(isFinal: true):
                 state.deactivate()
+                state.refusal = SubscriptionRefused(event)
                 return (true, state.observers)
             default:
                 if case .subscribed(_, _, let keyPosition, let commandPosition) = event {
@@ -103,6 +107,17 @@ extension Subscription {
             }
         }
     }
+
+    /// The receivers of events.
+    var observers: [any SubscriptionObserver] { state.withLock { $0.observers } }
+
+    /// The receivers of events if the activity of this token is over and was the last one.
+    func observersIfEnded(_ token: SubscriptionToken) -> [any SubscriptionObserver] {
+        state.withLock { !$0.isActive && $0.token == token ? $0.observers : [] }
+    }
+
+    /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
+    var refusal: SubscriptionRefused? { state.withLock { $0.refusal } }
 
     /// Makes the subscription inactive at the end of its client.
     func abandon(_ token: SubscriptionToken?) {

@@ -5,29 +5,6 @@ internal import Testing
 
 /// Client and demo server over loopback sockets.
 @Suite struct DemoServerTests {
-    private func withClient(
-        _ configure: (inout DemoServerConfiguration) -> Void = { _ in },
-        _ body: (LightstreamerClient, DemoServer) async throws -> Void
-    ) async throws {
-        var configuration = DemoServerConfiguration()
-        configuration.manualFeeds = ["MANUAL": ManualFeedConfiguration(items: ["a", "b"], fields: ["x", "y"])]
-        configure(&configuration)
-        let server = DemoServer(configuration)
-        let serving = Task { try await server.run() }
-        let port = try await server.boundPort
-        let client = try LightstreamerClient(serverAddress: "http://127.0.0.1:\(port)", adapterSet: "DEMO")
-        do {
-            try await body(client, server)
-        } catch {
-            serving.cancel()
-            await client.shutdown()
-            throw error
-        }
-        await client.shutdown()
-        serving.cancel()
-        _ = await serving.result
-    }
-
     /// Reads events up to one that matches.
     private func wait<Found>(
         _ events: EventSequence<ClientEvent>,
@@ -46,7 +23,7 @@ internal import Testing
         (.httpStreaming, .connectedHTTPStreaming), (.httpPolling, .connectedHTTPPolling),
     ])
     func updatesComeOverEveryTransport(transport: ForcedTransport, status: ClientStatus) async throws {
-        try await withClient { client, server in
+        try await withDemoServer { client, server in
             try client.connectionOptions.setForcedTransport(transport)
             let subscription = try Subscription(mode: .merge, items: ["a", "b"], fields: ["x", "y"])
             try subscription.setDataAdapter("MANUAL")
@@ -70,7 +47,7 @@ internal import Testing
     }
 
     @Test func messageIsProcessed() async throws {
-        try await withClient { client, _ in
+        try await withDemoServer { client, _ in
             let events = client.events(bufferedUpTo: 10_000)
             let token = try client.sendMessage(
                 "CHAT|hello",
@@ -89,7 +66,7 @@ internal import Testing
     }
 
     @Test func secondLevelOfAPortfolioHasQuotes() async throws {
-        try await withClient { client, _ in
+        try await withDemoServer { client, _ in
             let subscription = try Subscription(
                 mode: .command,
                 item: "portfolio1",
@@ -113,7 +90,7 @@ internal import Testing
     }
 
     @Test func sessionEndedByTheServerIsAServerError() async throws {
-        try await withClient { client, server in
+        try await withDemoServer { client, server in
             let events = client.events(bufferedUpTo: 10_000)
             try client.connect()
             try await wait(events) { if case .status(.connectedWSStreaming) = $0 { () } else { nil } }
@@ -134,7 +111,7 @@ internal import Testing
             }
         }
         let listener = Listener()
-        try await withClient { client, _ in
+        try await withDemoServer { client, _ in
             client.addLegacyListener(listener)
             let events = client.events(bufferedUpTo: 10_000)
             try client.connect()
@@ -145,7 +122,7 @@ internal import Testing
     }
 
     @Test func wrongAdapterSetIsRefused() async throws {
-        try await withClient { client, _ in
+        try await withDemoServer { client, _ in
             client.connectionDetails.setAdapterSet("NOPE")
             let events = client.events(bufferedUpTo: 10_000)
             try client.connect()

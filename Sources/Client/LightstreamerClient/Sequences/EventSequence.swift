@@ -74,14 +74,4 @@ extension Subscription {
         addObserver(feed)
         return EventSequence(stream)
     }
-
-    /// The updates among `events`.
-    public func updates(
-        bufferedUpTo limit: Int = 1_024
-    ) -> AsyncCompactMapSequence<EventSequence<SubscriptionEvent>, ItemUpdate> {
-        events(bufferedUpTo: limit).compactMap { event in
-            guard case .update(let update) = event else { return nil }
-            return update
-        }
-    }
 }

@@ -1,15 +1,16 @@
-internal import SessionCore
-
 /// How much of the snapshot of a subscription has arrived. It remembers the items that are complete, so that a large
 /// snapshot is examined once and not at each of its events.
-struct SnapshotProgress: Sendable {
+package struct SnapshotProgress: Sendable {
     private var next = 1
+
+    /// Nothing has arrived.
+    package init() {}
 
     /// Whether every item has its snapshot.
     ///
     /// In COMMAND and DISTINCT mode an item is complete at the end of its snapshot, if the subscription requests one;
     /// otherwise, and in the other modes, with its first update.
-    mutating func isComplete(_ table: ValueTable) -> Bool {
+    package mutating func isComplete(_ table: ValueTable) -> Bool {
         guard table.isSubscribed, let count = table.itemBound else {
             next = 1
             return false
@@ -32,7 +33,7 @@ extension ValueTable {
     private var expectsSnapshot: Bool { properties.requestedSnapshot != nil && properties.requestedSnapshot != .no }
 
     /// Whether every key of every item has its second-level values. True without a second level.
-    var hasSecondLevels: Bool {
+    package var hasSecondLevels: Bool {
         guard properties.secondLevelFields != nil, let bound = itemBound, bound > 0 else { return true }
         let first = properties.fields.names?.count ?? fieldCount ?? 0
         return (1...bound).allSatisfy { item in

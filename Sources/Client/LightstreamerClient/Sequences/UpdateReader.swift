@@ -1,0 +1,78 @@
+internal import SessionCore
+
+/// The reader of one sequence of updates, and its subscription; released with the iterator.
+final class UpdateReader: Sendable {
+    let feed: UpdateFeed
+    let subscription: Subscription
+    /// The client that the subscription belongs to for the time of the loop; nil: the application subscribes.
+    private let client: LightstreamerClient?
+
+    /// Reads a subscription of the application, from the next event on.
+    init(_ subscription: Subscription, _ buffering: UpdateBuffering) {
+        feed = UpdateFeed(buffering, endsWithConnection: false)
+        self.subscription = subscription
+        client = nil
+        subscription.addObserver(feed)
+        if let refusal = subscription.refusal { feed.fail(refusal) }
+    }
+
+    /// Subscribes for the time of a loop, and connects the client if it is disconnected.
+    init(_ subscription: Subscription, of client: LightstreamerClient, _ buffering: UpdateBuffering) throws {
+        feed = UpdateFeed(buffering, endsWithConnection: true)
+        self.subscription = subscription
+        self.client = client
+        subscription.addObserver(feed)
+        try client.subscribe(subscription)
+        try client.core.connectIfDisconnected()
+    }
+
+    deinit { release() }
+
+    /// The reader's task was cancelled.
+    func stop() {
+        feed.cancel()
+        release()
+    }
+
+    private func release() {
+        subscription.removeObserver(feed)
+        // Fails only for a subscription of another client.
+        try? client?.unsubscribe(subscription)
+    }
+}
+
+extension LightstreamerClient {
+    /// The updates of a subscription with these properties, subscribed to for the time of each loop.
+    ///
+    /// The first `next()` throws `ClientError` for properties that are not valid, or if the client cannot connect.
+    public func updates(_ properties: SubscriptionProperties) -> UpdateSequence<ItemUpdate> {
+        UpdateSequence(.client(self, { try Subscription(properties: properties) })) { $0 }
+    }
+
+    /// The updates of fields of items by name, subscribed to for the time of each loop; `update["last_price"]` is a value.
+    ///
+    /// - Parameters:
+    ///   - mode: How the items behave; in COMMAND mode the fields include `key` and `command`.
+    ///   - items: The items by name.
+    ///   - fields: The fields by name.
+    ///   - dataAdapter: The Data Adapter; nil: the server's `DEFAULT`.
+    public func updates(
+        mode: SubscriptionMode = .merge,
+        items: [String],
+        fields: [String],
+        dataAdapter: String? = nil
+    ) -> UpdateSequence<ItemUpdate> {
+        var properties = SubscriptionProperties(mode: mode, items: .list(items), fields: .list(fields))
+        properties.dataAdapter = dataAdapter
+        return updates(properties)
+    }
+}
+
+extension Subscription {
+    /// The updates of this subscription, from the next event on; throws `SubscriptionRefused` and `SessionRefused`. A
+    /// reader that falls behind by more than the limit receives the buffered updates, then `slowReader`.
+    public func updates(bufferedUpTo limit: Int = 1_024) -> UpdateSequence<ItemUpdate> {
+        let buffering = UpdateBuffering.all(limit: limit)
+        return UpdateSequence(.subscription(UpdateReader(self, buffering)), buffering: buffering) { $0 }
+    }
+}

@@ -1,0 +1,119 @@
+internal import SessionCore
+
+/// The updates of a subscription as an asynchronous sequence, from the first update of the snapshot on.
+///
+/// It throws `SubscriptionRefused` if the server refuses or removes the subscription, `SessionRefused` if the server
+/// refuses the session, `DecodingError` for a row that the type cannot be made from, `ClientError` with `slowReader` for a
+/// reader that falls behind by more than the buffer, and `CancellationError` in a cancelled task. Interruptions and new
+/// sessions do not end it: a new session begins with a snapshot again.
+///
+/// A sequence of `LightstreamerClient.updates` makes a subscription for each loop: it subscribes at the first `next()`,
+/// connects the client if it is disconnected, and unsubscribes when the loop ends or is cancelled. `disconnect()` and
+/// `shutdown()` end it. A sequence of `Subscription.updates` reads a subscription that the application has made, from the
+/// next event on, and lasts until `shutdown()`.
+public struct UpdateSequence<Element: Sendable>: AsyncSequence, Sendable {
+    /// Where the updates come from.
+    enum Source: Sendable {
+        /// A new subscription for each iterator, made by the closure.
+        case client(LightstreamerClient, @Sendable () throws -> Subscription)
+        /// A subscription of the application.
+        case subscription(UpdateReader)
+    }
+
+    private let source: Source
+    private let buffering: UpdateBuffering
+    private let element: @Sendable (ItemUpdate) throws -> Element
+
+    init(
+        _ source: Source,
+        buffering: UpdateBuffering = .all(limit: 1_024),
+        _ element: @escaping @Sendable (ItemUpdate) throws -> Element
+    ) {
+        self.source = source
+        self.buffering = buffering
+        self.element = element
+    }
+
+    /// The same updates conflated: the newest row of each item, in COMMAND mode of each key, with all fields that changed
+    /// since the reader got the row last. The memory is bounded by the rows, and the reader never falls behind. A key that
+    /// is added and deleted in between is left out; JSON Patches are not available.
+    public func latest() -> UpdateSequence { with(.latest) }
+
+    /// The same updates with a buffer for this number of updates; the first snapshot does not count. Default: 1,024.
+    public func buffered(upTo limit: Int) -> UpdateSequence { with(.all(limit: limit)) }
+
+    private func with(_ buffering: UpdateBuffering) -> UpdateSequence {
+        switch source {
+        case .client: UpdateSequence(source, buffering: buffering, element)
+        case .subscription(let reader):
+            UpdateSequence(.subscription(UpdateReader(reader.subscription, buffering)), buffering: buffering, element)
+        }
+    }
+
+    /// Creates an iterator.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(source: source, buffering: buffering, element: element)
+    }
+
+    /// Reads the updates; for one task at a time.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let source: Source
+        fileprivate let buffering: UpdateBuffering
+        fileprivate let element: @Sendable (ItemUpdate) throws -> Element
+        fileprivate var reader: UpdateReader?
+        fileprivate var isOver = false
+
+        fileprivate init(
+            source: Source,
+            buffering: UpdateBuffering,
+            element: @escaping @Sendable (ItemUpdate) throws -> Element
+        ) {
+            self.source = source
+            self.buffering = buffering
+            self.element = element
+        }
+
+        /// The next element; nil at the end.
+        public mutating func next() async throws -> Element? { try await next(isolation: nil) }
+
+        /// The next element; nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+            guard !isOver else { return nil }
+            do {
+                try Task.checkCancellation()
+                let reader = try start()
+                let update = try await withTaskCancellationHandler(
+                    operation: { try await reader.feed.next(isolation: actor) },
+                    onCancel: { reader.stop() },
+                    isolation: actor
+                )
+                if let update { return try element(update) }
+                end()
+                return nil
+            } catch {
+                end()
+                throw error
+            }
+        }
+
+        private mutating func start() throws -> UpdateReader {
+            if let reader { return reader }
+            let started =
+                switch source {
+                case .subscription(let reader): reader
+                case .client(let client, let make): try UpdateReader(make(), of: client, buffering)
+                }
+            reader = started
+            return started
+        }
+
+        /// Releases the reader, and with it the subscription.
+        private mutating func end() {
+            isOver = true
+            reader = nil
+        }
+    }
+}
+
+@available(*, unavailable)
+extension UpdateSequence.AsyncIterator: Sendable {}

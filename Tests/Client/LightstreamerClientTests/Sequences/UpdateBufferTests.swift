@@ -1,0 +1,99 @@
+internal import SessionCore
+internal import Testing
+
+@testable internal import LightstreamerClient
+
+@Suite struct UpdateBufferTests {
+    private static let layout = SubscriptionLayout(
+        itemNames: ["a", "b"],
+        fieldNames: ["key", "command", "x", "y"],
+        fieldCount: 4,
+        keyPosition: 1,
+        commandPosition: 2
+    )
+    private static let plain = SubscriptionLayout(itemNames: ["a", "b"], fieldNames: ["x", "y"], fieldCount: 2)
+
+    private static func row(_ item: Int, _ x: String, changed: Int..., isSnapshot: Bool = false) -> SubscriptionEvent {
+        var set = FieldSet()
+        for position in changed { set.insert(position) }
+        return .update(
+            ItemUpdate(layout: plain, itemPos: item, isSnapshot: isSnapshot, values: [x, "y"], changed: set)
+        )
+    }
+
+    private static func row(_ key: String, _ command: String, _ x: String? = nil) -> SubscriptionEvent {
+        .update(
+            ItemUpdate(
+                layout: layout,
+                itemPos: 1,
+                isSnapshot: false,
+                values: [key, command, x, nil],
+                changed: FieldSet(all: 4)
+            )
+        )
+    }
+
+    private static let subscribed = SubscriptionEvent.subscribed(
+        itemCount: 2,
+        fieldCount: 2,
+        keyPosition: nil,
+        commandPosition: nil
+    )
+
+    private func put(_ events: SubscriptionEvent..., into buffer: inout UpdateBuffer) -> [Bool] {
+        events.map { buffer.put($0) }
+    }
+
+    private func taken(_ buffer: inout UpdateBuffer) -> [ItemUpdate] {
+        var updates: [ItemUpdate] = []
+        while let update = buffer.take() { updates.append(update) }
+        return updates
+    }
+
+    @Test func firstSnapshotDoesNotCountAgainstTheLimit() {
+        var buffer = UpdateBuffer(.all(limit: 2))
+        _ = put(Self.subscribed, into: &buffer)
+        for number in 1...100 { _ = put(Self.row(1, "\(number)", isSnapshot: true), into: &buffer) }
+        let later = put(Self.row(1, "101"), Self.row(1, "102"), Self.row(1, "103"), into: &buffer)
+        #expect(later == [true, true, false])
+        #expect(taken(&buffer).count == 102)
+        let row = Self.row(1, "1", isSnapshot: true)
+        #expect(put(Self.subscribed, row, row, row, into: &buffer) == [true, true, true, false])
+    }
+
+    @Test func latestKeepsOneRowForEachItemWithAllChangedFields() {
+        var buffer = UpdateBuffer(.latest)
+        _ = put(Self.row(1, "1", changed: 1), Self.row(2, "2", changed: 1), Self.row(1, "3", changed: 2), into: &buffer)
+        let updates = taken(&buffer)
+        #expect(updates.map(\.itemPos) == [1, 2])
+        #expect(updates.map { $0["x"] } == ["3", "2"])
+        #expect(updates.map(\.changed.positions) == [[1, 2], [1]])
+    }
+
+    @Test func keyAddedAndDeletedUnreadLeavesNothing() {
+        var buffer = UpdateBuffer(.latest)
+        for number in 1...1_000 {
+            _ = put(Self.row("k\(number)", "ADD", "1"), Self.row("k\(number)", "DELETE"), into: &buffer)
+        }
+        #expect(taken(&buffer).isEmpty)
+    }
+
+    @Test func keyUnknownToTheReaderStaysAdded() {
+        var buffer = UpdateBuffer(.latest)
+        _ = put(Self.row("k", "ADD", "1"), Self.row("k", "UPDATE", "2"), into: &buffer)
+        let added = taken(&buffer)
+        #expect(added.map(\.command) == ["ADD"] && added.map { $0["x"] } == ["2"])
+        _ = put(Self.row("k", "UPDATE", "3"), Self.row("k", "DELETE"), into: &buffer)
+        let deleted = taken(&buffer)
+        #expect(deleted.map(\.command) == ["DELETE"] && deleted.map { $0["x"] } == [nil])
+    }
+
+    @Test func clearedItemAndEndedSessionHaveNoWaitingRows() {
+        var buffer = UpdateBuffer(.latest)
+        let rows = [Self.row(1, "1", changed: 1), Self.row(2, "2", changed: 1)]
+        _ = put(rows[0], rows[1], .clearSnapshot(itemPos: 1), into: &buffer)
+        #expect(taken(&buffer).map(\.itemPos) == [2])
+        _ = put(rows[0], Self.subscribed, into: &buffer)
+        #expect(taken(&buffer).isEmpty)
+    }
+}

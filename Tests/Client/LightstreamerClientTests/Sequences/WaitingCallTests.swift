@@ -1,0 +1,106 @@
+internal import DemoServer
+internal import LightstreamerClient
+internal import Testing
+
+/// Calls that wait for a session, a subscription, a snapshot or the outcome of a message, over loopback sockets.
+@Suite struct WaitingCallTests {
+    @Test func connectedReturnsWithASession() async throws {
+        try await withDemoServer { client, _ in
+            try await client.connected()
+            #expect(client.status.isConnected)
+            #expect(client.connectionDetails.sessionId != nil)
+        }
+    }
+
+    @Test func connectedThrowsTheRefusal() async throws {
+        try await withDemoServer({ $0.users = ["u": "secret"] }) { client, _ in
+            client.connectionDetails.setUser("u")
+            client.connectionDetails.setPassword("wrong")
+            let refusal = await #expect(throws: SessionRefused.self) { try await client.connected() }
+            #expect(refusal?.code == 1)
+        }
+    }
+
+    @Test func waitingCallEndsWithTheConnection() async throws {
+        try await withDemoServer { client, server in
+            await server.install(try FaultScript.parse("ignore at=add"))
+            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
+            try subscription.setDataAdapter("MANUAL")
+            try client.subscribe(subscription)
+            let waiting = Task { try await subscription.activated() }
+            try await client.connected()
+            client.disconnect()
+            let error = await #expect(throws: ClientError.self) { try await waiting.value }
+            #expect(error?.code == .lifecycle)
+        }
+    }
+
+    @Test func activatedReturnsOnceSubscribed() async throws {
+        try await withDemoServer { client, _ in
+            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
+            try subscription.setDataAdapter("MANUAL")
+            await #expect(throws: ClientError.self) { try await subscription.activated() }
+            try client.subscribe(subscription)
+            try await subscription.activated()
+            #expect(subscription.isSubscribed && subscription.itemCount == 1)
+        }
+    }
+
+    @Test func snapshotHasARowForEachItemOrKey() async throws {
+        try await withDemoServer { client, _ in
+            let quotes = try Subscription(mode: .merge, items: ["item2", "item1"], fields: ["stock_name"])
+            try quotes.setDataAdapter("QUOTE_ADAPTER")
+            let portfolio = try Subscription(mode: .command, item: "portfolio1", fields: ["key", "command", "qty"])
+            try portfolio.setDataAdapter("PORTFOLIO_ADAPTER")
+            try client.subscribe(quotes)
+            try client.subscribe(portfolio)
+            let names = try await quotes.snapshot().map(\.itemName)
+            #expect(names == ["item2", "item1"])
+            let rows = try await portfolio.snapshot()
+            #expect(!rows.isEmpty && Set(rows.map(\.key)).count == rows.count)
+        }
+    }
+
+    @Test func snapshotOfARawSubscriptionIsRefused() async throws {
+        let subscription = try Subscription(mode: .raw, items: ["a"], fields: ["x"])
+        let error = await #expect(throws: ClientError.self) { try await subscription.snapshot() }
+        #expect(error?.property == "requestedSnapshot")
+    }
+
+    @Test func sendReturnsTheOutcome() async throws {
+        try await withDemoServer { client, _ in
+            let outcome = try await client.send("CHAT|hello", in: "chat")
+            #expect(outcome == .processed(response: ""))
+        }
+    }
+
+    @Test func messageThatTheServerHasAlreadyIsAborted() async throws {
+        try await withDemoServer { client, server in
+            await server.install(try FaultScript.parse("refuse code=32 at=msg"))
+            let outcome = try await client.send("CHAT|hello", in: "chat")
+            #expect(outcome == .aborted(sentOnNetwork: true))
+        }
+    }
+
+    @Test func cancelledCallNoLongerWaits() async throws {
+        try await withDemoServer { client, server in
+            await server.install(try FaultScript.parse("ignore at=msg"))
+            try await client.connected()
+            let sending = Task { try await client.send("CHAT|hello", in: "chat") }
+            sending.cancel()
+            await #expect(throws: CancellationError.self) { try await sending.value }
+        }
+    }
+
+    @Test func clientIsShutDownAfterItsFunction() async throws {
+        var outer: LightstreamerClient?
+        try await withDemoServer { client, _ in
+            try await client.connected()
+            outer = client
+        }
+        let client = try #require(outer)
+        #expect(client.status == .disconnected)
+        let error = await #expect(throws: ClientError.self) { try await client.connected() }
+        #expect(error?.code == .shutDown)
+    }
+}
