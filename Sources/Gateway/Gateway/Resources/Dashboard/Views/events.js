@@ -48,7 +48,8 @@ const sentences = {
     `Property ${data.property} is ${"value" in data ? JSON.stringify(data.value) : "changed"}.`],
   "subscribed": (data, name) => ["subscription",
     `${name}: subscribed, ${plural(data.itemCount, "item")} with ${plural(data.fieldCount, "field")}.`],
-  "unsubscribed": (data, name) => ["subscription", `${name}: unsubscribed.`],
+  "unsubscribed": (data, name) => ["subscription",
+    `${name}: unsubscribed${data.active ? "; the next session subscribes again" : ""}.`],
   "update": (data, name) => ["data",
     `${name}: ${place(data)}${data.key ? `, key ${data.key} ${data.command}` : ""}: ${fields(data) || "no change"}.`
     + `${data.snapshot ? " (snapshot)" : ""}${data.conflated ? ` (stands for ${data.conflated} updates)` : ""}`],

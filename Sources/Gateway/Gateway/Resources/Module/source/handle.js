@@ -1,6 +1,6 @@
 // The subscriptions of a tab.
 
-import { List, listBound, tableOf } from "./tables.js";
+import { listBound, tableOf } from "./tables.js";
 
 /** One subscription of a tab, for all its handles with equal properties. */
 export class Sub {
