@@ -8,7 +8,7 @@ Ends 0 once every rule holds in light and dark, on a screen and a phone; prints 
 import gateway
 from browser import opened
 
-TABS = ("quotes", "portfolio", "chat", "raw", "gateway", "events")
+TABS = ("quotes", "portfolio", "chat", "raw", "feeds", "gateway", "events")
 
 # Colors are read back from a canvas, since computed ones may have any notation.
 RULES = """(() => {
@@ -130,7 +130,7 @@ def dashboard_follows_the_rules(page, address):
     for look in each_look(page):
         for tab in TABS:
             page.click(f"#tab-{tab}")
-            page.wait("!!document.querySelector('.panel:not([hidden]) :is(tbody tr, .events li)')")
+            page.wait("!!document.querySelector('.panel:not([hidden]) :is(tbody tr, .events li, .feed)')")
             page.see("""document.querySelectorAll('.panel:not([hidden]) details, #subscribe').forEach(
                 (details) => { details.open = true; });
                 document.querySelector('#panel-gateway:not([hidden]) .actions button[aria-expanded=false]')?.click()""")

@@ -9,7 +9,7 @@ import subprocess
 
 import gateway
 from browser import opened
-from dashboard_views import ROWS, STATUS, run
+from dashboard_views import ROWS, STATUS, enter_key, run
 
 
 def a_key_is_asked_for(page, address):
@@ -18,21 +18,15 @@ def a_key_is_asked_for(page, address):
     page.wait(STATUS, lambda word: word == "Refused")
 
 
-def enter(page, text):
-    page.see("document.getElementById('key-input').focus()")
-    page.call("Input.insertText", text=text)
-    page.press("Enter", 13, "\r")
-
-
 def a_wrong_key_is_refused(page, address):
-    enter(page, "lsg_wrong")
+    enter_key(page, "lsg_wrong")
     page.wait("document.getElementById('key-dialog').open && document.getElementById('key-reason').textContent"
               ".includes('does not accept')")
 
 
 def the_key_is_sent_as_a_header(key):
     def check(page, address):
-        enter(page, key)
+        enter_key(page, key)
         page.wait(STATUS, lambda word: word == "Connected")
         page.wait(f"{ROWS}.length", lambda count: count == 12)
         identity = gateway.streams(address, key)[0]["id"]

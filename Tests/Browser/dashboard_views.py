@@ -206,7 +206,7 @@ def a_phone_needs_no_sideways_scrolling(page, address):
     page.resize(390, 844)
     for scheme in ("light", "dark"):
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        for tab in ("quotes", "portfolio", "chat", "raw", "gateway", "events"):
+        for tab in ("quotes", "portfolio", "chat", "raw", "feeds", "gateway", "events"):
             page.click(f"#tab-{tab}")
             if page.see("document.documentElement.scrollWidth") > 390:
                 raise RuntimeError(f"{tab} is wider than the screen")
@@ -214,6 +214,13 @@ def a_phone_needs_no_sideways_scrolling(page, address):
     colors = page.see("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
     if colors[0] == colors[1]:
         raise RuntimeError("text and background have one color")
+
+
+def enter_key(page, text):
+    """Types a key or token into the dialog."""
+    page.see("document.getElementById('key-input').focus()")
+    page.call("Input.insertText", text=text)
+    page.press("Enter", 13, "\r")
 
 
 CHECKS = [

@@ -68,9 +68,10 @@ internal import Testing
     func pagesAndExamplesWork() async throws {
         let scripts = [
             // The longest first.
-            "Browser/chaos.py", "Browser/module.py", "Browser/module_rules.py", "PythonClient/follow_faults.py",
+            "Browser/chaos.py", "Browser/module.py", "Browser/module_rules.py", "Browser/firefox.py",
+            "PythonClient/follow_faults.py",
             "Browser/docs.py",
-            "Browser/dashboard_recovery.py", "Browser/dashboard_views.py",
+            "Browser/dashboard_recovery.py", "Browser/dashboard_views.py", "Browser/dashboard_layout.py",
             "Browser/accessibility.py", "Examples/check.py", "Terminal/watch.py", "Browser/dashboard_access.py",
         ]
         let binary = try GatewayProcess.binary("lightstreamer-gateway").path

@@ -16,14 +16,23 @@ static const unsigned char codes_js[] = {
 static const unsigned char feed_js[] = {
 #embed "../Gateway/Resources/Dashboard/Stream/feed.js"
 };
+static const unsigned char layout_js[] = {
+#embed "../Gateway/Resources/Dashboard/Stream/layout.js"
+};
 static const unsigned char metrics_js[] = {
 #embed "../Gateway/Resources/Dashboard/Stream/metrics.js"
 };
 static const unsigned char presets_js[] = {
 #embed "../Gateway/Resources/Dashboard/Stream/presets.js"
 };
+static const unsigned char rights_js[] = {
+#embed "../Gateway/Resources/Dashboard/Stream/rights.js"
+};
 static const unsigned char stream_js[] = {
 #embed "../Gateway/Resources/Dashboard/Stream/stream.js"
+};
+static const unsigned char catalog_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/catalog.js"
 };
 static const unsigned char chart_js[] = {
 #embed "../Gateway/Resources/Dashboard/Views/chart.js"
@@ -37,6 +46,12 @@ static const unsigned char events_js[] = {
 static const unsigned char key_js[] = {
 #embed "../Gateway/Resources/Dashboard/Views/key.js"
 };
+static const unsigned char lists_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/lists.js"
+};
+static const unsigned char members_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/members.js"
+};
 static const unsigned char options_js[] = {
 #embed "../Gateway/Resources/Dashboard/Views/options.js"
 };
@@ -45,6 +60,12 @@ static const unsigned char overview_js[] = {
 };
 static const unsigned char panel_js[] = {
 #embed "../Gateway/Resources/Dashboard/Views/panel.js"
+};
+static const unsigned char picture_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/picture.js"
+};
+static const unsigned char recovery_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/recovery.js"
 };
 static const unsigned char sessions_js[] = {
 #embed "../Gateway/Resources/Dashboard/Views/sessions.js"
@@ -60,6 +81,9 @@ static const unsigned char status_js[] = {
 };
 static const unsigned char subscribe_js[] = {
 #embed "../Gateway/Resources/Dashboard/Views/subscribe.js"
+};
+static const unsigned char subscriptions_js[] = {
+#embed "../Gateway/Resources/Dashboard/Views/subscriptions.js"
 };
 static const unsigned char table_js[] = {
 #embed "../Gateway/Resources/Dashboard/Views/table.js"
@@ -129,21 +153,29 @@ static const struct cgf_file files[] = {
     FILE("api.js", api_js),
     FILE("codes.js", codes_js),
     FILE("feed.js", feed_js),
+    FILE("layout.js", layout_js),
     FILE("metrics.js", metrics_js),
     FILE("presets.js", presets_js),
+    FILE("rights.js", rights_js),
     FILE("stream.js", stream_js),
+    FILE("catalog.js", catalog_js),
     FILE("chart.js", chart_js),
     FILE("chat.js", chat_js),
     FILE("events.js", events_js),
     FILE("key.js", key_js),
+    FILE("lists.js", lists_js),
+    FILE("members.js", members_js),
     FILE("options.js", options_js),
     FILE("overview.js", overview_js),
     FILE("panel.js", panel_js),
+    FILE("picture.js", picture_js),
+    FILE("recovery.js", recovery_js),
     FILE("sessions.js", sessions_js),
     FILE("snippets.js", snippets_js),
     FILE("sparkline.js", sparkline_js),
     FILE("status.js", status_js),
     FILE("subscribe.js", subscribe_js),
+    FILE("subscriptions.js", subscriptions_js),
     FILE("table.js", table_js),
     FILE("tabs.js", tabs_js),
     FILE("app.js", app_js),

@@ -81,4 +81,25 @@ import Testing
         }
         #expect(response.headers["Set-Cookie"] == "gateway_token=lsg_alice; Path=/; HttpOnly; SameSite=Strict")
     }
+
+    @Test func aCallerSeesItsRightsAndWhatItUses() async throws {
+        let fixture = try await AccessFixture()
+        let session = fixture.perform("GET", "/v1/session", as: AccessFixture.alice).json
+        #expect(session["identity"]?.string == "key:alice")
+        #expect(session["operations"]?.array?.compactMap(\.string).contains("read") == true)
+        #expect(session["callers"]?.array?.map { $0["identity"]?.string } == ["key:alice"])
+        #expect(fixture.perform("GET", "/v1/session").status == 401)
+    }
+
+    @Test func aCallerWithAllRightsSeesWhatOthersUse() async throws {
+        let fixture = try await AccessFixture()
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["item1","item2"],"fields":["x"]}"#
+        let made = fixture.perform("POST", "/v1/subscriptions", as: AccessFixture.alice, body)
+        try #require(made.status == 201, "\(made.json)")
+        let session = fixture.perform("GET", "/v1/session", as: AccessFixture.admin).json
+        #expect(session["controlsAll"]?.bool == true)
+        let alice = session["callers"]?.array?.first { $0["identity"]?.string == "key:alice" }
+        #expect(alice?["subscriptions"]?["used"]?.number?.wholeNumber == 1)
+        #expect(alice?["items"]?["used"]?.number?.wholeNumber == 2)
+    }
 }

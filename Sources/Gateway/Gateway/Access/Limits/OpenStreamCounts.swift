@@ -27,6 +27,9 @@ final class OpenStreamCounts: Sendable {
         }
     }
 
+    /// The numbers of open streams by caller.
+    var all: [String: Int] { counts.withLock { $0 } }
+
     /// The number of open streams of a caller.
     func count(_ caller: Caller) -> Int {
         caller.identity.map { identity in counts.withLock { $0[identity, default: 0] } } ?? 0

@@ -86,6 +86,11 @@ package final class SubscriptionUsage: Sendable {
         }
     }
 
+    /// The subscriptions in use and their items, by caller.
+    var all: [String: (subscriptions: Int, items: Int)] {
+        usages.withLock { $0.mapValues { ($0.held.count, $0.items) } }
+    }
+
     /// A quota is used up.
     package static func overQuota(_ what: String, _ limit: Int) -> Problem {
         Problem(.overQuota, detail: "The quota of \(limit) \(what) for these credentials is used up.")

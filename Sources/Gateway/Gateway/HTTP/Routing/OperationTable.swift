@@ -302,6 +302,7 @@ enum OperationTable {
                 streams.events
             ),
             Operation(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),
+            Operation(.get, "/v1/session", "getSession", .authenticated, [200], SessionView(services: services).get),
             Operation(
                 .post,
                 "/v1/session",

@@ -1,15 +1,20 @@
 // The dashboard: one stream, a tab for each subscription, an overview of the gateway, events.
 
-import { access, list } from "/assets/api.js";
+import { access, get, list } from "/assets/api.js";
+import { Catalog } from "/assets/catalog.js";
 import { loadCodes } from "/assets/codes.js";
 import { byId, count, setText, sparingly } from "/assets/dom.js";
 import { EventLog } from "/assets/events.js";
 import { Feed } from "/assets/feed.js";
 import { connectKeyDialog } from "/assets/key.js";
+import { layoutOf, urlOf } from "/assets/layout.js";
 import { Metrics } from "/assets/metrics.js";
 import { Overview } from "/assets/overview.js";
 import { FeedPanel } from "/assets/panel.js";
-import { presets, queryOf, specOf } from "/assets/presets.js";
+import { Picture } from "/assets/picture.js";
+import { presets } from "/assets/presets.js";
+import { RecoveryTimeline } from "/assets/recovery.js";
+import { rights } from "/assets/rights.js";
 import { Sessions } from "/assets/sessions.js";
 import { StatusBadge, overall } from "/assets/status.js";
 import { LiveStream } from "/assets/stream.js";
@@ -28,10 +33,13 @@ class Dashboard {
   #overview = new Overview(byId("overview"));
   #log = new EventLog(byId("panel-events"));
   #sessions = new Sessions(byId("panel-gateway"), {
-    streamId: () => this.stream.id, note: (kind, text) => this.#log.add(kind, text),
+    streamId: () => this.stream.id, note: (kind, text) => this.#log.add(kind, text), open: (spec) => this.#open(spec),
   });
+  #picture = new Picture();
+  #catalog = new Catalog(byId("panel-feeds"), this.#picture.element, (spec, title) => this.#open(spec, title));
+  #recovery = new RecoveryTimeline();
   #badge = new StatusBadge(byId("status"), byId("announcement"), byId("reconnect"));
-  #form = new SubscribeForm((spec) => this.#tabs.select(this.#addOwn(spec)));
+  #form = new SubscribeForm((spec) => this.#open(spec));
   #isPaused = false;
   #heldFrom = 0;
   #isStarted = false;
@@ -39,15 +47,21 @@ class Dashboard {
   #drawSoon = sparingly(() => this.#draw());
 
   constructor() {
+    this.#tabs.add("feeds", "Feeds", byId("panel-feeds"));
     this.#tabs.add("gateway", "Gateway", byId("panel-gateway"));
     this.#tabs.add("events", "Events", byId("panel-events"));
-    this.#tabs.addEventListener("select", ({ detail }) => this.#selected(detail));
+    this.#tabs.addEventListener("select", ({ detail }) => this.#selected(detail.key, detail.isByUser));
+    addEventListener("popstate", () => this.#route());
+    byId("overview").after(this.#recovery.element);
     this.stream.addEventListener("state", ({ detail }) => this.#streamChanged(detail));
-    this.stream.addEventListener("event", ({ detail }) =>
-      this.#log.take(detail.name, detail.data, detail.feed?.title ?? "Subscription"));
+    this.stream.addEventListener("event", ({ detail }) => {
+      this.#recovery.take(detail.name, detail.data);
+      this.#log.take(detail.name, detail.data, detail.feed?.title ?? "Subscription");
+    });
     this.stream.addEventListener("refused", ({ detail }) =>
       this.#log.add("problem", `${detail.feed.title}: ${detail.error.message}`));
-    this.#metrics.addEventListener("reading", () => this.#overview.show(this.#metrics.figures));
+    this.#metrics.addEventListener("reading", () => this.#read());
+    rights.addEventListener("changed", () => { byId("subscribe").hidden = !rights.may("subscribe"); });
     this.#metrics.addEventListener("failed", ({ detail }) => this.#overview.fail(detail));
     byId("pause").addEventListener("click", () => this.#pause());
     byId("reconnect").addEventListener("click", () => this.stream.reconnect());
@@ -58,7 +72,7 @@ class Dashboard {
   /** Reads the upstreams of the gateway; tries again as long as the gateway does not respond. */
   async start() {
     try {
-      const upstreams = await list("/v1/upstreams", "upstreams");
+      const [upstreams] = await Promise.all([list("/v1/upstreams", "upstreams"), rights.read()]);
       if (this.#isStarted) return;
       this.#isStarted = true;
       this.#begin(upstreams);
@@ -74,11 +88,9 @@ class Dashboard {
     this.#streamState = { state: "idle", reason: null, retryAt: null };
     this.#form.setUpstreams(upstreams);
     for (const { key, title, spec, ...options } of presets(upstreams)) this.#add(new Feed(key, title, spec, options));
-    const query = new URLSearchParams(location.search);
-    const asked = query.has("items") ? this.#addOwn(specOf(query)) : location.hash.slice(1);
-    const first = this.#tabs.has(asked) ? asked : this.#tabs.keys.find((key) => this.#panels.has(key));
-    if (!first) this.#form.open();
-    this.#tabs.select(first ?? "gateway");
+    const { specs, chart } = layoutOf(location);
+    for (const spec of specs) this.#addOwn(spec);
+    this.#route(chart);
     this.#metrics.start();
     setInterval(() => this.#drawState(), tick);
   }
@@ -89,16 +101,26 @@ class Dashboard {
     const panel = new FeedPanel(feed);
     this.#panels.set(feed.key, panel);
     byId("panels").append(panel.element);
-    this.#tabs.add(feed.key, feed.title, panel.element, "gateway");
+    this.#tabs.add(feed.key, feed.title, panel.element, "feeds");
     feed.addEventListener("values", this.#drawSoon);
     feed.addEventListener("change", () => this.#drawState());
     panel.addEventListener("remove", () => this.#remove(feed));
+    panel.addEventListener("chart", () => history.replaceState(null, "", this.#url()));
     return feed.key;
   }
 
-  #addOwn(spec) {
+  /** Opens a subscription in a tab of its own, unless it has one. */
+  #open(spec, title) {
+    const text = JSON.stringify(spec);
+    const present = this.#own.find(({ feed }) => JSON.stringify(feed.spec) === text);
+    this.#tabs.select(present?.feed.key ?? this.#addOwn(spec, title), true);
+  }
+
+  get #own() { return [...this.#panels.values()].filter(({ feed }) => feed.options.isOwn); }
+
+  #addOwn(spec, wanted) {
     this.#ownSerial += 1;
-    const items = spec.items?.join(", ") ?? "";
+    const items = wanted ?? spec.items?.join(", ") ?? spec.itemGroup ?? "";
     const title = items.length > 24 ? `${items.slice(0, 23)}…` : items;
     return this.#add(new Feed(`own-${this.#ownSerial}`, title || "Own", { mode: "MERGE", ...spec }, { isOwn: true }));
   }
@@ -119,14 +141,38 @@ class Dashboard {
 
   get #panel() { return this.#panels.get(this.#tabs.selected) ?? null; }
 
-  #selected(key) {
+  /** The URL that shows what this page shows. */
+  #url() {
+    const own = this.#own.map(({ feed }) => feed);
+    const place = own.indexOf(this.#panel?.feed);
+    const key = place >= 0 ? `own-${place + 1}` : this.#tabs.selected;
+    return urlOf({ specs: own.map(({ spec }) => spec), key, chart: this.#panel?.charted ?? [] });
+  }
+
+  /** Shows what the URL names: after a load, a click on a link, Back and Forward. */
+  #route(chart = []) {
+    const { key, row } = layoutOf(location);
+    const place = Number(key?.match(/^own-(\d+)$/)?.[1]);
+    const asked = place ? this.#own[place - 1]?.feed.key : key;
+    const first = this.#tabs.has(asked) ? asked : this.#tabs.keys.find((other) => this.#panels.has(other)) ?? "feeds";
+    if (chart.length && this.#panels.has(first)) this.#panels.get(first).feed.options.charts = chart;
+    this.#tabs.select(first);
+    if (row) this.#sessions.reveal(row);
+  }
+
+  #selected(key, isByUser) {
     const panel = this.#panels.get(key);
-    const query = panel?.feed.options.isOwn ? `?${queryOf(panel.feed.spec)}` : location.pathname;
-    history.replaceState(null, "", panel?.feed.options.isOwn ? query : `${query}#${key}`);
+    if (isByUser && this.#url() !== location.pathname + location.search + location.hash) history.pushState(null, "", this.#url());
     this.#sessions.show(key === "gateway");
+    this.#catalog.show(key === "feeds");
     if (panel) this.#join(panel.feed);
     this.#drawSoon();
     this.#drawState();
+  }
+
+  async #read() {
+    this.#overview.show(this.#metrics.figures);
+    if (this.#tabs.selected === "feeds") this.#picture.show(this.#metrics.figures, await get("/health").catch(() => null));
   }
 
   #streamChanged(detail) {

@@ -27,10 +27,10 @@ export interface SubscriptionSpec {
   commandSecondLevelDataAdapter?: string | null;
 }
 
-/** A feed, of a gateway that has feeds; others refuse it. `mode` chooses the table and is not sent. */
+/** A feed, of a gateway that has feeds; others refuse it. `mode` is that of the feed: it chooses the table and is not sent. */
 export interface FeedSpec {
   feed: keyof Feeds | (string & {});
-  mode?: Mode;
+  mode: Mode;
   [member: string]: unknown;
 }
 

@@ -12,10 +12,14 @@ const historySpare = 500;
 export class Series {
   times = [];
   values = [];
+  /** The most decimals that a value had. */
+  decimals = 0;
 
-  push(time, value) {
+  /** Takes the text of a number. */
+  push(time, text) {
     this.times.push(time);
-    this.values.push(value);
+    this.values.push(Number(text));
+    this.decimals = Math.max(this.decimals, text.trim().split(".")[1]?.length ?? 0);
     if (this.times.length > historyLimit + historySpare) {
       this.times.splice(0, historySpare);
       this.values.splice(0, historySpare);
@@ -55,7 +59,7 @@ export class Row {
       if (isNumeric(before)) this.direction[name] = Math.sign(number - Number(before));
       let series = this.history.get(name);
       if (!series) this.history.set(name, series = new Series());
-      series.push(now, number);
+      series.push(now, value);
     }
     return names;
   }
@@ -67,6 +71,8 @@ export class Feed extends EventTarget {
   client = null;
   /** Whether no attempt to connect has succeeded yet, and one has failed. */
   isUnreachable = false;
+  /** Why there is no connection; null if that is not known. */
+  failure = null;
   isSubscribed = false;
   hasValue = false;
   error = null;
@@ -146,8 +152,9 @@ export class Feed extends EventTarget {
     this.#changed();
   }
 
-  clientStatus(status, serverError) {
+  clientStatus(status, serverError, failure) {
     this.status = status;
+    this.failure = failure?.detail ?? null;
     if (status === "DISCONNECTED" && serverError) this.#serverError(serverError);
     this.#changed();
   }
@@ -218,7 +225,10 @@ export class Feed extends EventTarget {
     return labels;
   }
 
-  #named(fields) {
+  #named(typed) {
+    // Values of a feed have types; this page shows all values as texts.
+    const fields = Object.fromEntries(Object.entries(typed).map(([name, value]) =>
+      [name, typeof value === "object" && value !== null ? JSON.stringify(value) : value === null || value === undefined ? value : String(value)]));
     if (!this.#labels) return fields;
     return Object.fromEntries(Object.entries(fields).map(([name, value]) => [this.#labels[name] ?? name, value]));
   }

@@ -48,8 +48,8 @@ export function presets(upstreams) {
 
 const lists = ["items", "fields", "commandSecondLevelFields"];
 const words = [
-  "upstream", "mode", "dataAdapter", "selector", "requestedSnapshot", "requestedMaxFrequency",
-  "commandSecondLevelDataAdapter",
+  "upstream", "feed", "mode", "itemGroup", "fieldSchema", "dataAdapter", "selector", "requestedSnapshot", "requestedMaxFrequency",
+  "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
 ];
 
 const split = (text) => text.split(/[\s,]+/).filter(Boolean);

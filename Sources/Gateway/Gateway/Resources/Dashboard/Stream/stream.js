@@ -87,7 +87,10 @@ export class LiveStream extends EventTarget {
     } else {
       if (data === this.#told) return;
       this.#told = data;
-      for (const other of this.feeds) other.clientEvent(name, data);
+      for (const other of this.feeds) {
+        other.clientEvent(name, data);
+        if (name === "status" && other.isUnreachable && !other.failure && other.subscription) this.#readReason(other);
+      }
     }
     this.#tell(name, data, feed);
   }
@@ -116,7 +119,7 @@ export class LiveStream extends EventTarget {
       if (!view) return;
       if (feed.stateEvents !== stateEvents) continue;
       feed.joined(view);
-      if (client) feed.clientStatus(client.status, client.lastServerError);
+      if (client) feed.clientStatus(client.status, client.lastServerError, client.lastFailure);
       return;
     }
   }

@@ -1,8 +1,9 @@
-// A zoomable line chart of one numeric field over time, drawn on a canvas.
+// A zoomable line chart of numeric fields over time, drawn on a canvas.
 
 import { clock, reducedMotion } from "/assets/dom.js";
 
 const margin = { top: 14, right: 66, bottom: 24, left: 10 };
+const lineColors = ["--chart-line", "--chart-line-2", "--chart-line-3", "--chart-line-4"];
 const shortestSpan = 5_000;
 const leastShown = 20_000;
 const longestSpan = 6 * 3_600_000;
@@ -13,8 +14,8 @@ export class Chart {
   span = 300_000;
   end = null;
   #canvas;
-  #series = null;
-  #label = "";
+  /** The lines: `{series, label}`. */
+  #lines = [];
   #pointer = null;
   #pointers = new Map();
   #onZoom;
@@ -33,9 +34,9 @@ export class Chart {
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
-  show(series, label) {
-    this.#series = series;
-    this.#label = label;
+  /** Shows lines; the first one is the one that is filled where it is alone. */
+  show(lines) {
+    this.#lines = lines;
     this.draw();
   }
 
@@ -48,10 +49,12 @@ export class Chart {
 
   /** A description of the chart, for screen readers. */
   get description() {
-    const values = this.#series?.values ?? [];
-    if (values.length === 0) return `${this.#label}: no values yet.`;
-    return `${this.#label}: ${values.length} values, lowest ${Math.min(...values)}, highest ${Math.max(...values)}, `
-      + `latest ${values.at(-1)}.`;
+    if (!this.#lines.length) return "No values yet.";
+    return this.#lines.map(({ series: { values, decimals }, label }) => {
+      const text = (value) => value.toFixed(decimals);
+      return `${label}: ${values.length} values, lowest ${text(Math.min(...values))}, highest ${text(Math.max(...values))}, `
+        + `latest ${text(values.at(-1))}.`;
+    }).join(" ");
   }
 
   // MARK: - Zoom
@@ -67,8 +70,8 @@ export class Chart {
    * The shown time, in milliseconds; while the right edge follows the clock, little more than the time that has values.
    */
   get #shown() {
-    const first = this.#series?.times[0];
-    if (this.end !== null || first === undefined) return this.span;
+    const first = Math.min(...this.#lines.map(({ series }) => series.times[0]));
+    if (this.end !== null || first === Infinity) return this.span;
     return Math.min(this.span, Math.max(leastShown, (Date.now() - first) * 1.05));
   }
 
@@ -156,12 +159,14 @@ export class Chart {
     context.clearRect(0, 0, width, height);
     const colors = this.#colors();
     context.font = colors.font;
-    const points = this.#visible();
-    const plot = this.#plot(width, height, points);
-    this.#grid(context, plot, points, colors);
-    if (points.length === 0) return this.#empty(context, plot, colors);
-    this.#line(context, plot, points, colors);
-    if (this.#pointer && !this.#pointers.size) this.#cross(context, plot, points, colors);
+    const lines = this.#lines.map(({ series, label }, index) => (
+      { points: this.#visible(series), label, decimals: series.decimals, color: colors.lines[index % colors.lines.length] }
+    )).filter(({ points }) => points.length);
+    const plot = this.#plot(width, height, lines);
+    this.#grid(context, plot, lines, colors);
+    if (lines.length === 0) return this.#empty(context, plot, colors);
+    for (const line of lines) this.#line(context, plot, line, lines.length === 1 ? colors.fill : null, colors);
+    if (this.#pointer && !this.#pointers.size) this.#cross(context, plot, lines, colors);
   }
 
   #colors() {
@@ -169,13 +174,12 @@ export class Chart {
     const color = (name) => style.getPropertyValue(name).trim();
     return {
       font: `12px ${style.fontFamily}`, ink: style.color, dim: color("--chart-text"), grid: color("--chart-grid"),
-      line: color("--chart-line"), fill: color("--chart-fill"), paper: color("--chart-paper"),
+      lines: lineColors.map(color), fill: color("--chart-fill"), paper: color("--chart-paper"),
     };
   }
 
   /** The points of the shown time, with the one before it, since a value holds until the next. */
-  #visible() {
-    const { times = [], values = [] } = this.#series ?? {};
+  #visible({ times, values }) {
     const end = this.#now();
     const start = end - this.#shown;
     let first = times.findIndex((time) => time >= start);
@@ -189,36 +193,36 @@ export class Chart {
     return points;
   }
 
-  #plot(width, height, points) {
+  #plot(width, height, lines) {
     const end = this.#now();
     const span = this.#shown;
-    const values = points.map((point) => point.value);
+    const values = lines.flatMap(({ points }) => points.map((point) => point.value));
     let low = Math.min(...values);
     let high = Math.max(...values);
-    if (!points.length) [low, high] = [0, 1];
+    if (!values.length) [low, high] = [0, 1];
     const spare = (high - low) * 0.08 || Math.abs(high) * 0.01 || 1;
     low -= spare;
     high += spare;
     const inner = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom };
     return {
-      width, height, low, high, span, start: end - span, end,
+      width, height, low, high, span, start: end - span, end, decimals: Math.max(0, ...lines.map(({ decimals }) => decimals)),
       x: (time) => margin.left + ((time - end + span) / span) * inner.width,
       y: (value) => margin.top + (1 - (value - low) / (high - low)) * inner.height,
       right: width - margin.right, bottom: height - margin.bottom,
     };
   }
 
-  #grid(context, plot, points, colors) {
+  #grid(context, plot, lines, colors) {
     context.lineWidth = 1;
     context.strokeStyle = colors.grid;
     context.fillStyle = colors.dim;
     context.textBaseline = "middle";
     context.textAlign = "left";
-    const last = points.length ? plot.y(points.at(-1).value) : -100;
+    const last = lines.map(({ points }) => plot.y(points.at(-1).value));
     for (const value of ticks(plot.low, plot.high, Math.max(2, Math.floor(plot.height / 48)))) {
       const y = Math.round(plot.y(value)) + 0.5;
       stroke(context, [[margin.left, y], [plot.right, y]]);
-      if (Math.abs(y - last) > 16) context.fillText(short(value, plot.high - plot.low), plot.right + 11, y);
+      if (last.every((other) => Math.abs(y - other) > 16)) context.fillText(short(value, plot.decimals), plot.right + 11, y);
     }
     context.textAlign = "center";
     const step = steps.find((step) => plot.span / step <= Math.max(2, plot.width / 110)) ?? steps.at(-1);
@@ -235,7 +239,7 @@ export class Chart {
     context.fillText("No values in this time", plot.width / 2, plot.height / 2);
   }
 
-  #line(context, plot, points, colors) {
+  #line(context, plot, { points, color, decimals }, fill, colors) {
     context.save();
     context.beginPath();
     context.rect(margin.left, 0, plot.right - margin.left, plot.height);
@@ -248,40 +252,40 @@ export class Chart {
     });
     context.lineWidth = 1.75;
     context.lineJoin = "round";
-    context.strokeStyle = colors.line;
+    context.strokeStyle = color;
     context.stroke();
-    context.lineTo(plot.right, plot.bottom);
-    context.lineTo(plot.x(points[0].time), plot.bottom);
-    context.fillStyle = colors.fill;
-    context.fill();
+    if (fill) {
+      context.lineTo(plot.right, plot.bottom);
+      context.lineTo(plot.x(points[0].time), plot.bottom);
+      context.fillStyle = fill;
+      context.fill();
+    }
     context.restore();
-    this.#last(context, plot, points.at(-1).value, colors);
-  }
-
-  #last(context, plot, value, colors) {
-    const y = plot.y(value);
-    if (!reducedMotion.matches) {
-      context.fillStyle = colors.fill;
+    const value = points.at(-1).value, y = plot.y(value);
+    if (fill && !reducedMotion.matches) {
+      context.fillStyle = fill;
       disc(context, plot.right, y, 6);
     }
-    context.fillStyle = colors.line;
+    context.fillStyle = color;
     disc(context, plot.right, y, 3);
-    tag(context, short(value, plot.high - plot.low), plot.right + 5, y, colors.line, colors.paper);
+    tag(context, short(value, decimals), plot.right + 5, y, color, colors.paper);
   }
 
-  #cross(context, plot, points, colors) {
+  /** The values of all lines at the time of the pointer. */
+  #cross(context, plot, lines, colors) {
     const x = Math.min(plot.right, Math.max(margin.left, this.#pointer.x));
     const time = plot.start + ((x - margin.left) / (plot.right - margin.left)) * plot.span;
-    const point = points.findLast((point) => point.time <= time && !point.isEdge) ?? points[0];
-    const y = plot.y(point.value);
     context.strokeStyle = colors.dim;
     context.setLineDash([3, 3]);
     stroke(context, [[x, margin.top], [x, plot.bottom]]);
-    stroke(context, [[margin.left, y], [plot.right, y]]);
     context.setLineDash([]);
-    context.fillStyle = colors.line;
-    disc(context, x, y, 3.5);
-    const text = `${point.value}  ${clock(point.time)}`;
+    const values = lines.map(({ points, color, decimals }) => {
+      const point = points.findLast((point) => point.time <= time && !point.isEdge) ?? points[0];
+      context.fillStyle = color;
+      disc(context, x, plot.y(point.value), 3.5);
+      return short(point.value, decimals);
+    });
+    const text = `${values.join("  ")}  ${clock(time)}`;
     const width = context.measureText(text).width + 12;
     tag(context, text, Math.min(plot.right - width, Math.max(margin.left, x + 8)), margin.top + 8, colors.ink, colors.paper);
   }
@@ -296,10 +300,8 @@ function ticks(low, high, wanted) {
   return values;
 }
 
-function short(value, range) {
-  const digits = Math.min(6, Math.max(0, Math.ceil(2 - Math.log10(range || 1))));
-  return Math.abs(value) >= 1e7 ? value.toExponential(2) : value.toFixed(digits);
-}
+/** A number with the decimals of the data. */
+const short = (value, decimals) => (Math.abs(value) >= 1e7 ? value.toExponential(2) : value.toFixed(decimals));
 
 function stroke(context, points) {
   context.beginPath();

@@ -21,7 +21,8 @@ export class ChatForm {
       h("div", { class: "row" }, this.#input, this.#button), this.#outcome);
   }
 
-  show(streamState) {
+  show(streamState, isPermitted) {
+    this.element.hidden = !isPermitted;
     this.#button.disabled = streamState !== "open" || !this.#feed.client;
   }
 

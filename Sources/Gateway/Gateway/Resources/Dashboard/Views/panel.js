@@ -3,30 +3,33 @@
 import { h, isNumeric, setText } from "/assets/dom.js";
 import { Chart } from "/assets/chart.js";
 import { ChatForm } from "/assets/chat.js";
+import { rights } from "/assets/rights.js";
 import { copyAs } from "/assets/snippets.js";
 import { ProgressLine, age } from "/assets/status.js";
-import { TableView } from "/assets/table.js";
+import { TableView, mainField } from "/assets/table.js";
 
+const mostLines = 4;
 const spans = [["1 min", 60_000], ["5 min", 300_000], ["30 min", 1_800_000]];
 
-/** Dispatches `remove` when the user removes the subscription. */
+/** Dispatches `remove` when the user removes the subscription, and `chart` when the user chooses what the chart shows. */
 export class FeedPanel extends EventTarget {
   #progress = new ProgressLine();
   #ageText = h("span", { class: "age-text" });
   #columns;
-  #chosen = null;
+  /** The lines of the chart: `{row, field}`, the id of a row and a field of it. */
+  #chosen = [];
 
   constructor(feed) {
     super();
     this.feed = feed;
     this.table = new TableView(feed);
-    this.table.addEventListener("select", ({ detail }) => this.#choose(detail.row, detail.field));
+    this.table.addEventListener("select", ({ detail }) => this.#choose(detail.row, detail.field, detail.isMore, true));
     const values = h("div", { class: "card values-card" }, this.#head(), this.table.element);
     this.element = h("section", {
       class: "panel", id: `panel-${feed.key}`, role: "tabpanel", "aria-labelledby": `tab-${feed.key}`, hidden: true,
     }, this.#progress.element, this.#progress.problem,
     this.#columns = h("div", { class: "columns single" }, values, feed.isList ? null : this.#chartCard()),
-    copyAs(feed.spec));
+    feed.spec.feed ? null : copyAs(feed.spec));
     if (feed.options.chat) {
       this.chat = new ChatForm(feed);
       values.append(this.chat.element);
@@ -56,12 +59,14 @@ export class FeedPanel extends EventTarget {
       onclick: () => this.chart.follow(span),
     }, label));
     this.followButton = h("button", { type: "button", class: "chip", onclick: () => this.chart.follow() }, "Live");
+    this.addButton = h("button", { type: "button", class: "small", title: "Adds the chosen field as another line", onclick: () => this.#chooseBySelects(true) }, "+ Line");
+    this.legend = h("ul", { class: "legend" });
     // Shown once there is a number to draw.
     return h("div", { class: "card chart-card", hidden: true },
       h("div", { class: "card-head" },
-        h("div", { class: "row" }, this.rowSelect, this.fieldSelect),
+        h("div", { class: "row" }, this.rowSelect, this.fieldSelect, this.addButton),
         h("div", { class: "row" }, this.spanButtons, this.followButton)),
-      this.canvas,
+      this.legend, this.canvas,
       h("p", { class: "note" }, "Scroll or pinch to zoom, drag to move; keys ← → + − and Home."));
   }
 
@@ -76,43 +81,69 @@ export class FeedPanel extends EventTarget {
     return this.feed.columns.filter((name) => isNumeric(row.values[name]));
   }
 
-  #chooseBySelects() {
+  #chooseBySelects(isMore = false) {
     const row = this.feed.rows.get(this.rowSelect.value);
-    if (row) this.#choose(row, this.fieldSelect.value);
+    if (!row) return;
+    // Where the line is shown already, the choice is what to add.
+    this.#choose(row, this.fieldSelect.value, isMore, true);
   }
 
-  #choose(row, field) {
+  /** The lines of the chart, as `[row, field]`, for the URL. */
+  get charted() { return this.#chosen.map(({ row, field }) => [row, field]); }
+
+  /** Shows a line, alone or beside the others. */
+  #choose(row, field, isMore = false, isByUser = false) {
     if (!row.history.has(field)) [field] = this.#numericFields(row);
     if (!field) return;
-    this.#chosen = { row: row.id, field };
-    this.#columns.classList.remove("single");
-    this.#columns.lastChild.hidden = false;
-    this.table.select(row, field);
+    const others = isMore ? this.#chosen.filter((line) => line.row !== row.id || line.field !== field) : [];
+    this.#chosen = [...others.slice(1 - mostLines), { row: row.id, field }];
+    this.#showLines();
     const { rows } = this.feed;
     replaceOptions(this.rowSelect, [...rows.values()].map((other) => [other.id, other.name]), row.id);
     replaceOptions(this.fieldSelect, this.#numericFields(row).map((name) => [name, name.replaceAll("_", " ")]), field);
+    if (isByUser) this.dispatchEvent(new Event("chart"));
+  }
+
+  #drop(line) {
+    this.#chosen = this.#chosen.filter((other) => other !== line);
+    this.#showLines();
+    this.dispatchEvent(new Event("chart"));
+  }
+
+  #showLines() {
+    this.#columns.classList.remove("single");
+    this.#columns.lastChild.hidden = false;
+    this.table.select(this.#chosen);
+    this.legend.hidden = this.#chosen.length < 2;
+    this.legend.replaceChildren(...this.#chosen.map((line) => h("li", {}, this.#label(line),
+      h("button", { type: "button", class: "small link", "aria-label": `Remove ${this.#label(line)}`, onclick: () => this.#drop(line) }, "×"))));
     this.#drawChart();
+  }
+
+  #label({ row, field }) {
+    const present = this.feed.rows.get(row);
+    const name = present?.values.stock_name ? `${present.values.stock_name} (${present.name})` : present?.name ?? row;
+    return `${name}, ${field.replaceAll("_", " ")}`;
   }
 
   #drawChart() {
     if (!this.chart) return;
-    const row = this.#chosen && this.feed.rows.get(this.#chosen.row);
-    if (!row) return this.#chooseFirst();
-    const name = row.values.stock_name ? `${row.values.stock_name} (${row.name})` : row.name;
-    this.chart.show(row.history.get(this.#chosen.field), `${name}, ${this.#chosen.field.replaceAll("_", " ")}`);
+    const lines = this.#chosen.filter(({ row }) => this.feed.rows.has(row));
+    if (!lines.length) return this.#chooseFirst();
+    this.chart.show(lines.map((line) => ({ series: this.feed.rows.get(line.row).history.get(line.field), label: this.#label(line) }))
+      .filter(({ series }) => series));
   }
 
+  /** The lines of the URL or of a preset, or the first number. */
   #chooseFirst() {
-    const [wantedRow, wantedField] = this.feed.options.chart ?? [];
-    const row = this.feed.rows.get(wantedRow) ?? this.feed.rows.values().next().value;
-    const field = row && (row.history.has(wantedField) ? wantedField : this.#firstField(row));
+    const { rows, options } = this.feed;
+    const wanted = (options.charts ?? [options.chart ?? []]).filter(([row, field]) => rows.get(row)?.history.has(field));
+    for (const [row, field] of wanted) this.#choose(rows.get(row), field, true);
+    if (wanted.length) return;
+    const row = rows.values().next().value;
+    const field = row && mainField(this.#numericFields(row));
     if (field) this.#choose(row, field);
-    else this.chart.show(null, "");
-  }
-
-  #firstField(row) {
-    const names = this.#numericFields(row);
-    return names.find((name) => /price|last|value/.test(name)) ?? names[0];
+    else this.chart.show([]);
   }
 
   // MARK: - Drawing
@@ -130,7 +161,7 @@ export class FeedPanel extends EventTarget {
     setText(this.#ageText, text);
     this.element.classList.toggle("stale", isStale && this.feed.lastValueAt !== null);
     this.table.drawSlowly();
-    this.chat?.show(streamState);
+    this.chat?.show(streamState, rights.may("send"));
     if (!this.chart) return;
     if (this.chart.end === null) this.chart.draw();
     this.canvas.setAttribute("aria-label", this.chart.description);

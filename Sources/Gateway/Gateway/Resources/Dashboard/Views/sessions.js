@@ -1,8 +1,12 @@
-// The Gateway tab: upstreams with their quotas, clients, streams.
+// The Gateway tab: upstreams with their quotas, clients, subscriptions, streams, members, callers.
 
 import { get, list, post, remove } from "/assets/api.js";
-import { count, duration, h, setText } from "/assets/dom.js";
+import { clock, count, duration, h, plural, setText } from "/assets/dom.js";
+import { endButton, keep, rowId, showLinks, tableCard } from "/assets/lists.js";
+import { CallersTable, MembersTable } from "/assets/members.js";
 import { OptionsForm } from "/assets/options.js";
+import { rights } from "/assets/rights.js";
+import { SubscriptionsTable } from "/assets/subscriptions.js";
 
 const interval = 3000;
 // The socket name of the embedded demo server, which accepts scripts of faults as messages.
@@ -24,34 +28,6 @@ const statusKind = (status) => {
   if (status.startsWith("CONNECTED:")) return "good";
   return status === "DISCONNECTED" ? "bad" : "warning";
 };
-
-/**
- * Adds, updates and removes the children of an element to match a list, by key; elements that stay are not made again.
- */
-function keep(parent, entries, key, make, show) {
-  parent.views ??= new Map();
-  const present = new Set();
-  for (const entry of entries) {
-    const id = key(entry);
-    present.add(id);
-    if (!parent.views.has(id)) {
-      const view = make(entry);
-      parent.views.set(id, view);
-      parent.append(...view.elements);
-    }
-    show(parent.views.get(id), entry);
-  }
-  for (const [id, view] of parent.views) {
-    if (present.has(id)) continue;
-    for (const element of view.elements) element.remove();
-    parent.views.delete(id);
-  }
-}
-
-const table = (caption, columns, body) => h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
-  h("table", {}, h("caption", { class: "visually-hidden" }, caption),
-    h("thead", {}, h("tr", {}, columns.map(([name, kind]) => h("th", { scope: "col", class: kind },
-      kind === "actions" ? h("span", { class: "visually-hidden" }, name) : name)))), body));
 
 function bar(label) {
   const fill = h("span", { class: "bar-fill" });
@@ -76,19 +52,28 @@ export class Sessions {
   #streams = h("tbody");
   #problem = h("p", { class: "problem", role: "alert", hidden: true });
   #timer = 0;
+  #members = new MembersTable();
+  #callers = new CallersTable();
+  #subscriptions;
   #page;
+  /** The response of `/health` that was read last. */
+  health = null;
 
-  /** `page.streamId()` is the id of the stream of this page; `page.note(kind, text)` adds a line to the events. */
+  /**
+   * `page.streamId()` is the id of the stream of this page; `page.note(kind, text)` adds a line to the events; `page.open(spec)`
+   * shows a subscription.
+   */
   constructor(element, page) {
-    this.#page = page;
+    this.#page = { ...page, read: () => this.read(), fail: (error) => this.#fail(error) };
+    this.#subscriptions = new SubscriptionsTable(this.#page);
     element.append(this.#problem,
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Upstreams")), this.#upstreams),
-      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Clients")),
-        table("Clients: sessions with upstreams", [["client"], ["upstream"], ["status"], ["subscriptions", "number"],
-          ["updates", "number"], ["reconnects", "number"], ["actions", "actions"]], this.#clients)),
-      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Streams")),
-        table("Streams: readers of this gateway", [["stream"], ["reader"], ["open"], ["sources", "number"], ["lag", "number"],
-          ["delivered", "number"], ["conflated", "number"], ["dropped", "number"], ["actions", "actions"]], this.#streams)));
+      tableCard("Clients", "Clients: sessions with upstreams", [["client"], ["upstream"], ["status"], ["subscriptions"],
+        ["updates", "number"], ["reconnects", "number"], ["actions", "actions"]], this.#clients),
+      this.#subscriptions.element,
+      tableCard("Streams", "Streams: readers of this gateway", [["stream"], ["reader"], ["open"], ["sources"], ["lag", "number"],
+        ["delivered", "number"], ["conflated", "number"], ["dropped", "number"], ["actions", "actions"]], this.#streams),
+      this.#members.element, this.#callers.element);
   }
 
   /** Reads the lists at intervals while the tab is shown. */
@@ -104,17 +89,34 @@ export class Sessions {
 
   async read() {
     try {
-      const [health, upstreams, clients, streams] = await Promise.all([
+      const [health, upstreams, clients, streams, subscriptions] = await Promise.all([
         get("/health"), list("/v1/upstreams", "upstreams"), list("/v1/clients", "clients"), list("/v1/streams", "streams"),
+        list("/v1/subscriptions", "subscriptions"), rights.read(),
       ]);
+      this.health = health;
       this.#problem.hidden = true;
+      this.#subscriptions.show(subscriptions, streams);
+      this.#members.show(health.cluster);
+      this.#callers.show();
       this.#showUpstreams(upstreams, health, clients);
       this.#showClients(clients);
       this.#showStreams(streams);
     } catch (error) {
-      this.#problem.hidden = false;
-      setText(this.#problem, error.message);
+      this.#fail(error);
     }
+  }
+
+  #fail(error) {
+    this.#problem.hidden = false;
+    setText(this.#problem, error.message);
+  }
+
+  /** Shows a row, once it is there, and gives it the focus. */
+  async reveal(id) {
+    await this.read();
+    const row = document.getElementById(rowId(id));
+    row?.scrollIntoView({ block: "center" });
+    row?.focus({ preventScroll: true });
   }
 
   // MARK: - Upstreams
@@ -131,13 +133,14 @@ export class Sessions {
         view.bars.items.show(upstream.pool.items, upstream.quotas.items);
         view.client = clients.find((client) =>
           client.upstream === upstream.name && client.serverSocketName === demoSocketName)?.id ?? null;
-        view.faults.hidden = !view.client || view.isRefused;
+        view.faults.hidden = !view.client || view.isRefused || !rights.may("send");
+        showFailure(view.failure, upstream.lastFailure);
       });
   }
 
   #makeUpstream(upstream) {
     const bars = { sessions: bar("Sessions"), subscriptions: bar("Subscriptions"), items: bar("Items") };
-    const view = { bars, state: h("span", { class: "state" }), client: null, isRefused: false };
+    const view = { bars, failure: h("p", { class: "problem", hidden: true }), state: h("span", { class: "state" }), client: null, isRefused: false };
     const outcome = h("span", { class: "note", role: "status" });
     view.faults = h("div", { class: "faults row", hidden: true, role: "group", "aria-label": "Faults of the demo server" },
       h("span", { class: "note" }, "Try the recovery:"),
@@ -148,7 +151,7 @@ export class Sessions {
       h("div", { class: "row" }, h("h3", {}, upstream.name), view.state),
       h("p", { class: "note" }, `${upstream.serverAddress}, adapter set ${upstream.adapterSet ?? "by default"}`
         + (upstream.user ? `, user ${upstream.user}` : "")),
-      Object.values(bars).map(({ element }) => element), view.faults)];
+      view.failure, Object.values(bars).map(({ element }) => element), view.faults)];
     return view;
   }
 
@@ -170,7 +173,9 @@ export class Sessions {
     keep(this.#clients, clients, (client) => client.id, (client) => this.#makeClient(client), (view, client) => {
       setText(view.status, `${statusSymbol(client.status)} ${client.status}`);
       view.status.dataset.kind = statusKind(client.status);
-      setText(view.subscriptions, count(client.subscriptions.length));
+      view.status.title = client.lastFailure?.detail ?? "";
+      view.button.hidden = !(client.dedicated ? rights.may("manage") : rights.controlsAll);
+      showLinks(view.subscriptions, client.subscriptions);
       setText(view.updates, count(client.counters.updates));
       setText(view.reconnects, count(client.counters.reconnects));
     });
@@ -179,11 +184,12 @@ export class Sessions {
 
   #makeClient(client) {
     const status = h("span", { class: "state" });
-    const [subscriptions, updates, reconnects] = ["", "", ""].map(() => h("td", { class: "number" }));
+    const subscriptions = h("td");
+    const [updates, reconnects] = ["", ""].map(() => h("td", { class: "number" }));
     const form = new OptionsForm(client.id);
     const button = h("button", { type: "button", class: "small", "aria-expanded": "false" }, "Options");
     const kind = h("span", { class: "note" }, client.dedicated ? " dedicated" : " pooled");
-    const line = h("tr", {}, h("th", { scope: "row" }, client.id, kind),
+    const line = h("tr", { id: rowId(client.id), tabIndex: -1 }, h("th", { scope: "row" }, client.id, kind),
       h("td", {}, client.upstream ?? "by address"), h("td", {}, status), subscriptions, updates, reconnects,
       h("td", { class: "actions" }, button));
     const more = h("tr", { class: "more", hidden: true }, h("td", { colSpan: 7 }, form.element));
@@ -192,7 +198,7 @@ export class Sessions {
       button.setAttribute("aria-expanded", String(!more.hidden));
       if (!more.hidden) form.read();
     });
-    return { elements: [line, more], status, subscriptions, updates, reconnects };
+    return { elements: [line, more], status, subscriptions, updates, reconnects, button };
   }
 
   // MARK: - Streams
@@ -202,7 +208,8 @@ export class Sessions {
       const isOwn = stream.id === this.#page.streamId();
       setText(view.name, isOwn ? `${stream.id} (this page)` : stream.id);
       setText(view.open, stream.open ? `● ${stream.format}, ${duration(stream.age)}` : "○ waits for its reader");
-      setText(view.sources, count(stream.sources.length));
+      showLinks(view.sources, stream.sources.map(({ subscription }) => subscription).filter(Boolean), 2);
+      view.end.hidden = !rights.may("subscribe");
       for (const name of ["lag", "delivered", "conflated", "dropped"]) setText(view[name], count(stream[name]));
       view.lag.classList.toggle("warning", stream.lag > 100);
       view.dropped.classList.toggle("bad", stream.dropped > 0);
@@ -212,23 +219,20 @@ export class Sessions {
 
   #makeStream(stream) {
     const view = { name: h("th", { scope: "row" }), open: h("td") };
-    for (const name of ["sources", "lag", "delivered", "conflated", "dropped"]) view[name] = h("td", { class: "number" });
-    const end = h("button", { type: "button", class: "small danger", "aria-label": `End stream ${stream.id}` }, "End");
-    end.addEventListener("click", async () => {
-      end.disabled = true;
-      try {
-        await remove(`/v1/streams/${stream.id}`);
-        this.#page.note("page", `Stream ${stream.id} was ended from this page.`);
-        await this.read();
-      } catch (error) {
-        end.disabled = false;
-        this.#problem.hidden = false;
-        setText(this.#problem, error.message);
-      }
-    });
-    view.elements = [h("tr", { data: { stream: stream.id } },
+    view.sources = h("td");
+    for (const name of ["lag", "delivered", "conflated", "dropped"]) view[name] = h("td", { class: "number" });
+    view.end = endButton(`End stream ${stream.id}`, this.#page, () => remove(`/v1/streams/${stream.id}`));
+    view.elements = [h("tr", { id: rowId(stream.id), tabIndex: -1, data: { stream: stream.id } },
       view.name, h("td", {}, stream.peer ?? "–"), view.open, view.sources, view.lag,
-      view.delivered, view.conflated, view.dropped, h("td", { class: "actions" }, end))];
+      view.delivered, view.conflated, view.dropped, h("td", { class: "actions" }, view.end))];
     return view;
   }
+}
+
+/** Why there is no connection. */
+function showFailure(element, failure) {
+  element.hidden = !failure;
+  if (!failure) return;
+  const next = failure.nextAttempt ? `, next one at ${clock(failure.nextAttempt)}` : "";
+  setText(element, `✗ ${failure.detail} (${plural(failure.attempts, "attempt")} since ${clock(failure.since)}${next})`);
 }

@@ -37,7 +37,7 @@ function ofClient(feed) {
     return { word: "connected", sentence: `Upstream session over ${feed.status.slice("CONNECTED:".length)}.` };
   }
   if (feed.isUnreachable) {
-    return { word: "reconnecting", sentence: "The upstream cannot be reached; the gateway tries again." };
+    return { word: "reconnecting", sentence: `The upstream cannot be reached; the gateway tries again. ${feed.failure ?? ""}`.trim() };
   }
   switch (feed.status) {
   case "STALLED": return { word: "stale", sentence: "The upstream is silent; the values may be old." };

@@ -22,8 +22,8 @@ export class TableView extends EventTarget {
   #sortedAt = 0;
   #selected = null;
   #numeric = new Set();
-  /** Sparklines that are to be drawn: cell → values. */
-  #sparks = new Map();
+  /** The rows whose sparkline is to be drawn. */
+  #sparks = new Set();
 
   constructor(feed) {
     super();
@@ -37,7 +37,7 @@ export class TableView extends EventTarget {
 
   #describe() {
     const { spec, title } = this.#feed;
-    return `${title}: ${spec.mode} of ${spec.items?.join(", ") ?? spec.itemGroup}, upstream ${spec.upstream}`;
+    return `${title}: ${spec.mode} of ${spec.items?.join(", ") ?? spec.itemGroup}, ${spec.feed ? `feed ${spec.feed}` : `upstream ${spec.upstream}`}`;
   }
 
   // MARK: - Head
@@ -50,7 +50,7 @@ export class TableView extends EventTarget {
   #drawHead() {
     this.#columns = [...this.#feed.columns];
     if (this.#feed.isList && (this.#feed.spec.items?.length ?? 2) > 1) this.#columns.unshift("item");
-    const names = [this.#firstColumn, ...this.#columns, ...(this.#feed.isList ? [] : ["age"])];
+    const names = [this.#firstColumn, ...this.#columns, ...(this.#feed.isList ? [] : ["trend", "age"])];
     this.#head.replaceChildren(...names.map((name, index) => this.#headCell(name, index)));
   }
 
@@ -58,7 +58,7 @@ export class TableView extends EventTarget {
     const cell = h("th", { scope: "col", data: { column: name } });
     if (this.#numeric.has(name) || name === "age") cell.classList.add("number");
     if (index === 0) cell.classList.add("first");
-    if (this.#feed.isList || name === "age") {
+    if (this.#feed.isList || name === "age" || (name === "trend" && index > this.#columns.length)) {
       cell.append(label(name));
       return cell;
     }
@@ -117,10 +117,16 @@ export class TableView extends EventTarget {
   /** Draws the parts that are not updated at each change: the sparklines, and how long ago each row changed. */
   drawSlowly() {
     if (this.#feed.isList) return;
-    for (const [spark, values] of this.#sparks) spark.draw(values);
+    for (const row of this.#sparks) this.#lines.get(row)?.spark.draw(this.#trend(row));
     this.#sparks.clear();
     const now = Date.now();
     for (const [row, { age }] of this.#lines) setText(age, duration((now - row.at) / 1000));
+  }
+
+  /** The past values of the field of the chart, or else of the row's first number. */
+  #trend(row) {
+    const field = row.history.has(this.#selected?.field) ? this.#selected.field : mainField([...row.history.keys()]);
+    return row.history.get(field)?.values ?? [];
   }
 
   #add(row) {
@@ -134,8 +140,9 @@ export class TableView extends EventTarget {
       line.append(cell);
     }
     const age = h("td", { class: "number age" });
-    if (!this.#feed.isList) line.append(age);
-    this.#lines.set(row, { line, cells, age });
+    const spark = new Sparkline();
+    if (!this.#feed.isList) line.append(h("td", { class: "trend" }, spark.element), age);
+    this.#lines.set(row, { line, cells, age, spark });
     for (const column of this.#columns) this.#write(row, column, false);
     this.#place(line);
     if (!reducedMotion.matches && this.#body.children.length > 1) {
@@ -189,17 +196,15 @@ export class TableView extends EventTarget {
     const direction = row.direction[name] ?? 0;
     setText(entry.arrow, arrows[direction] ?? "");
     entry.arrow.dataset.direction = String(direction);
-    if (entry.spark) this.#sparks.set(entry.spark, row.history.get(name)?.values ?? []);
+    if (!this.#feed.isList) this.#sparks.add(row);
   }
 
   #makeChartable(row, name, entry) {
     entry.cell.classList.add("chartable");
-    entry.spark = new Sparkline();
-    entry.cell.append(entry.spark.element);
-    entry.cell.addEventListener("click", () => {
-      this.dispatchEvent(new CustomEvent("select", { detail: { row, field: name } }));
+    entry.cell.title = "Show the chart; with Shift or Ctrl beside the others";
+    entry.cell.addEventListener("click", ({ shiftKey, ctrlKey, metaKey }) => {
+      this.dispatchEvent(new CustomEvent("select", { detail: { row, field: name, isMore: shiftKey || ctrlKey || metaKey } }));
     });
-    if (this.#selected?.row === row.id && this.#selected.field === name) entry.cell.classList.add("selected");
   }
 
   /** Colors a cell for a moment. A cell that changes all the time has one animation, not one for each change. */
@@ -215,13 +220,19 @@ export class TableView extends EventTarget {
     );
   }
 
-  /** Marks the cell whose chart is shown. */
-  select(row, field) {
-    this.#body.querySelector("td.selected")?.classList.remove("selected");
-    this.#selected = { row: row.id, field };
-    this.#lines.get(row)?.cells.get(field)?.cell.classList.add("selected");
+  /** Marks the cells whose charts are shown; the sparklines show the field of the first one. */
+  select(lines) {
+    for (const cell of this.#body.querySelectorAll("td.selected")) cell.classList.remove("selected");
+    if (lines[0]?.field !== this.#selected?.field) for (const row of this.#lines.keys()) this.#sparks.add(row);
+    this.#selected = lines[0] ?? null;
+    for (const { row, field } of lines) {
+      this.#lines.get(this.#feed.rows.get(row))?.cells.get(field)?.cell.classList.add("selected");
+    }
   }
 }
+
+/** The number that a row is about, of several names. */
+export const mainField = (names) => names.find((name) => /price|last|value/.test(name)) ?? names[0];
 
 function compare(one, other) {
   if (isNumeric(one) && isNumeric(other)) return Number(one) - Number(other);

@@ -2,7 +2,7 @@
 
 import { h } from "/assets/dom.js";
 
-/** Dispatches `select` (detail: the key). */
+/** Dispatches `select` (detail `{key, isByUser}`). */
 export class Tabs extends EventTarget {
   #list;
   #tabs = new Map();
@@ -24,7 +24,7 @@ export class Tabs extends EventTarget {
     const mark = h("span", { class: "tab-mark", "aria-hidden": "true" });
     const button = h("button", {
       type: "button", role: "tab", id: `tab-${key}`, "aria-controls": panel.id, "aria-selected": "false", tabIndex: -1,
-      onclick: () => this.select(key),
+      onclick: () => this.select(key, true),
     }, title, mark);
     const next = before && this.#tabs.get(before)?.button;
     this.#list.insertBefore(button, next ?? null);
@@ -36,10 +36,11 @@ export class Tabs extends EventTarget {
     const index = this.keys.indexOf(key);
     this.#tabs.get(key).button.remove();
     this.#tabs.delete(key);
-    if (this.selected === key) this.select(this.keys[Math.max(0, index - 1)]);
+    if (this.selected === key) this.select(this.keys[Math.max(0, index - 1)], true);
   }
 
-  select(key) {
+  /** Selects a tab; `isByUser` tells listeners whether the URL follows. */
+  select(key, isByUser = false) {
     this.selected = key;
     for (const [other, { button, panel }] of this.#tabs) {
       const isSelected = other === key;
@@ -50,7 +51,7 @@ export class Tabs extends EventTarget {
     // Only the list scrolls, not the page.
     const { button } = this.#tabs.get(key);
     this.#list.scrollLeft = button.offsetLeft - this.#list.offsetLeft - 24;
-    this.dispatchEvent(new CustomEvent("select", { detail: key }));
+    this.dispatchEvent(new CustomEvent("select", { detail: { key, isByUser } }));
   }
 
   /** Shows a symbol beside a title; an empty one removes it. */

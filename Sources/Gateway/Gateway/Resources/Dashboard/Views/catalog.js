@@ -1,0 +1,91 @@
+// The tab Feeds: what this gateway offers, and what is in use, to open with a click.
+
+import { list } from "/assets/api.js";
+import { h, plural, setText } from "/assets/dom.js";
+import { keep } from "/assets/lists.js";
+import { rights } from "/assets/rights.js";
+import { named, specOfResource } from "/assets/subscriptions.js";
+
+const interval = 5000;
+const mostItems = 100;
+
+/** The items of a feed: its names, and those of patterns such as `item{1…30}`. */
+export function itemsOf({ items }) {
+  const names = [];
+  for (const { pattern } of items) {
+    const range = pattern.match(/^(.*)\{(\d+)…(\d+)\}(.*)$/);
+    if (!range) {
+      names.push(pattern);
+      continue;
+    }
+    for (let number = Number(range[2]); number <= Number(range[3]) && names.length < mostItems; number += 1) names.push(range[1] + number + range[4]);
+  }
+  return names;
+}
+
+/** A feed as a subscription: its own members with the rights to them, else by its name, which public feeds permit. */
+function specOfFeed(feed) {
+  const items = itemsOf(feed);
+  const fields = feed.fields.map(({ name }) => name);
+  if (!rights.may("subscribe")) return { feed: feed.name, mode: feed.mode, items, fields };
+  const spec = { upstream: feed.upstream, mode: feed.mode, items, fields };
+  if (feed.dataAdapter) spec.dataAdapter = feed.dataAdapter;
+  if (feed.selector) spec.selector = feed.selector;
+  return spec;
+}
+
+export class Catalog {
+  #feeds = h("div", { class: "catalog" });
+  #used = h("ul", { class: "used" });
+  #note = h("p", { class: "note" });
+  #timer = 0;
+  #open;
+
+  /** `open(spec, title)` shows a subscription in a tab of its own. */
+  constructor(element, picture, open) {
+    this.#open = open;
+    element.append(picture,
+      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Feeds")), this.#feeds, this.#note),
+      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "In use")), this.#used));
+  }
+
+  show(isShown) {
+    clearTimeout(this.#timer);
+    if (!isShown) return;
+    const poll = async () => {
+      if (!document.hidden) await this.read();
+      this.#timer = setTimeout(poll, interval);
+    };
+    this.#timer = setTimeout(poll, 0);
+  }
+
+  async read() {
+    const [feeds, subscriptions] = await Promise.all([
+      list("/v1/feeds", "feeds").catch(() => []), list("/v1/subscriptions", "subscriptions", 200).catch(() => []),
+    ]);
+    keep(this.#feeds, feeds, ({ name }) => name, (feed) => this.#make(feed), (view, feed) => {
+      view.button.disabled = !rights.may("subscribe") && !feed.public;
+    });
+    setText(this.#note, feeds.length ? "" : "This gateway describes no feeds (`feeds` in the configuration).");
+    const entries = rights.may("subscribe") ? subscriptions : [];
+    keep(this.#used, entries, ({ id }) => id, (entry) => this.#makeUsed(entry), () => {});
+    this.#used.dataset.empty = entries.length ? "" : "Nothing is in use.";
+  }
+
+  #make(feed) {
+    const button = h("button", { type: "button", class: "primary small", onclick: () => this.#open(specOfFeed(feed), feed.title ?? feed.name) },
+      "Open", h("span", { class: "visually-hidden" }, ` ${feed.title ?? feed.name}`));
+    const names = itemsOf(feed);
+    return { button, elements: [h("article", { class: "feed" },
+      h("div", { class: "row" }, h("h3", {}, feed.title ?? feed.name), h("code", {}, feed.url)),
+      feed.description ? h("p", {}, feed.description) : null,
+      h("p", { class: "note" }, `${feed.mode}, upstream ${feed.upstream}, ${plural(names.length, "item")}: ${feed.items.map(({ pattern }) => pattern).join(", ")}`),
+      h("p", { class: "note" }, `Fields: ${feed.fields.map(({ name, unit }) => (unit ? `${name} (${unit})` : name)).join(", ")}`),
+      h("div", { class: "row" }, button))] };
+  }
+
+  #makeUsed(entry) {
+    return { elements: [h("li", {}, h("button", { type: "button", class: "link", onclick: () => this.#open(specOfResource(entry)) }, named(entry)),
+      h("span", { class: "note" }, ` ${entry.mode}, upstream ${entry.upstream ?? "by address"}${entry.dataAdapter ? `, adapter ${entry.dataAdapter}` : ""}`))] };
+  }
+}
