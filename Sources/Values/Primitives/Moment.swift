@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// A point in time: nanoseconds since an unspecified epoch. Moments of one process can be compared and subtracted;
 /// they are unrelated to the wall clock.

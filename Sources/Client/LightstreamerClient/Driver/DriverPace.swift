@@ -1,5 +1,12 @@
-internal import Glibc
 internal import SessionCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// Divides the work of a driver, so that one session does not keep others on its thread from theirs: lines that may take
 /// long are handled one at a time, and after a turn the driver pauses.

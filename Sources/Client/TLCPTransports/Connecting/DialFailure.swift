@@ -1,9 +1,16 @@
-internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 internal import Primitives
 internal import TLCP
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// The reason for which a connection failed.
 enum DialFailure: Error {

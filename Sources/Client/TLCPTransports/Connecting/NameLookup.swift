@@ -1,7 +1,14 @@
-internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// Looks up the addresses of hosts: one lookup at a time for each name, each on a thread of its own, so that a slow
 /// name server delays only the connections to its own hosts. The resolver of NIO's bootstrap looks up all names of an
@@ -168,7 +175,12 @@ enum SystemNames {
     /// The addresses of a host for TCP, without a port, in the order of preference of the system. Blocks.
     @Sendable static func addresses(of host: String) -> NameLookup.Outcome {
         var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        // An enumeration in Glibc alone.
+        #if canImport(Glibc)
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+            hints.ai_socktype = SOCK_STREAM
+        #endif
         hints.ai_protocol = Int32(IPPROTO_TCP)
         var first: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, nil, &hints, &first)
