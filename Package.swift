@@ -22,8 +22,14 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let dequeModule = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heapModule = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+/// A product that only the gateway uses: without the trait its package is not resolved.
+func gatewayProduct(_ name: String, package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Gateway"]))
+}
+
+let asyncHTTPClient = gatewayProduct("AsyncHTTPClient", package: "async-http-client")
+let yams = gatewayProduct("Yams", package: "Yams")
 
 /// A module in the folder of its house; outside of the houses if there is none.
 func module(
@@ -102,8 +108,8 @@ let gateway: [Target] = [
             "Primitives",
             "GatewayStreaming", "MicroHTTPD", "CGatewayFiles", logging, nioCore,
             asyncHTTPClient, heapModule, crypto, yams,
-            .product(name: "Configuration", package: "swift-configuration"),
-            .product(name: "JWTKit", package: "jwt-kit"),
+            gatewayProduct("Configuration", package: "swift-configuration"),
+            gatewayProduct("JWTKit", package: "jwt-kit"),
         ],
         exclude: ["Resources"]
     ),
@@ -142,8 +148,8 @@ let programs: [Target] = [
         dependencies: [
             "Gateway", "GatewayCluster", "DemoServer", "LightstreamerClient", "SessionCore", "SessionPool", "JSONText",
             logging, nioCore, nioHTTP1, nioPosix, nioSSL, asyncHTTPClient,
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            gatewayProduct("ArgumentParser", package: "swift-argument-parser"),
+            gatewayProduct("ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
         swiftSettings: strict
     ),
@@ -227,6 +233,10 @@ let package = Package(
     products: [
         .library(name: "LightstreamerClient", targets: ["LightstreamerClient"]),
         .executable(name: "lightstreamer-gateway", targets: ["GatewayCLI"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Gateway"]),
+        .trait(name: "Gateway", description: "The packages of the gateway; disabled by users of the library alone"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
