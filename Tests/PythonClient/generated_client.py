@@ -2,8 +2,8 @@
 
     python generated_client.py http://127.0.0.1:8080
 
-Ends 0 if the client has a function for each operation of the contract, creates a subscription, reads a value,
-prepares a stream, changes options, and deletes what it made.
+Ends 0 if the client has a function for each operation of the contract, reads a typed value and ten events of a feed,
+creates a subscription, reads a value, prepares a stream, changes options, and deletes what it made.
 """
 
 import importlib
@@ -43,6 +43,21 @@ def call(contract, name):
     raise AssertionError(f"no operation {name}")
 
 
+def read_events(contract, client, count):
+    """The data of the first updates of the feed `quotes`. The generator has no streams: only the request is generated."""
+    request = call(contract, "stream")._get_kwargs(feed="quotes", items="item1,item2", format_="ndjson")
+    updates = []
+    with client.get_httpx_client().stream(**request, timeout=30) as response:
+        assert response.status_code == 200, response
+        for line in response.iter_lines():
+            event = json.loads(line)
+            if event["event"] == "update":
+                updates.append(event["data"])
+            if len(updates) == count:
+                return updates
+    raise AssertionError("the stream has ended")
+
+
 def main(address):
     contract = requests.get(address + "/openapi.json", timeout=60).json()
     with tempfile.TemporaryDirectory() as folder:
@@ -53,6 +68,11 @@ def main(address):
                     call(contract, operation["operationId"])
         models = importlib.import_module(f"{PACKAGE}.models")
         client = importlib.import_module(PACKAGE).Client(base_url=address)
+
+        row = call(contract, "readQuotesItem").sync("item1", client=client)
+        assert isinstance(row.last_price, float) and isinstance(row.stock_name, str), row
+        for update in read_events(contract, client, 10):
+            assert all(isinstance(update["fields"].get(name, 0), (int, float)) for name in ["last_price"]), update
 
         body = models.NewSubscription.from_dict(
             {"upstream": "demo", "mode": "MERGE", "items": ["item1"], "fields": ["last_price", "time"]}

@@ -176,7 +176,7 @@ package final class HTTPHost: HTTPHandler {
         }
         if isAdded { return .wait }
         return .respond(
-            rejection(Problem(.unavailable, detail: "Too many large requests are being processed."), of: call)
+            rejection(Problem(.gatewayFull, detail: "Too many large requests are being processed."), of: call)
         )
     }
 

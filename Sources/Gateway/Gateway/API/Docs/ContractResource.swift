@@ -9,9 +9,14 @@ struct ContractResource: Sendable {
     let services: Services
 
     /// `GET /openapi.json`. The first request converts the document, which takes up to a second.
-    func json(_ call: Call) throws -> OperationResult {
+    func json(_ call: Call) throws -> OperationResult { try document(.current, call) }
+
+    /// `GET /openapi-3.2.json`.
+    func edition(_ call: Call) throws -> OperationResult { try document(.streams, call) }
+
+    private func document(_ edition: ContractEdition, _ call: Call) throws -> OperationResult {
         try services.perform(call, isLarge: !ContractJSON.isReady) {
-            let document = services.feedContract.document(services.openFeeds)
+            let document = services.feedContract.document(services.openFeeds, edition)
             var response = Response(status: 200)
             response.headers.append("Content-Type", "application/json")
             response.body = .shared(document.bytes)

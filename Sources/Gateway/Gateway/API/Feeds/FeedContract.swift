@@ -10,22 +10,25 @@ final class FeedContract: Sendable {
         let tag: EntityTag
     }
 
-    private let kept = Mutex<Kept?>(nil)
+    private let kept = Mutex<[ContractEdition: Kept]>([:])
 
     /// A contract that is made on first use.
     init() {}
 
     /// The document with these feeds as JSON; kept until it is requested with others.
-    func document(_ feeds: [FeedConfiguration]) -> (bytes: SharedBytes, tag: EntityTag) {
+    func document(
+        _ feeds: [FeedConfiguration],
+        _ edition: ContractEdition = .current
+    ) -> (bytes: SharedBytes, tag: EntityTag) {
         let plain = ContractJSON.document
-        if feeds.isEmpty { return plain }
-        if let kept = kept.withLock({ $0 }), kept.feeds == feeds { return (kept.bytes, kept.tag) }
+        if feeds.isEmpty, edition == .current { return plain }
+        if let kept = kept.withLock({ $0[edition] }), kept.feeds == feeds { return (kept.bytes, kept.tag) }
         guard let root = (try? JSONValue(parsing: Array(plain.bytes.bytes)))?.object else { return plain }
         var json = JSONBytes()
-        json.value(.object(Self.extended(root, feeds)))
+        json.value(edition.converted(.object(Self.extended(root, feeds))))
         json.newline()
         let made = Kept(feeds: feeds, bytes: SharedBytes(json.bytes), tag: EntityTag(of: json.bytes))
-        kept.withLock { $0 = made }
+        kept.withLock { $0[edition] = made }
         return (made.bytes, made.tag)
     }
 
@@ -49,6 +52,9 @@ final class FeedContract: Sendable {
             var schema = JSONBytes()
             FeedView(feed: feed, upstream: nil).writeSchema(to: &schema, isDocument: false)
             schemas["\(feed.typeName)Row"] = try? JSONValue(parsing: schema.bytes)
+            schema.reset()
+            FeedView(feed: feed, upstream: nil).writeEventSchema(to: &schema, isDocument: false)
+            schemas["\(feed.typeName)Update"] = try? JSONValue(parsing: schema.bytes)
         }
         components["schemas"] = .object(schemas)
         root["components"] = .object(components)

@@ -36,6 +36,8 @@ struct FeedView: Sendable {
         if isWhole {
             json.key("schema")
             writeSchema(to: &json, isDocument: true)
+            json.key("eventSchema")
+            writeEventSchema(to: &json, isDocument: true)
         }
         json.endObject()
     }
@@ -62,6 +64,58 @@ struct FeedView: Sendable {
         if isDocument { json.member("$schema", "https://json-schema.org/draft/2020-12/schema") }
         json.member("title", "\(feed.title ?? feed.name): row")
         if let description = feed.description { json.member("description", description) }
+        writeRow(to: &json, isWhole: true)
+        json.endObject()
+    }
+
+    /// Writes the JSON Schema of the data of an `update` event; `isDocument`: as a document of its own.
+    func writeEventSchema(to json: inout JSONBytes, isDocument: Bool) {
+        json.beginObject()
+        if isDocument { json.member("$schema", "https://json-schema.org/draft/2020-12/schema") }
+        json.member("title", "\(feed.title ?? feed.name): update")
+        json.member("type", "object")
+        json.key("properties")
+        json.beginObject()
+        for (name, types) in Self.eventMembers + (feed.mode == .command ? Self.commandMembers : []) {
+            json.key(name)
+            json.beginObject()
+            json.member("type", Optional(types))
+            json.endObject()
+        }
+        for name in ["fields", "values"] {
+            json.key(name)
+            json.beginObject()
+            json.member(
+                "description",
+                name == "fields" ? "The fields that changed." : "All fields, with fieldsSent=all."
+            )
+            writeRow(to: &json, isWhole: name == "values")
+            json.endObject()
+        }
+        json.key("invalid")
+        json.beginObject()
+        json.member("description", "The fields whose values are not of their types. They are strings.")
+        json.member("type", "array")
+        json.key("items")
+        json.beginObject()
+        json.member("enum", Optional(feed.fieldNames))
+        json.endObject()
+        json.endObject()
+        json.endObject()
+        json.member("required", Optional(["client", "subscription", "item", "itemPos", "snapshot", "fields"]))
+        json.endObject()
+    }
+
+    /// The members of each update, with the types that they may have.
+    private static let eventMembers = [
+        ("client", ["string", "null"]), ("subscription", ["string"]), ("item", ["string", "null"]),
+        ("itemPos", ["integer"]), ("snapshot", ["boolean"]), ("conflated", ["integer"]), ("patches", ["object"]),
+    ]
+    /// The further members in COMMAND mode.
+    private static let commandMembers = [("key", ["string", "null"]), ("command", ["string", "null"])]
+
+    /// Writes the members of the schema of a row; `isWhole`: of one with all fields.
+    private func writeRow(to json: inout JSONBytes, isWhole: Bool) {
         json.member("type", "object")
         json.key("properties")
         json.beginObject()
@@ -70,8 +124,7 @@ struct FeedView: Sendable {
             field.writeSchema(to: &json)
         }
         json.endObject()
-        json.member("required", Optional(feed.fieldNames))
-        json.endObject()
+        if isWhole { json.member("required", Optional(feed.fieldNames)) }
     }
 }
 

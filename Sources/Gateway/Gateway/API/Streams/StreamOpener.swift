@@ -227,12 +227,18 @@ package struct StreamOpener: Sendable {
     private func refusal(_ call: Call) throws(Problem) -> Response? {
         if services.process.isStopping { throw .stopping }
         let limit = services.configuration.maxStreams
-        return services.streams.count >= limit ? try Self.overLimit(limit, "of all callers", call) : nil
+        return services.streams.count >= limit
+            ? try Self.overLimit(limit, "of all callers", call, as: .gatewayFull) : nil
     }
 
     /// The response if the limit of streams is reached.
-    package static func overLimit(_ limit: Int, _ whose: String, _ call: Call) throws(Problem) -> Response {
-        let problem = Problem(.unavailable, detail: "The maximum of \(limit) streams \(whose) is open.")
+    package static func overLimit(
+        _ limit: Int,
+        _ whose: String,
+        _ call: Call,
+        as code: ProblemCode = .unavailable
+    ) throws(Problem) -> Response {
+        let problem = Problem(code, detail: "The maximum of \(limit) streams \(whose) is open.")
         return try closing("stream-limit", problem, call)
     }
 

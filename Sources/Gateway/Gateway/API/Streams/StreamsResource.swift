@@ -71,7 +71,7 @@ package struct StreamsResource: Sendable {
         let selectors = selectors(reader)
         try reader.refusals.finish()
         guard services.streams.count + services.streamResources.waiting < services.configuration.maxStreams else {
-            throw Problem(.unavailable, detail: "The maximum number of streams is open or prepared.")
+            throw Problem(.gatewayFull, detail: "The maximum number of streams is open or prepared.")
         }
         try checkPrepared(call)
         let isLarge = selectors.count > Self.largeCount

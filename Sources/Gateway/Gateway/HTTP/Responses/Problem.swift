@@ -106,6 +106,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case `internal`
     case upstreamRefused = "upstream-refused"
     case unavailable
+    case gatewayFull = "gateway-full"
     case noValue = "no-value"
 
     /// The HTTP status.
@@ -128,7 +129,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .headerTooLarge: 431
         case .internal: 500
         case .upstreamRefused: 502
-        case .unavailable: 503
+        case .unavailable, .gatewayFull: 503
         case .noValue: 504
         }
     }
@@ -169,6 +170,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .internal: "Internal error"
         case .upstreamRefused: "The Lightstreamer server rejected the request"
         case .unavailable: "Temporarily unavailable"
+        case .gatewayFull: "The gateway is full"
         case .noValue: "No value in time"
         }
     }

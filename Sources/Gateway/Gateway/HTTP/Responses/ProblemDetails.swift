@@ -47,7 +47,7 @@ package enum ProblemDetails {
         switch refusal {
         case .bodyTooLarge: Problem(.tooLarge, detail: refusal.explanation)
         case .bodyBudgetExceeded, .responseBudgetExceeded, .connectionLimitReached:
-            Problem(.unavailable, detail: refusal.explanation)
+            Problem(.gatewayFull, detail: refusal.explanation)
         case .headersTooLarge, .targetTooLong: Problem(.headerTooLarge, detail: refusal.explanation)
         case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
             .duplicateHost, .missingHost, .malformedHead, .unsupportedVersion:
@@ -118,7 +118,7 @@ package enum ProblemDetails {
 
     private static func retryAfter(_ code: ProblemCode) -> Int? {
         switch code {
-        case .overQuota, .unavailable: 5
+        case .overQuota, .unavailable, .gatewayFull: 5
         case .rateLimited: 1
         default: nil
         }

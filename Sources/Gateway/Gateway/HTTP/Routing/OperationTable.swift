@@ -359,6 +359,7 @@ enum OperationTable {
             page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], operational: true, pages.metrics),
             page("/openapi.yaml", "contract", .open, [200, 304], pages.contract),
             page("/openapi.json", "contractJSON", .open, [200, 304], contract.json),
+            page("/openapi-3.2.json", "contractEdition", .open, [200, 304], contract.edition),
             page("/docs", "docs", .open, [200, 304], pages.docs),
             page("/", "dashboard", .open, [200, 304], pages.dashboard),
             page("/assets/{file}", "asset", .open, [200, 304, 404], pages.asset),

@@ -120,7 +120,7 @@ extension Services {
     ) throws -> OperationResult {
         guard isLarge else { return .response(try handler()) }
         let isAdded = background.add { call.complete { .response(try handler()) } }
-        guard isAdded else { throw Problem(.unavailable, detail: "Too many large requests are being processed.") }
+        guard isAdded else { throw Problem(.gatewayFull, detail: "Too many large requests are being processed.") }
         return .deferred
     }
 }

@@ -171,6 +171,30 @@ import Testing
         #expect(root["paths"]?["/v1/values"] != nil)
     }
 
+    @Test func contractOfOpenAPI32DescribesTheEventsOfStreams() throws {
+        let document = services.feedContract.document(services.openFeeds, .streams)
+        let root = try JSONValue(parsing: Array(document.bytes.bytes))
+        #expect(root["openapi"]?.string == "3.2.0")
+        let content = root["components"]?["responses"]?["EventStream"]?["content"]
+        #expect(
+            content?["text/event-stream"]?["itemSchema"]?["$ref"]?.string == "#/components/schemas/ServerSentEvent"
+        )
+        #expect(content?["application/x-ndjson"]?["itemSchema"]?["$ref"]?.string == "#/components/schemas/StreamEvent")
+        #expect(content?["text/event-stream"]?["schema"] == nil)
+        #expect(!root.text.contains("x-item-schema"))
+        #expect(fixture.perform("GET", "/openapi-3.2.json").isWaiting)
+    }
+
+    @Test func feedHasASchemaOfItsEvents() {
+        let schema = fixture.perform("GET", "/v1/feeds/quotes").json["eventSchema"]
+        #expect(schema?["properties"]?["fields"]?["properties"]?["price"]?["type"]?.array?.first?.string == "number")
+        #expect(schema?["properties"]?["fields"]?["required"] == nil)
+        #expect(schema?["properties"]?["invalid"]?["items"]?["enum"]?.text == #"["name","price"]"#)
+        #expect(schema?["properties"]?["key"] == nil)
+        let command = fixture.perform("GET", "/v1/feeds/any").json["eventSchema"]
+        #expect(command?["properties"]?["key"] != nil)
+    }
+
     @Test func typesOfRowsAreDeclaredForTypeScript() {
         let types = fixture.perform("GET", "/assets/feeds.d.ts")
         #expect(types.status == 200)
