@@ -217,7 +217,7 @@ let allTests: [Target] = [
     ),
     tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
-    tests("GatewayCLITests", ["GatewayCLI", "JSONText", "LightstreamerClient", nioCore]),
+    tests("GatewayCLITests", ["GatewayCLI", "JSONText", "LightstreamerClient", logging, nioCore]),
     tests(
         "EndToEndTests",
         [

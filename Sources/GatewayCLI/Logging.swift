@@ -33,10 +33,7 @@ struct LogOptions: ParsableArguments {
     static func start(_ configuration: LogConfiguration) -> Logger {
         LoggingSystem.bootstrap { label in
             switch configuration.format {
-            case .text:
-                var handler = StreamLogHandler(label: label, stream: LogLines())
-                handler.logLevel = configuration.level
-                return handler
+            case .text: return TextLogHandler(label: label, logLevel: configuration.level)
             case .json: return JSONLogHandler(label: label, logLevel: configuration.level)
             }
         }
@@ -44,28 +41,28 @@ struct LogOptions: ParsableArguments {
     }
 }
 
-/// Standard error for log records as text. Message and metadata may contain text of a request or a server: its control
-/// characters are escaped, so that it cannot begin a line or control the terminal.
-struct LogLines: TextOutputStream {
-    func write(_ line: String) { StandardError.write(Self.escaped(line)) }
-
-    /// The line with `\u{…}` instead of control and formatting characters, except the line feed at its end.
-    static func escaped(_ line: String) -> String {
-        var text = String.UnicodeScalarView()
-        let hasLineEnd = line.unicodeScalars.last == "\n"
-        for scalar in hasLineEnd ? line.unicodeScalars.dropLast() : line.unicodeScalars[...] {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                text.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
-            default: text.append(scalar)
-            }
-        }
-        return String(text) + (hasLineEnd ? "\n" : "")
-    }
+/// Writes log records to standard error.
+protocol LineLogHandler: LogHandler {
+    /// The bytes of a record, with its line end.
+    func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8]
 }
 
-/// Writes each log record as one JSON object a line to standard error.
-struct JSONLogHandler: LogHandler {
+extension LineLogHandler {
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        StandardError.write(line(event, metadata.merging(event.metadata ?? [:]) { $1 }))
+    }
+
+    /// The present time by RFC 3339, with milliseconds.
+    static var time: String { Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
+}
+
+/// Writes each log record as one line of text: time, level, message, then the metadata.
+struct TextLogHandler: LineLogHandler {
     let label: String
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
@@ -75,25 +72,55 @@ struct JSONLogHandler: LogHandler {
         self.logLevel = logLevel
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
+    func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
+        let members = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        return Array((Self.escaped("\(Self.time) \(event.level.rawValue) \(event.message)\(members)") + "\n").utf8)
     }
 
-    func log(event: LogEvent) {
+    /// The text with `\u{…}` instead of control and formatting characters: message and metadata may contain text of a
+    /// request or a server, which must not begin a line or control the terminal.
+    static func escaped(_ line: String) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in line.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                text.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            default: text.append(scalar)
+            }
+        }
+        return String(text)
+    }
+}
+
+/// Writes each log record as one JSON object a line: time, level, message, logger, then the metadata.
+struct JSONLogHandler: LineLogHandler {
+    let label: String
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    init(label: String, logLevel: Logger.Level) {
+        self.label = label
+        self.logLevel = logLevel
+    }
+
+    func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
         var line = JSONBytes()
         line.beginObject()
-        line.member("time", Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        line.member("time", Self.time)
         line.member("level", event.level.rawValue)
-        line.member("logger", label)
         line.member("message", event.message.description)
-        let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        for (key, value) in all.sorted(by: { $0.key < $1.key }) {
+        line.member("logger", label)
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
             line.key(key)
-            line.string(value.description)
+            if case .stringConvertible(let value) = value, value is any Numeric, JSONNumber(value.description) != nil {
+                line.raw(value.description)
+            } else {
+                line.string(value.description)
+            }
         }
         line.endObject()
-        StandardError.write(line.bytes + [0x0A])
+        line.newline()
+        return line.bytes
     }
 }
 

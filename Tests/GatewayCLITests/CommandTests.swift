@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 import Testing
 
 @testable import GatewayCLI
@@ -40,12 +41,58 @@ import Testing
     }
 
     @Test(arguments: [
-        ("time info gateway: path=/v1 request\n", "time info gateway: path=/v1 request\n"),
-        ("path=/\u{1B}[2J\r\nforged line\n", "path=/\\u{1b}[2J\\u{d}\\u{a}forged line\n"),
-        ("é\u{85}\u{2028}\u{202E}\n\n", "é\\u{85}\\u{2028}\\u{202e}\\u{a}\n"),
+        ("time info request path=/v1", "time info request path=/v1"),
+        ("path=/\u{1B}[2J\r\nforged line", "path=/\\u{1b}[2J\\u{d}\\u{a}forged line"),
+        ("é\u{85}\u{2028}\u{202E}\n", "é\\u{85}\\u{2028}\\u{202e}\\u{a}"),
         ("", ""),
     ])
     func textOfOthersCannotForgeLogLines(line: String, written: String) {
-        #expect(LogLines.escaped(line) == written)
+        #expect(TextLogHandler.escaped(line) == written)
+    }
+
+    @Test func logLinesHaveTheMessageFirstAndNumbersAsNumbers() throws {
+        let event = LogEvent(
+            level: .info,
+            message: "request",
+            error: nil,
+            metadata: nil,
+            source: "Gateway",
+            file: "",
+            function: "",
+            line: 1
+        )
+        let metadata: Logger.Metadata = [
+            "status": .stringConvertible(200), "seconds": .stringConvertible(0.25), "path": "7",
+        ]
+        let json = String(
+            decoding: JSONLogHandler(label: "gateway", logLevel: .info).line(event, metadata),
+            as: UTF8.self
+        )
+        #expect(
+            json.hasSuffix(
+                #","level":"info","message":"request","logger":"gateway","path":"7","seconds":0.25,"status":200}"#
+                    + "\n"
+            )
+        )
+        let text = String(
+            decoding: TextLogHandler(label: "gateway", logLevel: .info).line(event, metadata),
+            as: UTF8.self
+        )
+        #expect(text.hasSuffix("Z info request path=7 seconds=0.25 status=200\n"))
+        // Both have the same time, by RFC 3339.
+        let time = try #require(text.split(separator: " ").first)
+        #expect(time.count == 24 && json.hasPrefix(#"{"time":"\#(time.prefix(16))"#))
+    }
+
+    @Test(arguments: [
+        (["get", "--feed", "quotes"], true), (["get", "--feed", "quotes", "item1", "last_price"], true),
+        (["get", "item1"], false), (["get", "--feed", "quotes", "--upstream", "demo"], false),
+        (["watch", "--feed", "quotes", "item1"], true), (["watch", "item1"], false),
+        (["watch", "--feed", "quotes", "--mode", "RAW"], false),
+        (["watch", "--feed", "q", "--server", "http://a"], false),
+    ])
+    func aFeedTakesThePlaceOfUpstreamModeAndAdapter(words: [String], isValid: Bool) {
+        let command = try? GatewayCommand.parseAsRoot(words)
+        #expect((command != nil) == isValid)
     }
 }

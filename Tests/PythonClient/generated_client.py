@@ -45,7 +45,8 @@ def call(contract, name):
 
 def read_events(contract, client, count):
     """The data of the first updates of the feed `quotes`. The generator has no streams: only the request is generated."""
-    request = call(contract, "stream")._get_kwargs(feed="quotes", items="item1,item2", format_="ndjson")
+    request = call(contract, "stream")._get_kwargs(feed="quotes", items="item1,item2")
+    request.setdefault("headers", {})["Accept"] = "application/x-ndjson"
     updates = []
     with client.get_httpx_client().stream(**request, timeout=30) as response:
         assert response.status_code == 200, response

@@ -70,6 +70,9 @@ public final class LightstreamerClient: Sendable {
     /// Why the last connection failed, or would fail if it ended now; nil before the first one.
     package var lastFailure: FailureKind? { core.state.withLock { $0.lastFailure } }
 
+    /// The HTTP status of the last failure; nil: it had none.
+    package var lastHTTPStatus: Int? { core.state.withLock { $0.lastHTTPStatus } }
+
     /// The edition of the class reference that the client was configured with.
     public var edition: ClientConfiguration.Edition { core.configuration.edition }
 

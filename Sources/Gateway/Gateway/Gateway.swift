@@ -118,7 +118,7 @@ package final class Gateway: Sendable {
         }
         self.daemon.set(daemon)
         defer { daemon.close() }
-        logger.info("listening", metadata: ["address": "\(configuration.http.host)", "port": "\(port)"])
+        logger.info("listening", metadata: ["address": "\(configuration.http.host)", "port": .stringConvertible(port)])
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.pool.run() }
             group.addTask { await self.host.run() }
@@ -129,7 +129,7 @@ package final class Gateway: Sendable {
             }
             await listening(port)
             await stop.wait()
-            logger.info("stopping", metadata: ["streams": "\(streams.count)"])
+            logger.info("stopping", metadata: ["streams": .stringConvertible(streams.count)])
             host.stopAccepting()
             daemon.stopAccepting()
             await coordination.leave(within: Self.leaveTime)

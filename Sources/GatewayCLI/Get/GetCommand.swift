@@ -12,6 +12,7 @@ struct GetCommand: AsyncParsableCommand {
             One value:      get item1 last_price
             A table:        get item1 item2 stock_name,last_price,time --format csv
             Elsewhere:      get gateway.example:8080 item1 last_price
+            A feed:         get --feed quotes item1 last_price
 
             The last word has the fields, separated by commas; the words before it are items. The address is that of a \
             gateway, http://127.0.0.1:8080 if it is missing. The exit status is 1 if there are no values, with a sentence \
@@ -27,7 +28,10 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     @Argument(help: "[ADDRESS] ITEM… FIELD,…")
-    var words: [String]
+    var words: [String] = []
+
+    @Option(help: "A feed of the gateway; without items or fields, all of them are read.")
+    var feed: String?
 
     @Option(help: "The upstream; the only one or the default one if missing.")
     var upstream: String?
@@ -46,7 +50,10 @@ struct GetCommand: AsyncParsableCommand {
 
     func validate() throws {
         let arguments = ReadingArguments(words)
-        guard arguments.items != nil, arguments.fields != nil else {
+        if feed != nil, upstream != nil || dataAdapter != nil || mode.uppercased() != "MERGE" {
+            throw ValidationError("--feed determines upstream, mode and Data Adapter")
+        }
+        guard feed != nil || (arguments.items != nil && arguments.fields != nil) else {
             throw ValidationError("name items and fields, for instance: get item1 last_price")
         }
         guard (0...300).contains(wait) else { throw ValidationError("--wait: must be 0 … 300") }
@@ -68,7 +75,7 @@ struct GetCommand: AsyncParsableCommand {
     private func read(_ address: String, _ arguments: ReadingArguments) async throws -> [UInt8] {
         var query = [
             ("items", arguments.items), ("fields", arguments.fields), ("format", format.rawValue),
-            ("upstream", upstream), ("dataAdapter", dataAdapter),
+            ("feed", feed), ("upstream", upstream), ("dataAdapter", dataAdapter),
         ]
         if mode.uppercased() != "MERGE" { query.append(("mode", mode)) }
         var request = try GatewayRequest.make(address, "/v1/values", query)

@@ -57,15 +57,15 @@ struct GatewayWatch {
     }
 
     private func request(after lastEventId: String?) throws -> HTTPClientRequest {
-        try GatewayRequest.make(
-            address,
-            "/v1/stream",
-            [
-                ("upstream", command.upstream), ("mode", command.mode), ("items", command.itemNames),
-                ("fields", command.fieldNames), ("dataAdapter", command.dataAdapter), ("format", "ndjson"),
-                ("lastEventId", lastEventId),
-            ]
-        )
+        var query: [(name: String, value: String?)] = [
+            ("feed", command.feed), ("upstream", command.upstream), ("dataAdapter", command.dataAdapter),
+            ("format", "ndjson"), ("lastEventId", lastEventId),
+        ]
+        if command.feed == nil { query.append(("mode", command.mode)) }
+        for (name, words) in [("items", command.itemNames), ("fields", command.fieldNames)] where !words.isEmpty {
+            query.append((name, words))
+        }
+        return try GatewayRequest.make(address, "/v1/stream", query)
     }
 
     /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
@@ -138,7 +138,8 @@ struct GatewayWatch {
         update.command = data["command"]?.string
         update.isSnapshot = data["snapshot"]?.bool ?? false
         update.fields = (data["fields"]?.object.map { Array($0) } ?? []).map {
-            WatchUpdate.Field(name: $0.name, value: $0.value.string)
+            // A feed has values of other types than text.
+            WatchUpdate.Field(name: $0.name, value: $0.value.isNull ? nil : $0.value.string ?? $0.value.text)
         }
         return update
     }

@@ -8,6 +8,7 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Subscribe and show updates, from a Lightstreamer server or from a gateway.",
         discussion: """
             From a gateway:  watch item1 last_price,time
+            A feed:          watch --feed quotes item1 last_price
             From anywhere:   watch 127.0.0.1:8090 item1 item2 last_price --adapter-set DEMO
 
             The last word has the fields, separated by commas; the words before it are items. The address may be that of a \
@@ -28,6 +29,9 @@ struct WatchCommand: AsyncParsableCommand {
 
     @Option(help: "A gateway to read from.")
     var gateway: String?
+
+    @Option(help: "A feed of the gateway.")
+    var feed: String?
 
     @Option(help: "The upstream of the gateway; the only one or the default one if missing.")
     var upstream: String?
@@ -75,7 +79,11 @@ struct WatchCommand: AsyncParsableCommand {
         if arguments.address != nil, server != nil || gateway != nil {
             throw ValidationError("name one address only")
         }
-        guard !itemNames.isEmpty, !fieldNames.isEmpty, items == nil || arguments.items == nil else {
+        if feed != nil, server != nil || upstream != nil || dataAdapter != nil || mode.uppercased() != "MERGE" {
+            throw ValidationError("--feed is of a gateway, and determines upstream, mode and Data Adapter")
+        }
+        let isComplete = feed != nil || (!itemNames.isEmpty && !fieldNames.isEmpty)
+        guard isComplete, items == nil || arguments.items == nil else {
             throw ValidationError("name items and fields, for instance: watch item1 last_price")
         }
         guard SubscriptionMode(rawValue: mode.uppercased()) != nil else {
@@ -131,6 +139,8 @@ struct WatchCommand: AsyncParsableCommand {
             if case .gateway = source { return StreamDisplay() }
             return JSONDisplay()
         }
+        // Without names, the columns of a table are not known.
+        if fieldNames.isEmpty { return LineDisplay() }
         return TerminalDisplay(mode: subscriptionMode, fields: Self.list(fieldNames)) ?? LineDisplay()
     }
 

@@ -38,6 +38,8 @@ struct ClientState {
     var counters = ClientCounters()
     /// The failure of the last connection; a timeout while no other end of it is known.
     var lastFailure: FailureKind?
+    /// The HTTP status of that failure; nil: it had none.
+    var lastHTTPStatus: Int?
 
     init(options: ConnectionOptionValues) {
         self.options = options
@@ -45,13 +47,15 @@ struct ClientState {
     }
 
     /// A connection is being opened: unless it ends with a failure of its own, its failure is that it gets no response.
-    mutating func noteOpening() { lastFailure = .timeout }
+    mutating func noteOpening() { (lastFailure, lastHTTPStatus) = (.timeout, nil) }
 
     /// A connection has ended.
     mutating func noteEnd(_ end: TransportEnd) {
+        lastHTTPStatus = nil
         switch end {
         case .completed: lastFailure = .closed
-        case .failed(_, let kind), .refused(_, let kind), .unreachable(_, let kind): lastFailure = kind
+        case .failed(_, let kind, let status), .refused(_, let kind, let status), .unreachable(_, let kind, let status):
+            (lastFailure, lastHTTPStatus) = (kind, status)
         case .identityRejected: lastFailure = .certificatePin
         }
     }

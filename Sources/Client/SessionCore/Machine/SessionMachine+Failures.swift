@@ -13,7 +13,7 @@ extension SessionMachine {
             } else {
                 controlEnded(isComplete: true, at: context)
             }
-        case .failed(let reason, _), .refused(let reason, _), .unreachable(let reason, _):
+        case .failed(let reason, _, _), .refused(let reason, _, _), .unreachable(let reason, _, _):
             if isStream {
                 connectionFailed(ConnectionFailure(end), reason: reason, at: context)
             } else {

@@ -12,16 +12,16 @@ package enum TransportKind: Sendable, Hashable {
     case httpControl
 }
 
-/// How a connection ended that the client did not close.
+/// How a connection ended that the client did not close; `status` is that of an HTTP response.
 package enum TransportEnd: Sendable, Equatable {
     /// HTTP: the response is complete. WebSocket: the peer closed the connection.
     case completed
     /// It failed after it was opened.
-    case failed(reason: String, kind: FailureKind = .other)
+    case failed(reason: String, kind: FailureKind = .other, status: Int? = nil)
     /// It was answered by an HTTP status outside 200…299.
-    case refused(reason: String, kind: FailureKind = .other)
+    case refused(reason: String, kind: FailureKind = .other, status: Int? = nil)
     /// It could not be opened, so that nothing was sent.
-    case unreachable(reason: String, kind: FailureKind = .other)
+    case unreachable(reason: String, kind: FailureKind = .other, status: Int? = nil)
     /// The server's public key matches none of the pins; no retry can help.
     case identityRejected(reason: String)
 }

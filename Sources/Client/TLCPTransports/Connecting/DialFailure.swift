@@ -36,7 +36,7 @@ enum DialFailure: Error {
         switch error {
         case DialFailure.pinMismatch:
             .identityRejected(reason: "the server's public key matches none of the certificate pins")
-        case let failure as DialFailure: .failed(reason: failure.reason, kind: failure.kind)
+        case let failure as DialFailure: .failed(reason: failure.reason, kind: failure.kind, status: failure.status)
         case let error as NIOConnectionError:
             .failed(reason: "cannot connect to \(error.host), port \(error.port)", kind: kind(of: error))
         case is NameLookup.Failure: .failed(reason: "the host name is unknown", kind: .nameNotFound)
@@ -51,12 +51,12 @@ enum DialFailure: Error {
     /// The end of a WebSocket handshake by the status of its response: the WebSocket failed, whatever the server or a proxy
     /// would answer to other requests.
     static func handshakeEnd(httpStatus status: Int) -> TransportEnd {
-        .failed(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status))
+        .failed(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status), status: status)
     }
 
     /// The end of a connection by the status of an HTTP response.
     static func end(httpStatus status: Int) -> TransportEnd {
-        .refused(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status))
+        .refused(reason: "HTTP status \(status)", kind: FailureKind(httpStatus: status), status: status)
     }
 
     private static func kind(of error: NIOConnectionError) -> FailureKind {
@@ -96,10 +96,14 @@ enum DialFailure: Error {
         }
     }
 
+    private var status: Int? {
+        if case .proxyRefused(let status) = self { status } else { nil }
+    }
+
     /// The event for an error that prevented a connection.
     static func unreachable(_ error: any Error) -> TransportEnd {
-        guard case .failed(let reason, let kind) = end(for: error) else { return end(for: error) }
-        return .unreachable(reason: reason, kind: kind)
+        guard case .failed(let reason, let kind, let status) = end(for: error) else { return end(for: error) }
+        return .unreachable(reason: reason, kind: kind, status: status)
     }
 
     private var reason: String {

@@ -33,12 +33,14 @@ struct RequestForgery: Sendable {
             }
         }
         let isOfNoPage = site == nil && request.headers["Origin"] == nil
-        throw Challenge.insufficient(
+        var problem = Challenge.insufficient(
             nil,
             isOfNoPage
                 ? "A change with the cookie must come from a page: use Authorization: Bearer."
                 : "The request was sent by a page of another origin."
         )
+        problem.refusedName = request.headers["Origin"].map { .origin($0) }
+        throw problem
     }
 
     private func isListed(_ origin: String, withCookie: Bool) -> Bool {

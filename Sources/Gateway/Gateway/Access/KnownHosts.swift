@@ -17,7 +17,12 @@ struct KnownHosts: Middleware {
         let name = Self.name(of: host)
         let isLoopback = ListeningAddress.isLoopback(name) || name.hasSuffix(".localhost")
         if isLoopback || policy.configuration.hosts.contains(name) { return nil }
-        throw Problem(.forbidden, detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts.")
+        var problem = Problem(
+            .forbidden,
+            detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts."
+        )
+        problem.refusedName = .host(name)
+        throw problem
     }
 
     /// The host of an authority (RFC 3986 section 3.2), without its port, in lower case. The whole authority if its port is

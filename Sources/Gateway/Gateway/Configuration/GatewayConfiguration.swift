@@ -109,6 +109,8 @@ package struct LogConfiguration: Sendable, Equatable {
     package var level = Logger.Level.info
     /// The format. Default `text`.
     package var format = Format.text
+    /// Whether each request is logged, at level `info`. Default false: they are logged at level `debug`.
+    package var logsRequests = false
 
     /// The defaults.
     package init() {}

@@ -177,6 +177,7 @@ package enum Settings {
             ),
             log.choice("level", \.level, "The least severe level that is logged, on standard error."),
             log.choice("format", \.format, "The format of a log line."),
+            log.flag("access", \.logsRequests, "Whether each request is logged, at level info; else at level debug."),
             gateway.seconds("shutdown.grace", \.shutdownGrace, "The longest time that a stop may take."),
         ]
     }()

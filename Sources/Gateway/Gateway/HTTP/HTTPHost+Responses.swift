@@ -37,10 +37,13 @@ extension HTTPHost {
             from: record.since,
             to: now
         )
-        logger.debug(
+        logger.log(
+            level: accessLevel,
             "request",
-            metadata: metadata(record)
-                .merging(["status": "\(status)", "seconds": "\((now - record.since).roundedSeconds)"]) { $1 }
+            metadata: metadata(record).merging([
+                "status": .stringConvertible(status),
+                "seconds": .stringConvertible((now - record.since).roundedSeconds),
+            ]) { $1 }
         )
     }
 

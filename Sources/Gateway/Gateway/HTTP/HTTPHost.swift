@@ -11,6 +11,9 @@ package final class HTTPHost: HTTPHandler {
     let middlewares: [any Middleware]
     let requests: RequestMetrics
     let logger: Logger
+    /// The level of the record of each request.
+    let accessLevel: Logger.Level
+    private let refusedNames = RefusedNames()
 
     /// A host over the pool and the streams.
     ///
@@ -70,6 +73,7 @@ package final class HTTPHost: HTTPHandler {
         self.middlewares = middlewares
         self.requests = requests
         self.logger = logger
+        accessLevel = services.configuration.log.logsRequests ? .info : .debug
         router = Router(OperationTable.operations(services))
         services.coordination.attach(self)
     }
@@ -130,7 +134,7 @@ package final class HTTPHost: HTTPHandler {
         let id = RequestIdentity.make()
         let now = services.clock()
         requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, from: now, to: now)
-        logger.debug("request refused", metadata: ["request": "\(id)", "status": "\(refusal.status)"])
+        logger.debug("request refused", metadata: ["request": "\(id)", "status": .stringConvertible(refusal.status)])
         let response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
         return response.with("X-Request-Id", id).httpResponse
     }
@@ -196,7 +200,8 @@ package final class HTTPHost: HTTPHandler {
     }
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
-        finish(ProblemDetails.response(to: call, for: error), call.record)
+        if let name = (error as? Problem)?.refusedName { refusedNames.log(name, to: logger) }
+        return finish(ProblemDetails.response(to: call, for: error), call.record)
     }
 
     /// The result of routing: an operation, or a response without one.

@@ -6,6 +6,8 @@ package struct ConnectionTrouble: Sendable, Equatable {
     package let kind: FailureKind
     /// The error of the server, with `serverError`; nil with other kinds.
     package let refusal: UpstreamRefusal?
+    /// The HTTP status of the server or proxy; nil: the failure had none.
+    var httpStatus: Int?
     /// When the first attempt failed for this reason.
     package let since: Moment
     /// The number of attempts that have failed for this reason, one after the other.
@@ -13,15 +15,18 @@ package struct ConnectionTrouble: Sendable, Equatable {
     /// When the next attempt begins; nil: unknown, or none.
     package var nextAttempt: Moment?
 
+    /// The code of the server's error, or the HTTP status; nil: neither.
+    package var code: Int? { refusal?.code ?? httpStatus }
+
     /// Whether the reason is the same.
     func hasSameReason(as other: ConnectionTrouble?) -> Bool {
-        kind == other?.kind && refusal?.code == other?.refusal?.code
+        kind == other?.kind && code == other?.code
     }
 
     /// This failure after an earlier one: the attempts with the same reason count together.
     func following(_ earlier: ConnectionTrouble?) -> ConnectionTrouble {
         guard let earlier, hasSameReason(as: earlier) else { return self }
-        var result = ConnectionTrouble(kind: kind, refusal: refusal, since: earlier.since)
+        var result = ConnectionTrouble(kind: kind, refusal: refusal, httpStatus: httpStatus, since: earlier.since)
         result.attempts = earlier.attempts + 1
         result.nextAttempt = nextAttempt
         return result

@@ -206,7 +206,8 @@ extension PooledClient: ClientObserver {
 
     private func note(_ kind: FailureKind, _ refusal: UpstreamRefusal?, next: Moment?) {
         metrics.connectionFailed(kind, on: self)
-        var trouble = ConnectionTrouble(kind: kind, refusal: refusal, since: clock())
+        let status = refusal == nil ? core.lastHTTPStatus : nil
+        var trouble = ConnectionTrouble(kind: kind, refusal: refusal, httpStatus: status, since: clock())
         trouble.nextAttempt = next
         let (present, isNew) = state.withLock { [trouble] state in
             let present = trouble.following(state.trouble)

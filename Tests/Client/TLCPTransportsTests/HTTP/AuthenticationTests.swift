@@ -84,7 +84,7 @@ internal import Testing
             let connector = try SocketConnector(.forTests { $0.credentials = credentials })
             #expect(
                 await Opened(connector, .to(server.port)).rest().end
-                    == .refused(reason: "HTTP status 401", kind: .unauthorized)
+                    == .refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
             )
             await connector.shutDown()
         }
@@ -121,7 +121,7 @@ internal import Testing
             let connector = try SocketConnector(.forTests())
             #expect(
                 await Opened(connector, .to(server.port)).rest().end
-                    == .refused(reason: "HTTP status 401", kind: .unauthorized)
+                    == .refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
             )
             await connector.shutDown()
         }
@@ -145,7 +145,7 @@ internal import Testing
             )
             #expect(
                 await Opened(connector, .to(server.port)).rest().end
-                    == .refused(reason: "HTTP status 401", kind: .unauthorized)
+                    == .refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
             )
             await connector.shutDown()
         }
@@ -203,7 +203,7 @@ internal import Testing
             let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
             let connector = try SocketConnector(.forTests { $0.proxy = proxy })
             let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()
-            #expect(end == .failed(reason: "the proxy answered with HTTP status 403", kind: .proxy))
+            #expect(end == .failed(reason: "the proxy answered with HTTP status 403", kind: .proxy, status: 403))
             await connector.shutDown()
         }
     }

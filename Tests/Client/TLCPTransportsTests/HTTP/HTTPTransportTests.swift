@@ -61,7 +61,8 @@ internal import Testing
             let connector = try SocketConnector(.forTests())
             let (lines, end) = await Opened(connector, .to(server.port)).rest()
             #expect(lines.isEmpty)
-            #expect(end == .refused(reason: "HTTP status \(status.prefix(3))", kind: kind))
+            let code = Int(status.prefix(3))
+            #expect(end == .refused(reason: "HTTP status \(status.prefix(3))", kind: kind, status: code))
             await connector.shutDown()
         }
     }

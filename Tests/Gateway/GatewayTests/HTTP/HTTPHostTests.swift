@@ -91,6 +91,35 @@ import Testing
         #expect(log.lines.contains { $0.hasPrefix("Secret()") })
     }
 
+    @Test func aRefusedHostOrOriginIsLoggedOnce() {
+        let log = LogRecorder()
+        let host = HTTPHost(
+            services: fixture.services,
+            middlewares: HTTPHost.guards(fixture.services),
+            logger: log.logger
+        )
+        func perform(_ headers: [HTTPField]) {
+            let request = HTTPRequest(method: "POST", rawPath: "/v1/tickets", headers: HTTPFields(headers))
+            _ = host.decide(request) { _ in }
+        }
+        for _ in 0..<3 {
+            perform([HTTPField("Host", "evil.example")])
+            perform([HTTPField("Host", "localhost"), HTTPField("Origin", "http://page.example")])
+        }
+        let warnings = log.lines.filter { $0.hasPrefix("requests ") }
+        #expect(warnings.count == 2)
+        #expect(warnings.first?.contains("evil.example") == true)
+        #expect(warnings.last?.contains("http://page.example") == true)
+    }
+
+    @Test func requestsAreLoggedAtInfoIfTheAccessLogIsOn() {
+        for isOn in [false, true] {
+            let fixture = Fixture { $0.log.logsRequests = isOn }
+            let host = HTTPHost(services: fixture.services, middlewares: [], logger: LogRecorder().logger)
+            #expect(host.accessLevel == (isOn ? .info : .debug))
+        }
+    }
+
     @Test func invalidJSONBodyIsReportedWithItsPosition() {
         let outcome = fixture.perform("POST", "/v1/clients", "{\n  \"a\" 1}")
         #expect(outcome.json["detail"]?.string?.contains("line 2") == true)

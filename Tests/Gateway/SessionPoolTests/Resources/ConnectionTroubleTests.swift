@@ -23,6 +23,16 @@ internal import Testing
         #expect(!trouble(.serverError, code: 1, at: 11).hasSameReason(as: refusal))
     }
 
+    @Test func statusOfAResponseIsTheCode() {
+        var failure = trouble(.httpStatus, at: 1)
+        failure.httpStatus = 502
+        #expect(failure.code == 502)
+        var other = trouble(.httpStatus, at: 2)
+        other.httpStatus = 503
+        #expect(!other.hasSameReason(as: failure))
+        #expect(other.following(failure).httpStatus == 503)
+    }
+
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
         let (reports, source) = AsyncStream.makeStream(of: ConnectionReport.self)
         let pool = SessionPool(

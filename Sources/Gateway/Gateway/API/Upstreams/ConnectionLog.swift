@@ -13,12 +13,12 @@ struct ConnectionLog: Sendable {
         switch report {
         case .failed(let trouble):
             metadata["reason"] = "\(trouble.kind.rawValue)"
-            if let code = trouble.refusal?.code { metadata["code"] = "\(code)" }
+            if let code = trouble.code { metadata["code"] = .stringConvertible(code) }
             logger.warning("\(TroubleText.sentence(trouble, of: client))", metadata: metadata)
         case .connected(let trouble):
             guard let trouble else { return logger.info("connected", metadata: metadata) }
-            metadata["attempts"] = "\(trouble.attempts)"
-            metadata["seconds"] = "\((client.now - trouble.since).roundedSeconds)"
+            metadata["attempts"] = .stringConvertible(trouble.attempts)
+            metadata["seconds"] = .stringConvertible((client.now - trouble.since).roundedSeconds)
             logger.info("connected again", metadata: metadata)
         }
     }

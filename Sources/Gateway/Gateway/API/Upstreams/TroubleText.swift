@@ -10,6 +10,9 @@ package enum TroubleText {
     static func sentence(_ trouble: ConnectionTrouble, of client: PooledClient) -> String {
         let address = client.core.connectionDetails.serverAddress ?? "the server"
         if let refusal = trouble.refusal { return sentence(refusal) }
+        if trouble.kind == .httpStatus, let code = trouble.code {
+            return "\(address) responds with HTTP status \(code). Check the server and the proxies in front of it."
+        }
         return sentence(trouble.kind, address: address, settings: client.upstream.map { "upstreams.\($0)" })
     }
 
@@ -76,7 +79,7 @@ extension JSONBytes {
         let now = client.now
         beginObject()
         member("reason", trouble.kind.rawValue)
-        member("code", trouble.refusal?.code)
+        member("code", trouble.code)
         member("detail", TroubleText.sentence(trouble, of: client))
         member("since", Self.time(trouble.since, now))
         member("attempts", trouble.attempts)

@@ -48,6 +48,8 @@ package struct Problem: Error, Sendable {
     var upstream: UpstreamRefusal?
     /// Writes further members of the response; nil: none.
     var members: (@Sendable (inout JSONBytes) -> Void)?
+    /// The host or origin for which the request was refused; nil: another reason.
+    var refusedName: RefusedName?
     /// Further headers of the response, such as `Allow`.
     var headers = HTTPFields()
 

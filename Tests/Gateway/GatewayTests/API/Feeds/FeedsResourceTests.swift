@@ -182,7 +182,6 @@ import Testing
         #expect(content?["application/x-ndjson"]?["itemSchema"]?["$ref"]?.string == "#/components/schemas/StreamEvent")
         #expect(content?["text/event-stream"]?["schema"] == nil)
         #expect(!root.text.contains("x-item-schema"))
-        #expect(fixture.perform("GET", "/openapi-3.2.json").isWaiting)
     }
 
     @Test func feedHasASchemaOfItsEvents() {
