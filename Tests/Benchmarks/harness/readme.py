@@ -1,4 +1,4 @@
-"""The table of README.md, made from what all benchmarks found."""
+"""The table of the page Performance, made from what all benchmarks found."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import re
 from processes import PRODUCT
 from results import table
 
-README = os.path.join(PRODUCT, "README.md")
+PAGE = os.path.join(PRODUCT, "Sources/Gateway/Documentation/Guides/Performance.md")
 MARKS = re.compile(r"(<!-- benchmarks -->\n).*?(<!-- /benchmarks -->\n)", re.DOTALL)
 HEADS = ["measurement", "gateway", "nchan", "baseline"]
 BARE = "bare = 1"
@@ -86,12 +86,12 @@ def show(found):
 
 
 def write(found):
-    """Replaces the rows in README.md whose benchmarks were run. Cells of nchan are kept if it was not measured."""
-    with open(README, encoding="utf-8") as file:
+    """Replaces the rows of the page whose benchmarks were run. Cells of nchan are kept if it was not measured."""
+    with open(PAGE, encoding="utf-8") as file:
         text = file.read()
     present = MARKS.search(text)
     if present is None:
-        raise SystemExit("README.md has no place for the table")
+        raise SystemExit("Performance.md has no place for the table")
     former = {cells[0]: cells for cells in map(split, present.group(0).splitlines()) if len(cells) == len(HEADS)}
     measured = {row[0]: row for row in rows(found)}
     lines = ["| " + " | ".join(HEADS) + " |", "|" + "---|" * len(HEADS)]
@@ -103,7 +103,7 @@ def write(found):
             row[2] = former[head][2]
         lines.append("| " + " | ".join(row) + " |")
     block = "\n".join(lines) + "\n"
-    with open(README, "w", encoding="utf-8") as file:
+    with open(PAGE, "w", encoding="utf-8") as file:
         file.write(MARKS.sub(lambda match: match.group(1) + block + match.group(2), text))
 
 
