@@ -40,7 +40,7 @@ package final class StreamRegistry: Sendable {
 
     /// The feed of a loop; for the daemon.
     package func makeFeed(for loop: StreamLoop) -> HubShard {
-        hub.makeShard(seed: .random(in: .min ... .max)) { loop.wake() }
+        hub.makeShard(seed: .random(in: .min ... .max), wake: loop.waker)
     }
 
     /// Admits a stream. It counts as open from now on; the HTTP server, which gets it with `head(for:)`, opens or ends

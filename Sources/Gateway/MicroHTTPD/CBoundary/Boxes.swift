@@ -15,13 +15,15 @@ enum Box<Object: AnyObject> {
 
     /// The object behind the pointer. Its reference count does not change.
     static func object(at context: UnsafeMutableRawPointer?) -> Object? {
-        context.map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+        guard let context else { return nil }
+        return Unmanaged<Object>.fromOpaque(context).takeUnretainedValue()
     }
 
     /// Releases the reference that `retain` took, and returns the object.
     @discardableResult
     static func release(_ context: UnsafeMutableRawPointer?) -> Object? {
-        context.map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }
+        guard let context else { return nil }
+        return Unmanaged<Object>.fromOpaque(context).takeRetainedValue()
     }
 }
 

@@ -23,7 +23,6 @@ final class LoopDriver {
 
     // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges those from there; the listening
     // socket, the eventfd of the mailbox and the servers those from the top downwards.
-    private static let firstExchangeToken = UInt64(1) << 63
     private static let listenerToken = UInt64.max
     private static let mailboxToken = listenerToken - 1
 
@@ -34,9 +33,8 @@ final class LoopDriver {
     private var servers: [HTTPServer] = []
     private var serverCount: UInt64 = 0
     private var dueServers: Set<UInt64> = []
-    private var waiting: [UInt64: Exchange] = [:]
-    private var exchangeCount: UInt64 = 0
-    private var openExchanges = 0
+    /// The exchanges of all servers.
+    let exchanges: Exchanges
     private var pace: CollectionPace
     /// Whether the feed was due at the end of the last pass.
     private var isFeedDue = false
@@ -72,6 +70,7 @@ final class LoopDriver {
             listener.close()
             throw error
         }
+        exchanges = Exchanges(poller: poller)
         scheduler = StreamScheduler(poller: poller, configuration: configuration, now: now)
         requestTimes = RequestTimes(configuration: configuration, now: now)
         acceptor = Acceptor(listener, token: Self.listenerToken, poller: poller, ledger: ledger) {
@@ -95,8 +94,8 @@ final class LoopDriver {
         if configuration.flushInterval == .zero { loop.turn.offer(scheduler) }
         var waitTime: Int32 = 0
         while !isClosing {
-            let isWaiting = waitTime != 0 && loop.mailbox.beginWait(feedIsDue: isFeedDue)
-            poller.wait(milliseconds: isWaiting ? waitTime : 0)
+            if waitTime != 0, !loop.mailbox.beginWait(feedIsDue: isFeedDue) { waitTime = 0 }
+            poller.wait(milliseconds: waitTime)
             let hasMessages = loop.mailbox.endWait()
             loop.turn.hold {
                 pass(hasMessages: hasMessages)
@@ -112,7 +111,8 @@ final class LoopDriver {
         loop.passes.add(1, ordering: .relaxed)
         let now = Moment.monotonic()
         scheduler.advance(to: now)
-        let isForFeed = !hasMessages && now < connectionsDue && poller.has(onlyToken: Self.mailboxToken)
+        var isForFeed = false
+        if !hasMessages, now < connectionsDue, poller.has(onlyToken: Self.mailboxToken) { isForFeed = true }
         if !isForFeed { serveConnections(hasMessages: hasMessages, now) }
         takeFeed(now)
         if !isForFeed { runServers() }
@@ -122,9 +122,8 @@ final class LoopDriver {
             pace.wrote(until: Moment.monotonic())
         }
         loop.streamBytes.store(scheduler.byteCount, ordering: .relaxed)
-        if !isForFeed || scheduler.count != figures.streams || scheduler.blockedCount != figures.blockedStreams {
-            report(now)
-        }
+        if isForFeed, scheduler.count == figures.streams, scheduler.blockedCount == figures.blockedStreams { return }
+        report(now)
         if !isForFeed { connectionsDue = connectionsDue(after: now) }
     }
 
@@ -180,8 +179,8 @@ final class LoopDriver {
                 if let server = servers.last { acceptor.accept(into: server, now: now) }
             } else if occurrence.token > Self.mailboxToken - 1 - serverCount {
                 dueServers.insert(occurrence.token)
-            } else if occurrence.token >= Self.firstExchangeToken {
-                abandon(occurrence.token - Self.firstExchangeToken)
+            } else if occurrence.token >= Exchanges.firstToken {
+                exchanges.abandon(occurrence.token)
             } else {
                 scheduler.noticed(StreamID(rawValue: occurrence.token), occurrence.events)
             }
@@ -189,7 +188,7 @@ final class LoopDriver {
     }
 
     private func takeFeed(_ now: Moment) {
-        guard !scheduler.isSharing, loop.mailbox.isFeedDue, pace.collects(at: now) else { return }
+        guard scheduler.shared.isEmpty, loop.mailbox.isFeedDue, pace.collects(at: now) else { return }
         loop.mailbox.takeFeed()
         scheduler.askFeed()
         isCollected = true
@@ -211,7 +210,7 @@ final class LoopDriver {
         figures.blockedStreams = scheduler.blockedCount
         loop.figures.withLock { $0 = figures }
         guard !drains.isEmpty else { return }
-        let isQuiet = openExchanges == 0 && scheduler.count == 0
+        let isQuiet = exchanges.open == 0 && scheduler.count == 0
         drains.removeAll { drain in
             if isQuiet || drain.until <= now { drain.completion(isQuiet) }
             return isQuiet || drain.until <= now
@@ -224,7 +223,7 @@ extension LoopDriver {
     private func act(_ message: LoopMessage) {
         switch message {
         case .answer(let id, let answer):
-            if let exchange = takeWaiting(id) {
+            if let exchange = exchanges.take(id) {
                 exchange.server.answer(exchange, answer)
             } else {
                 answer.refuse()
@@ -279,8 +278,7 @@ extension LoopDriver {
         isClosing = true
         stopAccepting()
         scheduler.endAll(.daemonClosed)
-        for id in Array(waiting.keys) {
-            guard let exchange = takeWaiting(id) else { continue }
+        for exchange in exchanges.takeAll() {
             exchange.server.answer(exchange, .response(HTTPResponse(status: 503)))
         }
         loop.mailbox.close()
@@ -290,57 +288,5 @@ extension LoopDriver {
         drains.forEach { $0.completion(true) }
         drains = []
         report(Moment.monotonic())
-    }
-}
-
-/// The exchanges of all servers.
-extension LoopDriver {
-    /// A request line was read.
-    func beginExchange(
-        on server: HTTPServer,
-        target: TargetText,
-        _ connection: OpaquePointer,
-        _ record: ConnectionRecord
-    ) -> Exchange {
-        exchangeCount += 1
-        openExchanges += 1
-        return Exchange(id: exchangeCount, server: server, connection: connection, record: record, target: target)
-    }
-
-    /// Registers a suspended exchange until its response, or until its client leaves: the library does not watch a
-    /// suspended connection. The descriptor stays in the epoll set after the response, because the next request of a
-    /// connection that waited usually waits as well.
-    func wait(for exchange: Exchange) {
-        waiting[exchange.id] = exchange
-        let (record, token) = (exchange.record, Self.firstExchangeToken + exchange.id)
-        if record.isWatched {
-            poller.change(record.descriptor, token: token, .closedOnce)
-        } else {
-            record.isWatched = poller.add(record.descriptor, token: token, .closedOnce)
-        }
-    }
-
-    /// Removes the descriptor of a connection, which becomes a stream, from the epoll set.
-    func stopWatching(_ record: ConnectionRecord) {
-        guard record.isWatched else { return }
-        record.isWatched = false
-        poller.remove(record.descriptor)
-    }
-
-    /// Removes an exchange from the waiting ones and returns it; nil if it is not waiting.
-    private func takeWaiting(_ id: UInt64) -> Exchange? { waiting.removeValue(forKey: id) }
-
-    /// The client of a waiting exchange closed its connection.
-    private func abandon(_ id: UInt64) {
-        guard let exchange = takeWaiting(id) else { return }
-        exchange.phase = .over
-        exchange.responder?.abandon()
-        exchange.resume()
-    }
-
-    /// A request has ended.
-    func endExchange(_ exchange: Exchange) {
-        openExchanges -= 1
-        waiting[exchange.id] = nil
     }
 }

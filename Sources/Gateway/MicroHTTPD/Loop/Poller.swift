@@ -66,7 +66,7 @@ final class Poller {
     }
 
     /// Whether no occurrence has another token than this one.
-    func has(onlyToken token: UInt64) -> Bool { count == 0 || (count == 1 && buffer[0].data.u64 == token) }
+    func has(onlyToken token: UInt64) -> Bool { count > 0 ? count == 1 ? buffer[0].data.u64 == token : false : true }
 
     /// One of the `count` occurrences.
     subscript(index: Int) -> Occurrence {

@@ -38,7 +38,8 @@ final class StreamScheduler {
     private var queue: [Int] = []
     private var queueHead = 0
     private var news = FeedNews()
-    private var shared = SharedTurns()
+    /// The shared writes under way, which delay the next collection from the feed.
+    private(set) var shared = SharedTurns()
     /// Shared writes to single streams that the kernel did not accept as a whole.
     private var shortfalls: [(stream: StreamID, write: SharedWrite, result: StreamOutput.Result)] = []
     private var rotation = 0
@@ -64,8 +65,6 @@ final class StreamScheduler {
         guard queueHead == queue.count, shared.isEmpty, shortfalls.isEmpty else { return true }
         return false
     }
-    /// Whether a shared write is under way, which delays the next collection from the feed.
-    var isSharing: Bool { !shared.isEmpty }
     /// Bytes sent so far.
     var byteCount: UInt64 { output.total }
 
@@ -307,7 +306,7 @@ extension StreamScheduler {
     ///
     /// - Parameter clock: The time.
     /// - Returns: Whether nothing is left to do for the loop.
-    func writeDirectly(clock: () -> Moment = Moment.monotonic) -> Bool {
+    func writeDirectly(clock: () -> Moment) -> Bool {
         guard let feed, !hasQueue else { return false }
         let start = clock()
         guard start >= nextDirectWrite else { return false }

@@ -63,7 +63,8 @@ struct TimerWheel: ~Copyable {
         present = target
         while tick < target {
             tick += 1
-            empty(Int(tick % Self.size), reading, &due)
+            let place = Int(tick % Self.size)
+            if heads[place] != Self.none { empty(place, reading, &due) }
         }
     }
 

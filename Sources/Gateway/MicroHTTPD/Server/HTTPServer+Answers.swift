@@ -83,7 +83,7 @@ extension HTTPServer {
 
     /// Begins a stream on a suspended connection. If the system refuses, the library closes the connection.
     private func begin(_ stream: AdmittedStream, _ head: HTTPStreamHead, on exchange: Exchange) {
-        driver.stopWatching(exchange.record)
+        driver.exchanges.stopWatching(exchange.record)
         guard let connection = isSecure ? encryptedConnection(of: exchange) : takenConnection(of: exchange) else {
             stream.onEnd(.neverOpened)
             return release(exchange)

@@ -151,7 +151,7 @@ extension HTTPServer {
         case .wait:
             exchange.phase = .waiting
             exchange.responder = responder
-            driver.wait(for: exchange)
+            driver.exchanges.wait(for: exchange)
             suspend(exchange.connection)
             responder.expectAnswer()
             return .YES

@@ -187,7 +187,7 @@ extension HTTPServer {
         record.hasNamelessLine = false
         handshakeEnded(record)
         driver.requestTimes.requestBegan(record)
-        return driver.beginExchange(on: self, target: target, connection, record)
+        return driver.exchanges.begin(on: self, target: target, connection, record)
     }
 
     private func handshakeEnded(_ record: ConnectionRecord) {
@@ -220,6 +220,6 @@ extension HTTPServer {
         driver.ledger.releaseBody(exchange.reservedBytes)
         driver.largeResponses.end(exchange)
         driver.requestTimes.requestEnded(exchange.record)
-        driver.endExchange(exchange)
+        driver.exchanges.end(exchange)
     }
 }

@@ -25,11 +25,12 @@ struct SharedTurns {
     private var rotation = 0
 
     /// Whether no write is under way.
-    var isEmpty: Bool { writes.isEmpty }
+    private(set) var isEmpty = true
 
     /// Adds new writes; each pass begins with another stream, for fairness.
     mutating func begin(_ new: [SharedWrite]) {
         writes += new
+        isEmpty = writes.isEmpty
         rotation = TurnRotation.next(rotation)
     }
 
@@ -38,6 +39,7 @@ struct SharedTurns {
         guard done < writes.count else {
             writes.removeAll(keepingCapacity: true)
             done = 0
+            isEmpty = true
             return nil
         }
         let write = writes[done]
