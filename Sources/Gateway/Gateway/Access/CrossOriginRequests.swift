@@ -56,7 +56,7 @@ struct RequestForgery: Sendable {
 
 /// CORS (the Fetch standard) for the origins of the configuration in force. Cookies are permitted only to origins that
 /// the configuration names, not to those of `*`.
-struct CORSMiddleware: Middleware {
+struct CORSMiddleware: ResponseMiddleware {
     /// The policy in force.
     let policy: @Sendable () -> AccessPolicy
 

@@ -26,7 +26,7 @@ final class SingleProcess: Coordination {
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        try idempotency.perform(call, operation, now: clock())
+        try operation.method == .post ? idempotency.perform(call, operation, now: clock()) : operation.handler(call)
     }
 
     var contact: Contact { .all }

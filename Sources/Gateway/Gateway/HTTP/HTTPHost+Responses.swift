@@ -24,7 +24,7 @@ extension HTTPHost {
         if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
         headers.append("X-Content-Type-Options", "nosniff")
         headers.lines += record.headers.lines
-        for middleware in middlewares.reversed() { middleware.finish(&headers, for: record.request) }
+        for middleware in responseMiddlewares { middleware.finish(&headers, for: record.request) }
     }
 
     private func finished(_ record: CallRecord, status: Int, problem: ProblemCode?) {

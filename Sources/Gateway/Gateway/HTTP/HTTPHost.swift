@@ -9,6 +9,8 @@ package final class HTTPHost: HTTPHandler {
     package let services: Services
     package let router: Router
     let middlewares: [any Middleware]
+    /// The steps that add headers, in the order in which responses pass them.
+    let responseMiddlewares: [any ResponseMiddleware]
     let requests: RequestMetrics
     let logger: Logger
     /// The level of the record of each request.
@@ -71,6 +73,7 @@ package final class HTTPHost: HTTPHandler {
     ) {
         self.services = services
         self.middlewares = middlewares
+        responseMiddlewares = middlewares.reversed().compactMap { $0 as? any ResponseMiddleware }
         self.requests = requests
         self.logger = logger
         accessLevel = services.configuration.log.logsRequests ? .info : .debug
@@ -218,16 +221,16 @@ package final class HTTPHost: HTTPHandler {
             operation = found
             call.record.operation = found.name
             call.parameters = parameters
-            if found.query != nil { call.query = try Query(raw: call.request.rawQuery) }
+            if found.query != nil, call.request.rawQuery != nil { call.query = try Query(raw: call.request.rawQuery) }
         }
         for middleware in middlewares {
             if let response = try middleware.admit(&call, operation: operation) { return .response(response) }
         }
         switch match {
         case .operation(let operation, _):
-            if let names = operation.query { try call.query.allow(only: names) }
-            if operation.mediaTypes == .json {
-                _ = try AcceptHeader(call.header("Accept")).choose(["application/json"])
+            if let names = operation.query, call.request.rawQuery != nil { try call.query.allow(only: names) }
+            if operation.mediaTypes == .json, let accept = call.header("Accept") {
+                _ = try AcceptHeader(accept).choose(["application/json"])
             }
             return .operation(operation)
         case .options(let allow):

@@ -14,21 +14,21 @@ package struct Call: Sendable {
     /// The request itself, and data for the response and the metrics.
     let record: CallRecord
     /// The body of the request; empty until the steps before the handler are done.
-    package var body: [UInt8] = []
+    package var body: [UInt8]
     /// The values of the path parameters.
-    package var parameters = PathParameters()
+    package var parameters: PathParameters
     /// The query, decoded.
-    package var query = Query()
+    package var query: Query
     /// The caller.
-    package var caller = Caller()
+    package var caller: Caller
     /// The id of a client of a removed member that the request recreates; nil: a new id.
     package var inheritedID: ClientID?
     /// Whether the resource is only shown in a list, which does not count as use.
-    package var isListing = false
+    package var isListing: Bool
     /// Whether another gateway has forwarded the request.
-    package var isForwarded = false
+    package var isForwarded: Bool
     /// Whether the `Idempotency-Key` has been checked: this gateway performs the request.
-    package var isPerformedOnce = false
+    package var isPerformedOnce: Bool
     /// The ticket that has to be used before the request is performed; nil: none.
     package var ticket: String?
     /// The use of a ticket by the request; nil: the request has none.
@@ -40,6 +40,11 @@ package struct Call: Sendable {
     package init(record: CallRecord, respond: @escaping PendingResponse.Send) {
         self.record = record
         self.respond = respond
+        body = []
+        parameters = PathParameters()
+        query = Query()
+        caller = Caller()
+        (isListing, isForwarded, isPerformedOnce) = (false, false, false)
     }
     /// Sends a deferred stream.
     package var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void = { $1.onEnd(.neverOpened) }
