@@ -1,5 +1,5 @@
 public import SessionCore
-internal import Synchronization
+package import Synchronization
 
 /// A subscription to items and fields of a server, and their present values.
 ///
@@ -11,6 +11,8 @@ public final class Subscription: Sendable, CustomStringConvertible {
     public typealias Mode = SubscriptionMode
 
     let state: Mutex<State>
+    /// The approximate size of the values after the last update, in bytes.
+    package let valueWeight = Atomic(0)
 
     /// A subscription without items and fields; both must be set before `subscribe`.
     public init(mode: Mode) { state = Mutex(State(draft: SubscriptionDraft(mode: mode))) }

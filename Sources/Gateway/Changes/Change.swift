@@ -1,3 +1,5 @@
+package import SessionCore
+
 /// One change of a client or of a subscription. A change appends at most one event to a log, and its application involves
 /// no decision: hubs that apply the same changes have the same topics.
 package enum Change: Sendable, Equatable {
@@ -38,4 +40,15 @@ package protocol ChangeSink: Sendable {
     func take(_ change: Change)
     /// Takes changes that belong together: no stream joins between them.
     func take(_ changes: [Change])
+    /// Takes an event of a subscription. Returns a call that has it delivered; nil: it is delivered anyway. The caller
+    /// makes the call soon, and without a lock: it may write to the sockets of readers.
+    func publish(_ event: SubscriptionEvent, of subscription: SubscriptionID) -> (@Sendable () -> Void)?
+}
+
+extension ChangeSink {
+    /// Takes the event as a change.
+    package func publish(_ event: SubscriptionEvent, of subscription: SubscriptionID) -> (@Sendable () -> Void)? {
+        take(.subscription(subscription, .event(event)))
+        return nil
+    }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Events may be published from any thread; one lock makes the order. The streams of one loop belong to its `HubShard`,
 /// which takes the lock once for all events that were published since the last time.
 package final class EventHub: ChangeSink {
-    private let state: Mutex<HubState>
+    let state: RankedMutex<HubState>
     private let clock: @Sendable () -> Moment
     /// The memory of streams and logs.
     package let memory: StreamMemory
@@ -28,20 +28,23 @@ package final class EventHub: ChangeSink {
         configuration: HubConfiguration = HubConfiguration(),
         epoch: String,
         numbering: EventNumbering = .counted,
-        clock: @escaping @Sendable () -> Moment
+        clock: @escaping @Sendable () -> Moment = Moment.monotonic
     ) {
         self.configuration = configuration
         self.clock = clock
         let memory = StreamMemory(limit: configuration.memoryBytes, ownerLimit: configuration.ownerMemoryBytes)
         self.memory = memory
-        state = Mutex(HubState(configuration: configuration, epoch: epoch, numbering: numbering, memory: memory))
+        state = RankedMutex(
+            HubState(configuration: configuration, epoch: epoch, numbering: numbering, memory: memory),
+            rank: .hub
+        )
     }
 
     /// Runs the body under the lock, then wakes the loops with new events.
     func locked<Result: Sendable, Failure: Error>(
         _ body: (inout sending HubState) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let (result, wakeUps) = try state.withLock { state throws(Failure) -> (Result, HubState.WakeUps?) in
+        let (result, wakeUps) = try state.withLock { state throws(Failure) -> (Result, (@Sendable () -> Void)?) in
             let result = try body(&state)
             return (result, state.takeWakeUps())
         }
@@ -55,6 +58,15 @@ package final class EventHub: ChangeSink {
     package func take(_ change: Change) {
         let now = clock()
         locked { $0.apply(change, now: now) }
+    }
+
+    /// Applies an event of a subscription.
+    package func publish(_ event: SubscriptionEvent, of id: SubscriptionID) -> (@Sendable () -> Void)? {
+        let now = clock()
+        return state.withLock { state in
+            state.apply(event, of: id, now: now)
+            return state.takeWakeUps()
+        }
     }
 
     /// Applies changes under one hold of the lock: no stream joins between them.

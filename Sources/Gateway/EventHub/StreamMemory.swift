@@ -29,7 +29,7 @@ package final class StreamMemory: Sendable {
     package var used: Int { logs + pending }
 
     /// Whether the budget is exceeded.
-    var isExceeded: Bool { used > limit }
+    var isExceeded: Bool { logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed) > limit }
 
     /// A log has grown, or shrunk, by a number of bytes.
     func addLog(_ bytes: Int) { logBytes.wrappingAdd(bytes, ordering: .relaxed) }

@@ -50,8 +50,7 @@ package final class Gateway: Sendable {
         let hub = EventHub(
             configuration: limits,
             epoch: RandomID.make(prefix: "e"),
-            numbering: configuration.cluster.engine == .none ? .counted : .given,
-            clock: Moment.monotonic
+            numbering: configuration.cluster.engine == .none ? .counted : .given
         )
         self.hub = hub
         let coordination: any Coordination =

@@ -24,6 +24,8 @@ struct HubSink: PoolSink {
 
     func take(_ change: SessionChange) { publisher.take(change) }
 
+    var events: any ChangeSink { publisher }
+
     var ownsSessions: Bool { publisher.ownsSessions }
 
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? {

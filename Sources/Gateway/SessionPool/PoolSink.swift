@@ -7,6 +7,8 @@ package import SessionCore
 /// Calls about one client, its subscriptions and its messages come one at a time, in the order in which they
 /// happened. They come on the client's own task: an implementation must be quick and must not wait.
 package protocol PoolSink: ChangeSink {
+    /// Where the events of subscriptions are published that have no number.
+    var events: any ChangeSink { get }
     /// Takes an event of a subscription that comes from the data notification of this number, in a session that another
     /// process can continue.
     func take(_ event: SubscriptionEvent, of subscription: SubscriptionID, notification: UInt64)
@@ -16,6 +18,11 @@ package protocol PoolSink: ChangeSink {
     var ownsSessions: Bool { get }
     /// The value of a connection property as REST shows it; nil for a property that is never shown.
     func shownValue(of property: String, on client: PooledClient) -> JSONValue?
+}
+
+extension PoolSink {
+    /// The sink itself.
+    package var events: any ChangeSink { self }
 }
 
 /// A change of the sessions that other processes can continue.

@@ -158,7 +158,7 @@ package struct JSONBytes: Sendable {
     /// Writes a key and a string.
     package mutating func member(_ name: StaticString, _ text: String?) {
         key(name)
-        string(text)
+        if let text { string(text) } else { null() }
     }
 
     /// Writes a key and a whole number.
@@ -170,7 +170,7 @@ package struct JSONBytes: Sendable {
     /// Writes a key and a truth value.
     package mutating func member(_ name: StaticString, _ value: Bool) {
         key(name)
-        bool(value)
+        raw(value ? "true" : "false")
     }
 }
 
@@ -181,8 +181,12 @@ package struct JSONKeys: Sendable {
     /// Where each name ends, after a 0 for the start of the first.
     private var ends = [0]
 
+    /// The number of names.
+    package let count: Int
+
     /// Encodes names.
     package init(_ names: [String]) {
+        count = names.count
         ends.reserveCapacity(names.count + 1)
         for name in names {
             JSONEscaping.append(name, afterComma: false, to: &bytes)
@@ -190,9 +194,6 @@ package struct JSONKeys: Sendable {
             ends.append(bytes.count)
         }
     }
-
-    /// The number of names.
-    package var count: Int { ends.count - 1 }
 
     fileprivate func append(_ index: Int, afterComma needsComma: Bool, to other: inout [UInt8]) {
         let range = ends[index]..<ends[index + 1]

@@ -92,6 +92,11 @@ extension Subscription {
     ) -> (hasEnded: Bool, observers: [any SubscriptionObserver]) {
         state.withLock { state in
             guard state.isActive, state.token == token else { return (false, state.observers) }
+            if case .update(let update) = event {
+                state.table?.apply(update, at: now)
+                valueWeight.store(state.table?.weight ?? 0, ordering: .relaxed)
+                return (false, state.observers)
+            }
             switch event {
             case .failed, .unsubscribed(isFinal: true):
                 state.deactivate()

@@ -36,8 +36,8 @@ struct SubscriptionData: Sendable {
         if isFirst { items[item - 1].row = ItemRow(fieldCount: layout.fieldCount) }
         let isSnapshot =
             switch mode {
-            case .merge: wantsSnapshot && isFirst
-            case .distinct, .command: wantsSnapshot && !items[item - 1].hasSnapshotEnded
+            case .merge: wantsSnapshot ? isFirst : false
+            case .distinct, .command: wantsSnapshot ? !items[item - 1].hasSnapshotEnded : false
             case .raw: false
             }
         do throws(TLCPError) {

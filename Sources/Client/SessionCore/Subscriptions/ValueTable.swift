@@ -56,9 +56,7 @@ package struct ValueTable: Sendable {
             self.commandPosition = commandPosition
         case .unsubscribed, .failed:
             clear()
-        case .update(let update):
-            layout = update.layout
-            withItem(update.itemPos) { $0.apply(update, at: now) }
+        case .update(let update): apply(update, at: now)
         case .endOfSnapshot(let itemPos):
             withItem(itemPos) { $0.snapshotEnded = true }
         case .clearSnapshot(let itemPos):
@@ -68,6 +66,15 @@ package struct ValueTable: Sendable {
         case .lostUpdates, .secondLevelFailed, .secondLevelLostUpdates:
             break
         }
+    }
+
+    /// Applies an update.
+    package mutating func apply(_ update: ItemUpdate, at now: Moment = .zero) {
+        let position = update.itemPos
+        layout = update.layout
+        if items.count < position { withItem(position) { _ in } }
+        guard position >= 1, position <= items.count else { return }
+        weight += items[position - 1].apply(update, at: now)
     }
 
     private mutating func clear() {
@@ -121,33 +128,42 @@ struct ValueTableItem: Sendable {
 
     private static func weight(of row: [String?]?) -> Int {
         guard let row else { return 0 }
-        return row.reduce(rowWeight) { $0 &+ valueWeight &+ ($1?.utf8.count ?? 0) }
+        var weight = rowWeight
+        for value in row { weight += valueWeight + (value?.utf8.count ?? 0) }
+        return weight
     }
 
     /// An item without data.
     init(recentLimit: Int) { self.recentLimit = recentLimit }
 
-    /// Applies an update of this item.
-    mutating func apply(_ update: ItemUpdate, at now: Moment) {
+    /// Applies an update of this item; returns by how much its weight has grown.
+    mutating func apply(_ update: ItemUpdate, at now: Moment) -> Int {
+        let before = weight
         changedAt = now
         guard update.layout.commandPosition != nil else {
-            defer { row = update.values }
-            guard recentLimit > 0 else { return weight += Self.weight(of: update.values) - Self.weight(of: row) }
-            if recent.count == recentLimit { weight -= Self.weight(of: recent.removeFirst()) }
-            recent.append(update.values)
-            weight += Self.weight(of: update.values)
-            return
+            let added = Self.weight(of: update.values)
+            if recentLimit > 0 {
+                if recent.count == recentLimit { weight -= Self.weight(of: recent.removeFirst()) }
+                recent.append(update.values)
+                weight += added
+            } else {
+                // Without past rows the weight is that of the last one.
+                weight = added
+            }
+            row = update.values
+            return weight - before
         }
         if let itemRow = update.itemRow {
             row = itemRow
         } else if update.values.count <= update.layout.fieldCount {
             row = update.values
         }
-        guard let key = update.key else { return }
+        guard let key = update.key else { return 0 }
         lastKey = key
         let values = update.command == "DELETE" ? nil : update.values
         weight += Self.weight(of: values) - Self.weight(of: rowsByKey[key])
         rowsByKey[key] = values
+        return weight - before
     }
 
     /// Removes the keys and the list of past rows, but keeps the last row: later updates refer to it.

@@ -1,4 +1,4 @@
-package import Changes
+internal import Changes
 internal import JSONText
 internal import SessionCore
 
@@ -37,12 +37,19 @@ struct EventEncoder {
     ) {
         json.reset()
         self.types = variant.isTyped ? types : nil
-        begin(event.name, sequence, variant.format)
-        json.beginObject()
-        json.raw(context.commonMembers)
-        switch event {
-        case .client(let event): writeMembers(of: event)
-        case .subscription(let event): writeMembers(of: event, context, variant)
+        if case .subscription(.update(let update)) = event {
+            begin("update", sequence, variant.format)
+            json.beginObject()
+            json.raw(context.commonMembers)
+            writeUpdate(update, context, variant)
+        } else {
+            begin(event.name, sequence, variant.format)
+            json.beginObject()
+            json.raw(context.commonMembers)
+            switch event {
+            case .client(let event): writeMembers(of: event)
+            case .subscription(let event): writeMembers(of: event, context, variant)
+            }
         }
         json.endObject()
         end(variant.format)
@@ -83,172 +90,114 @@ struct EventEncoder {
         end(variant.format)
     }
 
-    // MARK: - Events of the gateway
-
-    /// Encodes an event of the gateway, or a heartbeat.
-    mutating func encode(_ event: ControlEvent, as format: EventFormat) {
-        json.reset()
-        switch event {
-        case .heartbeat:
-            EventFraming(format).writeHeartbeat(in: &json)
-        case .stream(let id, let sources, let resume, let isDegraded, let retry):
-            if let retry, format == .serverSentEvents { EventFraming.writeRetry(retry, in: &json) }
-            begin("stream", nil, format)
-            json.beginObject()
-            json.member("stream", id)
-            json.key("sources" as StaticString)
-            json.beginArray()
-            for source in sources { write(source) }
-            json.endArray()
-            json.member("resume", resume.rawValue)
-            if isDegraded { json.member("degraded", true) }
-            json.endObject()
-            end(format)
-        case .closing(let reason, let retry):
-            if format == .serverSentEvents { EventFraming.writeRetry(retry, in: &json) }
-            begin("closing", nil, format)
-            json.beginObject()
-            json.member("reason", reason)
-            json.endObject()
-            end(format)
-        }
-    }
-
-    private mutating func write(_ source: SourceState) {
-        json.beginObject()
-        switch source {
-        case .client(let id, let status):
-            json.member("client", id.rawValue)
-            json.member("status", status.rawValue)
-        case .subscription(let state):
-            json.member("subscription", state.id.rawValue)
-            json.member("client", state.client?.rawValue)
-            json.member("status", state.status?.rawValue)
-            json.member("active", state.isActive)
-            json.member("subscribed", state.isSubscribed)
-            json.key("lastError" as StaticString)
-            write(state.lastError)
-            if let shape = state.shape { write(shape) }
-        }
-        json.endObject()
-    }
-
-    /// Writes what `subscribed` and `real-max-frequency` reported to earlier readers.
-    private mutating func write(_ shape: SubscribedShape) {
-        json.member("itemCount", shape.itemCount)
-        json.member("fieldCount", shape.fieldCount)
-        write("keyPosition", shape.keyPosition)
-        write("commandPosition", shape.commandPosition)
-        json.member("fieldKeys", shape.usesNames ? "name" : "position")
-        json.key("realMaxFrequency" as StaticString)
-        json.write(shape.realMaxFrequency)
-    }
-
-    private mutating func write(_ refusal: UpstreamRefusal?) {
-        guard let refusal else { return json.null() }
-        json.beginObject()
-        json.member("code", refusal.code)
-        json.member("message", refusal.message)
-        json.endObject()
-    }
-
     // MARK: - Framing
 
-    private mutating func begin(_ name: StaticString, _ sequence: UInt64?, _ format: EventFormat) {
-        EventFraming(format).begin(name, epoch: epoch, sequence: sequence, in: &json)
+    // The texts before, between and after the members of an event. The data is one line: JSON escapes its line ends.
+    //
+    //     Server-Sent Events      NDJSON
+    //
+    //     event: update           {"event":"update","id":"f3a9-1042","data":{"client":…}}
+    //     id: f3a9-1042
+    //     data: {"client":…}
+    //     (empty line)
+
+    /// Opens an event; the JSON text of its data follows.
+    mutating func begin(_ name: StaticString, _ sequence: UInt64?, _ format: EventFormat) {
+        let isSSE = format == .serverSentEvents
+        append(isSSE ? "event: " : #"{"event":""#)
+        append(name)
+        if let sequence {
+            append(isSSE ? "\nid: " : #"","id":""#)
+            json.bytes.append(contentsOf: epoch)
+            json.bytes.append(UInt8(ascii: "-"))
+            json.bytes.append(decimal: Int(truncatingIfNeeded: sequence))
+        }
+        append(isSSE ? "\ndata: " : #"","data":"#)
         json.beginText()
     }
 
-    private mutating func end(_ format: EventFormat) {
-        EventFraming(format).end(in: &json)
+    /// Closes the event.
+    mutating func end(_ format: EventFormat) { append(format == .serverSentEvents ? "\n\n" : "}\n") }
+
+    /// Appends a text as it is.
+    mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { json.bytes.append(contentsOf: $0) }
     }
-}
 
-/// The present state of a source, as the `stream` event reports it.
-enum SourceState: Sendable, Equatable {
-    /// A client's status.
-    case client(id: ClientID, status: ClientStatus)
-    /// A subscription's state, and the status of the client that carries it.
-    case subscription(SubscriptionSourceState)
-}
+    // MARK: - Members of updates
 
-/// The present state of a subscription that is a source.
-struct SubscriptionSourceState: Sendable, Equatable {
-    /// The subscription.
-    let id: SubscriptionID
-    /// The client that carries it; nil: none.
-    let client: ClientID?
-    /// The status of that client; nil without one.
-    let status: ClientStatus?
-    /// Whether the subscription is active.
-    let isActive: Bool
-    /// Why the server last refused or removed it; nil since it was activated or confirmed.
-    let lastError: UpstreamRefusal?
-    /// What the server's confirmation said; nil while the subscription is not subscribed.
-    var shape: SubscribedShape?
-
-    /// Whether the server has confirmed it.
-    var isSubscribed: Bool { shape != nil }
-}
-
-/// What the server told about a subscription when it confirmed it, and since.
-struct SubscribedShape: Sendable, Equatable {
-    /// The number of items.
-    let itemCount: Int
-    /// The number of fields of the first level.
-    let fieldCount: Int
-    /// COMMAND only: the 1-based position of the key field.
-    let keyPosition: Int?
-    /// COMMAND only: the 1-based position of the command field.
-    let commandPosition: Int?
-    /// Whether the keys of fields in events are names; else positions.
-    let usesNames: Bool
-    /// The frequency limit in force; nil if it is not known.
-    let realMaxFrequency: RealMaxFrequency?
-}
-
-extension SubscribedShape {
-    /// The shape of a subscription with these values; nil while it is not subscribed.
-    init?(of table: ValueTable, _ context: TopicContext) {
-        guard table.isSubscribed, let itemCount = table.itemCount, let fieldCount = table.fieldCount else { return nil }
-        self.init(
-            itemCount: itemCount,
-            fieldCount: fieldCount,
-            keyPosition: table.keyPosition,
-            commandPosition: table.commandPosition,
-            usesNames: context.naming?.usesNames ?? true,
-            realMaxFrequency: table.realMaxFrequency
-        )
+    mutating func writeLoss(of count: Int, item: Int, by origin: String, _ context: TopicContext) {
+        writeItem(item, context)
+        json.member("count", count)
+        json.member("by", origin)
     }
-}
 
-/// An event of the gateway itself. It has no id.
-enum ControlEvent: Sendable, Equatable {
-    /// The id and the sources of the stream; the first one also has the time to wait before a reconnect. `isDegraded`:
-    /// the process is cut off from its cluster.
-    case stream(
-        id: String,
-        sources: [SourceState],
-        resume: ResumeOutcome,
-        isDegraded: Bool = false,
-        retryMilliseconds: Int?
-    )
-    /// The stream ends for this reason.
-    case closing(reason: String, retryMilliseconds: Int)
-    /// A keep-alive for idle connections.
-    case heartbeat
-}
+    mutating func writeUpdate(_ update: ItemUpdate, _ context: TopicContext, _ variant: EventVariant) {
+        writeItem(update.itemPos, context)
+        json.member("snapshot", update.isSnapshot)
+        if context.policy == .conflateByKey {
+            json.member("key", update.key)
+            json.member("command", update.command)
+        }
+        json.key("fields" as StaticString)
+        writeFields(update.values, context, only: update.changed)
+        if !update.patches.isEmpty { writePatches(update.patches, context) }
+        if variant.sendsAllFields {
+            json.key("values" as StaticString)
+            writeFields(update.values, context, only: nil)
+        }
+        if !invalid.isEmpty { writeInvalid(context) }
+    }
 
-/// A `closing` event as the whole content of a stream that cannot be opened.
-package enum ClosingEvent {
-    /// The bytes of the event.
-    ///
-    /// - Parameters:
-    ///   - reason: Why the stream is closed.
-    ///   - retryMilliseconds: The time that the client waits before it reconnects.
-    package static func bytes(reason: String, retryMilliseconds: Int, as format: EventFormat) -> [UInt8] {
-        var encoder = EventEncoder(epoch: "")
-        encoder.encode(.closing(reason: reason, retryMilliseconds: retryMilliseconds), as: format)
-        return encoder.json.bytes
+    mutating func writeItem(_ position: Int, _ context: TopicContext) {
+        json.member("item", context.itemName(at: position))
+        json.member("itemPos", position)
+    }
+
+    mutating func writeFields(_ values: [String?], _ context: TopicContext, only changed: FieldSet?) {
+        json.beginObject()
+        for (index, value) in values.enumerated() where changed?.contains(index + 1) ?? true {
+            writeKey(index + 1, context)
+            if let types, let value, index < types.count {
+                write(value, as: types[index], at: index + 1)
+            } else {
+                json.string(value)
+            }
+        }
+        json.endObject()
+    }
+
+    private mutating func write(_ value: String, as type: FieldType, at position: Int) {
+        if TypedValue.write(value, as: type, to: &json) || invalid.contains(position) { return }
+        invalid.append(position)
+        invalidCount &+= 1
+    }
+
+    /// Writes the names of the fields whose values are not of their types, of which there is one at least.
+    mutating func writeInvalid(_ context: TopicContext) {
+        json.key("invalid" as StaticString)
+        json.beginArray()
+        for position in invalid { json.string(context.properties?.fields.names?[position - 1]) }
+        json.endArray()
+        invalid.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func writePatches(_ patches: [Int: String], _ context: TopicContext) {
+        json.key("patches" as StaticString)
+        json.beginObject()
+        for (position, patch) in patches.sorted(by: { $0.key < $1.key }) {
+            writeKey(position, context)
+            // JSON may have line ends between tokens; an event has to be one line.
+            json.raw(patch.utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+        }
+        json.endObject()
+    }
+
+    private mutating func writeKey(_ position: Int, _ context: TopicContext) {
+        if let naming = context.naming {
+            naming.write(position, to: &json)
+        } else {
+            json.key(String(position))
+        }
     }
 }

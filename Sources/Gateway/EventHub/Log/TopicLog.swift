@@ -193,10 +193,9 @@ struct TopicLog {
             if head.count > 0 {
                 guard next.count > 0 || next.next != nil else { return }
                 let start = next.count > 0 ? next.offset(at: 0) : weight
-                let keepsEnough =
-                    tail.endOrdinal - next.firstOrdinal >= limits.replayEvents
-                    || weight - start >= limits.replayBytes
-                guard keepsEnough else { return }
+                if tail.endOrdinal - next.firstOrdinal < limits.replayEvents, weight - start < limits.replayBytes {
+                    return
+                }
                 forgottenThrough = head.sequence(at: head.count - 1)
             }
             head = next

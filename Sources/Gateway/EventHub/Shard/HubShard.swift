@@ -71,8 +71,14 @@ package final class HubShard: StreamFeed {
         guard let changes = takeOver(ifAtMost: limit) else { return false }
         pass &+= 1
         if !changes.isEmpty { apply(changes, &news) }
-        broadcast(&news, now: now)
-        broadcastCompressed(&news, now: now)
+        if unseen.count > 1 {
+            broadcast(&news, now: now)
+        } else if let only = unseen.first, !only.channel.liveGroups.isEmpty {
+            broadcast(only.channel, &news, now: now)
+        }
+        for unseen in unseen where !unseen.channel.compressedGroups.isEmpty {
+            broadcastCompressed(unseen.channel, &news, now: now)
+        }
         for unseen in unseen {
             recordLatency(of: unseen, now: now)
             unseen.channel.advanceLiveGroups(now: now)
@@ -98,8 +104,8 @@ package final class HubShard: StreamFeed {
 
     /// Sends new events to the live groups. Streams that cannot take part in a broadcast leave their group.
     private func broadcast(_ news: inout FeedNews, now: Moment) {
-        if unseen.count == 1 { return broadcast(unseen[0].channel, &news, now: now) }
-        let channels = unseen.map(\.channel).filter { !$0.isLiveGroupAtEnd }
+        let channels = unseen.map(\.channel).filter { !$0.liveGroups.isEmpty && !$0.isLiveGroupAtEnd }
+        if channels.isEmpty { return }
         groups.form(channels, pass: pass)
         for group in groups.groups where !group.streams.isEmpty {
             let read = groups.channels(of: group).map { channels[$0] }
@@ -124,20 +130,18 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    /// Sends new events to the compressed groups.
-    private func broadcastCompressed(_ news: inout FeedNews, now: Moment) {
-        for unseen in unseen {
-            for group in unseen.channel.compressedGroups where group.pass != pass {
-                group.pass = pass
-                guard let broadcasts = group.broadcast() else { continue }
-                if broadcasts.isRefused {
-                    group.subscribers.forEach { $0.leaveLiveGroup() }
-                    continue
-                }
-                news.shared += broadcasts.writes
-                context.metrics.addDelivered(broadcasts.readers * broadcasts.events)
-                context.metrics.deliveryLatency.record(from: broadcasts.published, to: now, times: broadcasts.readers)
+    /// Sends new events to the compressed groups of a channel.
+    private func broadcastCompressed(_ channel: ShardChannel, _ news: inout FeedNews, now: Moment) {
+        for group in channel.compressedGroups where group.pass != pass {
+            group.pass = pass
+            guard let broadcasts = group.broadcast() else { continue }
+            if broadcasts.isRefused {
+                group.subscribers.forEach { $0.leaveLiveGroup() }
+                continue
             }
+            news.shared += broadcasts.writes
+            context.metrics.addDelivered(broadcasts.readers * broadcasts.events)
+            context.metrics.deliveryLatency.record(from: broadcasts.published, to: now, times: broadcasts.readers)
         }
     }
 
@@ -175,7 +179,8 @@ package final class HubShard: StreamFeed {
     /// Takes new events and changes from the hub; nil if more streams are due than the limit. The only place where a
     /// pass takes the hub's lock.
     private func takeOver(ifAtMost limit: Int?) -> [(String, [StreamChange])]? {
-        hub.locked { state in
+        // Nothing here wakes a loop.
+        hub.state.withLock { state in
             if let limit, !state.hasAtMost(limit, dueIn: index) { return nil }
             channels.removeAll(keepingCapacity: true)
             swap(&channels, &state.shards[index].dirtyChannels)
@@ -215,10 +220,12 @@ package final class HubShard: StreamFeed {
     private func markDue(_ cursor: Cursor, _ news: inout FeedNews) {
         let subscriber = cursor.subscriber
         subscriber.list(cursor)
-        if subscriber.isDue, subscriber.duePass != pass {
+        if !subscriber.isDue {
+            subscriber.isDue = true
+            subscriber.duePass = pass
+            news.ready.append(subscriber.stream)
+        } else if subscriber.duePass != pass {
             subscriber.fallBehind()
-        } else {
-            markDue(subscriber, &news)
         }
     }
 

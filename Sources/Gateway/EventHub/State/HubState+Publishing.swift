@@ -23,6 +23,7 @@ extension HubState {
     }
 
     private mutating func apply(_ change: SubscriptionChange, of id: SubscriptionID, now: Moment) {
+        if case .event(let event) = change { return apply(event, of: id, now: now) }
         watches.changed(id)
         switch change {
         case .added(let properties): addSubscription(id, properties: properties)
@@ -32,15 +33,24 @@ extension HubState {
         case .activity(let isActive):
             subscriptions[id]?.isActive = isActive
             if isActive { subscriptions[id]?.lastError = nil }
-        case .event(let event):
-            // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
-            // causes another copy.
-            guard let index = subscriptions.index(forKey: id) else { return }
-            let wasSubscribed = subscriptions.values[index].table.isSubscribed
-            let channel = subscriptions.values[index].apply(event, now: now)
-            append(.subscription(event), to: channel, now: now)
-            endStreams(refusedBy: event, of: id, wasSubscribed: wasSubscribed)
+        case .event: break
         }
+    }
+
+    /// Applies an event of a subscription.
+    mutating func apply(_ event: SubscriptionEvent, of id: SubscriptionID, now: Moment) {
+        if !watches.watches.isEmpty { watches.changed(id) }
+        // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
+        // causes another copy.
+        guard let index = subscriptions.index(forKey: id) else { return }
+        if case .update(let update) = event {
+            subscriptions.values[index].table.apply(update, at: now)
+            return append(.subscription(event), to: subscriptions.values[index].channel, now: now)
+        }
+        let wasSubscribed = subscriptions.values[index].table.isSubscribed
+        let channel = subscriptions.values[index].apply(event, now: now)
+        append(.subscription(event), to: channel, now: now)
+        endStreams(refusedBy: event, of: id, wasSubscribed: wasSubscribed)
     }
 
     /// Applies the changes of a position, which has to be after the present one.

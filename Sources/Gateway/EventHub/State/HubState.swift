@@ -191,32 +191,17 @@ struct HubState: Sendable {
     }
 
     /// The loops to wake after the lock is released.
-    mutating func takeWakeUps() -> WakeUps? {
-        if watches.hasDue { return .many(watches.takeDue() + takeLoops()) }
-        guard wakeUps != 0 else { return nil }
+    ///
+    /// Usually one loop, for which nothing is allocated.
+    mutating func takeWakeUps() -> (@Sendable () -> Void)? {
+        if wakeUps == 0, watches.due.isEmpty { return nil }
         defer { wakeUps = 0 }
-        if shards.count == 1 { return .one(shards[0].wake) }
-        let due = shards.indices.filter { wakeUps & (1 << UInt64($0 & 63)) != 0 }
-        return .many(due.map { shards[$0].wake })
-    }
-
-    private mutating func takeLoops() -> [@Sendable () -> Void] {
-        defer { wakeUps = 0 }
-        return shards.indices.filter { wakeUps & (1 << UInt64($0 & 63)) != 0 }.map { shards[$0].wake }
-    }
-
-    /// Loops and watches to wake; usually one loop, for which nothing is allocated.
-    enum WakeUps: Sendable {
-        case one(@Sendable () -> Void)
-        case many([@Sendable () -> Void])
-
-        /// Wakes them.
-        func callAsFunction() {
-            switch self {
-            case .one(let wake): wake()
-            case .many(let wakes): for wake in wakes { wake() }
-            }
+        if wakeUps.nonzeroBitCount == 1, shards.count <= 64, watches.due.isEmpty {
+            return shards[wakeUps.trailingZeroBitCount].wake
         }
+        let loops = shards.indices.filter { wakeUps & (1 << UInt64($0 & 63)) != 0 }.map { shards[$0].wake }
+        let calls = watches.takeDue() + loops
+        return { for call in calls { call() } }
     }
 
     mutating func makeStreamID() -> String {

@@ -2,12 +2,11 @@ internal import Changes
 
 /// The callers that wait for changes of subscriptions, and the calls that are due.
 struct SubscriptionWatches: Sendable {
-    private var watches: [SubscriptionID: [UInt64: @Sendable () -> Void]] = [:]
-    private var due: [@Sendable () -> Void] = []
+    /// The calls for each subscription that is watched. Most changes have no watch, in a hub without any.
+    private(set) var watches: [SubscriptionID: [UInt64: @Sendable () -> Void]] = [:]
+    /// The calls that are due.
+    private(set) var due: [@Sendable () -> Void] = []
     private var next: UInt64 = 1
-
-    /// Whether calls are due.
-    var hasDue: Bool { !due.isEmpty }
 
     /// Adds a watch of a subscription; the result removes it.
     mutating func add(_ subscription: SubscriptionID, _ changed: @escaping @Sendable () -> Void) -> UInt64 {
@@ -24,8 +23,6 @@ struct SubscriptionWatches: Sendable {
 
     /// A subscription has changed: the calls of its watches are due, once each.
     mutating func changed(_ subscription: SubscriptionID) {
-        // Most changes have no watch, in a hub without any.
-        if watches.isEmpty { return }
         if let present = watches[subscription] { due += present.values }
     }
 

@@ -28,13 +28,24 @@ extension Subscriber {
     /// that keeps up.
     private func fillPlain(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         isDue = false
-        leaveLiveGroup()
+        if isInLiveGroup { leaveLiveGroup() }
+        if keepsUp, ready.count == 1 {
+            // The usual case: an event of one channel, and nothing else.
+            giveOnly(ready[0], &batch, now: now)
+            clock.sent(at: now)
+            keepsUp = ready.isEmpty
+            figures.setLag(keepsUp ? 0 : ready[0].unread)
+            if !keepsUp { return .more }
+            if isChunked { joinLiveGroup(now: now) }
+            return .idle(wakeAt: clock.nextVisit(after: now, isHolding: false))
+        }
         defer { charge() }
         catchUp()
         let before = batch.remainingBytes
         let isHolding = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
         if !isHolding, !pending.isEmpty { givePending(&batch, now: now) }
         if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
+        keepsUp = pending.isEmpty && ready.isEmpty && closeReason == nil && !isPaced
         if pending.isEmpty, ready.isEmpty, let closeReason {
             let retry = delay.milliseconds(times: closeReason == HubState.refused ? Self.refusedFactor : 1)
             let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: retry)
@@ -110,6 +121,21 @@ extension Subscriber {
     }
 
     // MARK: - Shared bytes
+
+    /// Appends the events of the only channel that has any.
+    private func giveOnly(_ cursor: Cursor, _ batch: inout StreamBatch, now: Moment) {
+        var end = cursor.readableEnd()
+        if cursor.index < end {
+            context.deliveryLatency.record(from: cursor.segment.published(at: cursor.index), to: now)
+        }
+        while cursor.index < end, !batch.isFull {
+            let index = cursor.index
+            cursor.advance(to: give(cursor.segment, index..<end, to: &batch))
+            delivered(cursor.index - index)
+            end = cursor.readableEnd()
+        }
+        if cursor.index == end { unlistRead() }
+    }
 
     private func giveShared(_ batch: inout StreamBatch, now: Moment) {
         var order = MergeOrder()
@@ -189,5 +215,45 @@ extension Subscriber {
             writer.write(context.encoder.json.bytes, to: &batch)
         }
         return range.upperBound
+    }
+}
+
+/// The times of a stream: when a heartbeat is due, and when a frequency limit allows the next updates.
+struct StreamClock {
+    private let heartbeat: Duration
+    private let interval: Duration?
+    private var sentAt: Moment
+    private var updatesFrom: Moment
+    private var wakeAt: Moment
+
+    /// The clock of a stream that begins now; the offset, 0 ≤ offset < 1, spreads the heartbeats of streams that
+    /// begin at the same time.
+    init(heartbeat: Duration, maxFrequency: Double?, now: Moment, offset: Double) {
+        self.heartbeat = heartbeat
+        interval = maxFrequency.map { .nanoseconds(Int64(max(1, min(1e18, 1e9 / $0)))) }
+        sentAt = now
+        updatesFrom = now
+        wakeAt = now + heartbeat * (1 - offset / 2)
+    }
+
+    /// Whether updates may be sent.
+    func allowsUpdates(at now: Moment) -> Bool { interval == nil || now >= updatesFrom }
+
+    /// Updates were sent: the next ones may follow after the interval.
+    mutating func updatesSent(at now: Moment) {
+        if let interval { updatesFrom = now + interval }
+    }
+
+    /// Bytes were sent.
+    mutating func sent(at now: Moment) { sentAt = max(sentAt, now) }
+
+    /// Whether it is time for a heartbeat.
+    func isSilent(at now: Moment) -> Bool { now >= wakeAt && now - sentAt >= heartbeat / 2 }
+
+    /// When to visit the stream again. Usually the moment returned last time, so that a busy stream does not reset its
+    /// timer at every event.
+    mutating func nextVisit(after now: Moment, isHolding: Bool) -> Moment {
+        if wakeAt <= now { wakeAt = max(sentAt, now - heartbeat / 2) + heartbeat }
+        return isHolding ? min(wakeAt, updatesFrom) : wakeAt
     }
 }

@@ -53,6 +53,8 @@ final class Subscriber: StreamContent {
     var duePass: UInt64 = 0
     /// Whether new events arrived before the stream had read those that were due.
     private(set) var isBehind = false
+    /// Whether the stream had read everything at its last visit, and since then only new events are due.
+    var keepsUp = false
     /// The reason for its end; nil while it is open.
     private(set) var closeReason: String?
     /// Whether it receives new events as broadcasts: it keeps up, and nothing else is pending.
@@ -113,6 +115,7 @@ final class Subscriber: StreamContent {
     func apply(_ change: StreamChange) {
         if case .restart(let epoch) = change { restart(epoch) }
         guard closeReason == nil else { return }
+        keepsUp = false
         defer { charge() }
         switch change {
         case .restart:
@@ -154,6 +157,7 @@ final class Subscriber: StreamContent {
 
     private func end(_ reason: String) {
         closeReason = reason
+        keepsUp = false
         detachAll()
     }
 
@@ -243,6 +247,7 @@ final class Subscriber: StreamContent {
     /// Called when new events arrived before the stream had read those that were due.
     func fallBehind() {
         isBehind = true
+        keepsUp = false
         defer { charge() }
         let unread = ready.reduce(0) { $0 + $1.unread }
         figures.setLag(unread + pending.count)

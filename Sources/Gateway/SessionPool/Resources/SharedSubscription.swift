@@ -25,13 +25,15 @@ final class SharedSubscription: Sendable {
 
     private let properties: SubscriptionProperties
     let sink: any PoolSink
+    /// Where events without a number are published.
+    private let events: any ChangeSink
     private let metrics: UpstreamMetrics
     private let values: UpstreamValues
     private let ended: @Sendable (SharedSubscription) -> Void
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
     private let arrived: @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void
-    let state = Mutex(State())
+    let state = RankedMutex(State(), rank: .sharedSubscription)
 
     init(
         id: SharedID?,
@@ -49,6 +51,7 @@ final class SharedSubscription: Sendable {
         self.subscription = subscription
         self.properties = properties
         self.sink = sink
+        events = sink.events
         self.metrics = metrics
         self.values = values
         self.arrived = arrived
@@ -159,10 +162,8 @@ extension SubscriptionEvent {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
-        if case .update = event, !hasRoomForValues() {
-            take(CollectionOfOne(values.refusal()))
-            // Not subscribed any more if it ends at the same time.
-            try? client.core.unsubscribe(subscription)
+        if case .update = event {
+            take(event, weight: subscription.valueWeight.load(ordering: .relaxed))
         } else if case .unsubscribed(isFinal: true) = event, let removal = UpstreamRefusal(event) {
             take([.failed(code: removal.code, message: removal.message), event])
         } else {
@@ -175,13 +176,52 @@ extension SharedSubscription: SubscriptionObserver {
         take(CollectionOfOne(.failed(code: refusal.code, message: refusal.message)))
     }
 
-    /// Counts the present values towards the budget of the upstream; false if they exceed it.
-    private func hasRoomForValues() -> Bool {
-        let weight = subscription.valueTable?.weight ?? 0
-        return state.withLock { state in
-            if state.hasEnded { return true }
-            defer { state.countedBytes = weight }
-            return values.add(weight - state.countedBytes)
+    /// What becomes of an update.
+    private enum UpdateOutcome {
+        /// The resources have it. The calls that have it delivered are made without a lock.
+        case passed([SubscriptionResource], [@Sendable () -> Void])
+        /// Resources wait for the values of the subscription.
+        case awaited
+        /// The values exceed the budget of the upstream.
+        case tooLarge
+    }
+
+    /// Passes an update to the resources, after which the values of the subscription have a weight.
+    private func take(_ update: SubscriptionEvent, weight: Int) {
+        let notification = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
+        let outcome = state.withLock { state -> UpdateOutcome in
+            if state.hasEnded { return .passed([], []) }
+            if weight != state.countedBytes {
+                let difference = weight - state.countedBytes
+                state.countedBytes = weight
+                guard values.add(difference) else { return .tooLarge }
+            }
+            guard state.arriving.isEmpty else { return .awaited }
+            var deliveries: [@Sendable () -> Void] = []
+            for resource in state.resources {
+                // Nearly all events are updates, and take no lock here. The order is that of `Watchers.isEmpty`.
+                resource.updates.wrappingAdd(1, ordering: .sequentiallyConsistent)
+                if resource.isMoving.load(ordering: .relaxed) { resource.applyToMove(update) }
+                if notification > 0 {
+                    sink.take(update, of: resource.id, notification: notification)
+                } else if let delivery = events.publish(update, of: resource.id) {
+                    deliveries.append(delivery)
+                }
+            }
+            return .passed(state.resources, deliveries)
+        }
+        switch outcome {
+        case .passed(let resources, let deliveries):
+            for delivery in deliveries { delivery() }
+            for resource in resources where resource.watchers.count.load(ordering: .sequentiallyConsistent) > 0 {
+                resource.notifyWatchers()
+            }
+        case .awaited:
+            take(CollectionOfOne(update))
+        case .tooLarge:
+            take(CollectionOfOne(values.refusal()))
+            // Not subscribed any more if it ends at the same time.
+            try? client.core.unsubscribe(subscription)
         }
     }
 

@@ -47,7 +47,11 @@ package final class SubscriptionResource: Sendable {
     /// Held by a request from the first look at the properties, or at their tag, to the end of its change.
     package let changes = Mutex(())
 
-    private let state: Mutex<State>
+    /// The updates since the resource was made: each is also a version of the status.
+    let updates = Atomic<UInt64>(0)
+    /// Whether the resource moves to another upstream subscription.
+    let isMoving = Atomic(false)
+    private let state: RankedMutex<State>
 
     init(
         id: SubscriptionID,
@@ -64,7 +68,10 @@ package final class SubscriptionResource: Sendable {
         self.ordinal = ordinal
         var status = SubscriptionStatus()
         status.version = version
-        state = Mutex(State(properties: properties, status: status, lastUsed: now))
+        state = RankedMutex(
+            State(properties: properties, status: status, lastUsed: now),
+            rank: .subscriptionResource
+        )
     }
 
     /// How long it is kept unused; nil: as long as the configuration says.
@@ -83,14 +90,22 @@ package final class SubscriptionResource: Sendable {
     package var properties: SubscriptionProperties { state.withLock { $0.properties } }
 
     /// The status as it is now.
-    package var status: SubscriptionStatus { state.withLock { $0.status } }
+    package var status: SubscriptionStatus { counted(state.withLock { $0.status }) }
+
+    private func counted(_ status: SubscriptionStatus) -> SubscriptionStatus {
+        var status = status
+        status.add(updates: updates.load(ordering: .sequentiallyConsistent))
+        return status
+    }
 
     /// The client that carries the resource now; nil while it is not active.
     package var client: PooledClient? { carrier?.client }
 
     /// Values and status, read together.
     package var reading: SubscriptionReading {
-        let (carrier, status, properties) = state.withLock { ($0.carrier, $0.status, $0.properties) }
+        let (carrier, present, properties) = state.withLock { ($0.carrier, $0.status, $0.properties) }
+        // Before the values, which are then not older than the version.
+        let status = counted(present)
         guard let carrier else {
             return SubscriptionReading(
                 table: ValueTable(properties: properties),
@@ -165,7 +180,12 @@ package final class SubscriptionResource: Sendable {
         }
     }
 
+    /// An event has occurred.
     func apply(_ event: SubscriptionEvent) {
+        if case .update = event {
+            updates.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            return applyToMove(event)
+        }
         state.withLock { state in
             state.status.apply(event)
             state.move?.table.apply(event)
@@ -173,6 +193,11 @@ package final class SubscriptionResource: Sendable {
     }
 
     // MARK: - Moving to another upstream subscription
+
+    /// An event has occurred that changes only what the readers have.
+    func applyToMove(_ event: SubscriptionEvent) {
+        state.withLock { $0.move?.table.apply(event) }
+    }
 
     /// The upstream subscription that it moves to; nil: it does not move.
     var moveTarget: SharedSubscription? { state.withLock { $0.move?.target } }
@@ -182,12 +207,14 @@ package final class SubscriptionResource: Sendable {
 
     /// Starts a move from a subscription with these values; its events are applied to them until the move ends.
     func startMove(to target: SharedSubscription, from table: ValueTable) {
+        isMoving.store(true, ordering: .relaxed)
         state.withLock { $0.move = (target, table) }
     }
 
     /// Ends the move without an effect; returns its target.
     func cancelMove() -> SharedSubscription? {
-        state.withLock { state in
+        isMoving.store(false, ordering: .relaxed)
+        return state.withLock { state in
             defer { state.move = nil }
             return state.move?.target
         }
@@ -195,6 +222,7 @@ package final class SubscriptionResource: Sendable {
 
     /// Ends the move: another upstream subscription carries the resource. Its state stays as it is.
     func moved(to target: SharedSubscription) {
+        isMoving.store(false, ordering: .relaxed)
         state.withLock { state in
             state.move = nil
             state.carrier = target

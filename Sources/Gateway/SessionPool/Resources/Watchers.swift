@@ -12,7 +12,7 @@ package final class Watchers<State: Sendable>: Sendable {
 
     private let entries = Mutex(Entries())
     /// The number of watchers, written under the lock.
-    private let count = Atomic(0)
+    let count = Atomic(0)
 
     /// No watchers.
     package init() {}
@@ -26,7 +26,7 @@ package final class Watchers<State: Sendable>: Sendable {
             let handle = entries.next
             entries.next += 1
             entries.watchers[handle] = watcher
-            count.store(entries.watchers.count, ordering: .relaxed)
+            count.store(entries.watchers.count, ordering: .sequentiallyConsistent)
             return handle
         }
         guard watcher(present()) else { return handle }
@@ -38,15 +38,15 @@ package final class Watchers<State: Sendable>: Sendable {
     package func cancel(_ handle: UInt64) {
         entries.withLock { entries in
             entries.watchers[handle] = nil
-            count.store(entries.watchers.count, ordering: .relaxed)
+            count.store(entries.watchers.count, ordering: .sequentiallyConsistent)
         }
     }
 
     /// Whether there are no watchers: a cheap check before a state is put together.
     ///
-    /// For a thread that has changed the state under the lock of the state, a watcher that did not see the change
-    /// counts: it was registered before it read the state under that lock.
-    package var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+    /// For a thread that has changed the state under the lock of the state, or in an atomic value of sequential
+    /// consistency, a watcher that did not see the change counts: it was registered before it read the state.
+    package var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
     /// Calls every watcher.
     package func notify(_ state: State) {

@@ -6,18 +6,20 @@ internal import Testing
 
 @Suite struct EventFramingTests {
     @Test func writtenEventsAreParsedBack() {
-        var json = JSONBytes()
-        let framing = EventFraming(.serverSentEvents)
-        EventFraming.writeRetry(2500, in: &json)
-        framing.begin("update", epoch: Array("e".utf8), sequence: 12, in: &json)
-        json.beginText()
-        json.string("line\nand\rline: ✓")
-        framing.end(in: &json)
-        framing.writeHeartbeat(in: &json)
+        var encoder = EventEncoder(epoch: "e")
+        encoder.begin("update", 12, .serverSentEvents)
+        encoder.json.string("line\nand\rline: ✓")
+        encoder.end(.serverSentEvents)
+        var bytes = encoder.json.bytes
+        encoder.encode(.heartbeat, as: .serverSentEvents)
+        bytes += encoder.json.bytes
+        encoder.encode(.closing(reason: "deleted", retryMilliseconds: 2500), as: .serverSentEvents)
+        bytes += encoder.json.bytes
         var parser = EventStreamParser()
-        let events = json.bytes.flatMap { parser.feed([$0]) }
+        let events = bytes.flatMap { parser.feed([$0]) }
         #expect(parser.retry == 2500)
         #expect(parser.comments.count == 1)
-        #expect(events == [ParsedEvent(name: "update", data: #""line\nand\rline: ✓""#, id: "e-12")])
+        #expect(events.count == 2)
+        #expect(events.first == ParsedEvent(name: "update", data: #""line\nand\rline: ✓""#, id: "e-12"))
     }
 }

@@ -1,0 +1,92 @@
+package import Changes
+internal import JSONText
+internal import SessionCore
+
+/// The present state of a source, as the `stream` event reports it.
+enum SourceState: Sendable, Equatable {
+    /// A client's status.
+    case client(id: ClientID, status: ClientStatus)
+    /// A subscription's state, and the status of the client that carries it.
+    case subscription(SubscriptionSourceState)
+}
+
+/// The present state of a subscription that is a source.
+struct SubscriptionSourceState: Sendable, Equatable {
+    /// The subscription.
+    let id: SubscriptionID
+    /// The client that carries it; nil: none.
+    let client: ClientID?
+    /// The status of that client; nil without one.
+    let status: ClientStatus?
+    /// Whether the subscription is active.
+    let isActive: Bool
+    /// Why the server last refused or removed it; nil since it was activated or confirmed.
+    let lastError: UpstreamRefusal?
+    /// What the server's confirmation said; nil while the subscription is not subscribed.
+    var shape: SubscribedShape?
+
+    /// Whether the server has confirmed it.
+    var isSubscribed: Bool { shape != nil }
+}
+
+/// What the server told about a subscription when it confirmed it, and since.
+struct SubscribedShape: Sendable, Equatable {
+    /// The number of items.
+    let itemCount: Int
+    /// The number of fields of the first level.
+    let fieldCount: Int
+    /// COMMAND only: the 1-based position of the key field.
+    let keyPosition: Int?
+    /// COMMAND only: the 1-based position of the command field.
+    let commandPosition: Int?
+    /// Whether the keys of fields in events are names; else positions.
+    let usesNames: Bool
+    /// The frequency limit in force; nil if it is not known.
+    let realMaxFrequency: RealMaxFrequency?
+}
+
+extension SubscribedShape {
+    /// The shape of a subscription with these values; nil while it is not subscribed.
+    init?(of table: ValueTable, _ context: TopicContext) {
+        guard table.isSubscribed, let itemCount = table.itemCount, let fieldCount = table.fieldCount else { return nil }
+        self.init(
+            itemCount: itemCount,
+            fieldCount: fieldCount,
+            keyPosition: table.keyPosition,
+            commandPosition: table.commandPosition,
+            usesNames: context.naming?.usesNames ?? true,
+            realMaxFrequency: table.realMaxFrequency
+        )
+    }
+}
+
+/// An event of the gateway itself. It has no id.
+enum ControlEvent: Sendable, Equatable {
+    /// The id and the sources of the stream; the first one also has the time to wait before a reconnect. `isDegraded`:
+    /// the process is cut off from its cluster.
+    case stream(
+        id: String,
+        sources: [SourceState],
+        resume: ResumeOutcome,
+        isDegraded: Bool = false,
+        retryMilliseconds: Int?
+    )
+    /// The stream ends for this reason.
+    case closing(reason: String, retryMilliseconds: Int)
+    /// A keep-alive for idle connections.
+    case heartbeat
+}
+
+/// A `closing` event as the whole content of a stream that cannot be opened.
+package enum ClosingEvent {
+    /// The bytes of the event.
+    ///
+    /// - Parameters:
+    ///   - reason: Why the stream is closed.
+    ///   - retryMilliseconds: The time that the client waits before it reconnects.
+    package static func bytes(reason: String, retryMilliseconds: Int, as format: EventFormat) -> [UInt8] {
+        var encoder = EventEncoder(epoch: "")
+        encoder.encode(.closing(reason: reason, retryMilliseconds: retryMilliseconds), as: format)
+        return encoder.json.bytes
+    }
+}

@@ -1,0 +1,36 @@
+internal import Changes
+
+/// One of the encodings of an event; each is made at most once, for all readers.
+struct EventVariant: Hashable, Sendable {
+    /// The number of variants there are.
+    static let count = 8
+    /// All variants, in the order of their indices.
+    static let all = EventFormat.allCases.flatMap { format in
+        [false, true].flatMap { isTyped in
+            [false, true].map { EventVariant(format: format, sendsAllFields: $0, isTyped: isTyped) }
+        }
+    }
+
+    /// How the event is framed.
+    let format: EventFormat
+    /// Whether updates carry all fields beside the changed ones.
+    let sendsAllFields: Bool
+    /// Whether values have the types of their fields, where these are known.
+    let isTyped: Bool
+
+    /// A number below `count`.
+    let index: Int
+
+    /// The variant with these properties.
+    init(format: EventFormat, sendsAllFields: Bool, isTyped: Bool = false) {
+        self.format = format
+        self.sendsAllFields = sendsAllFields
+        self.isTyped = isTyped
+        let base =
+            switch format {
+            case .serverSentEvents: 0
+            case .ndjson: 4
+            }
+        index = base + (isTyped ? 2 : 0) + (sendsAllFields ? 1 : 0)
+    }
+}
