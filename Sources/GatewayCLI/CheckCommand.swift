@@ -26,7 +26,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Also connect to each upstream, and subscribe to each feed once; the exit status is 1 if one does not respond."
+            "Also connect to each upstream and to the cluster's engine, and subscribe to each feed once; the exit status is 1 if one does not respond."
     )
     var connect = false
 

@@ -1,22 +1,36 @@
 internal import Gateway
+internal import GatewayCluster
 internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
 
-/// Connects to the upstreams of a configuration, and subscribes to each of its feeds once.
+/// Connects to the upstreams and the engine of a configuration, and subscribes to each of its feeds once.
 struct ConnectionCheck {
     /// The longest time to wait for each connection and subscription.
     private static let timeout = Duration.seconds(10)
 
     let configuration: GatewayConfiguration
 
-    /// Prints a line for each upstream and feed; returns whether all of them responded.
+    /// Prints a line for each upstream, feed and the engine; returns whether all of them responded.
     func run() async -> Bool {
         var isGood = true
         for upstream in configuration.pool.upstreams {
             if await !check(upstream) { isGood = false }
         }
+        if await !checkEngine() { isGood = false }
         return isGood
+    }
+
+    private func checkEngine() async -> Bool {
+        do {
+            guard let warnings = try await Clustering.engineWarnings(configuration) else { return true }
+            print("engine: connected")
+            for warning in warnings { StandardError.write("warning: \(warning)\n") }
+            return true
+        } catch {
+            print("engine: \(error)")
+            return false
+        }
     }
 
     private func check(_ upstream: UpstreamConfiguration) async -> Bool {

@@ -38,7 +38,7 @@ package struct NATSEngine: ClusterEngine {
 extension NATSConnection {
     private static let notFound: UInt64 = 404
     /// How long a reply may take before the request is repeated: servers drop it while they elect a leader.
-    private static let replyTime = Duration.seconds(1)
+    static let replyTime = Duration.seconds(1)
     private static let attempts = 5
 
     /// Creates the log unless it exists.
@@ -69,7 +69,7 @@ extension NATSConnection {
     }
 
     /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream.
-    private func api(_ operation: String, _ body: String) async throws -> JSONObject {
+    func api(_ operation: String, _ body: String) async throws -> JSONObject {
         let subject = "$JS.API.\(operation).\(configuration.stream)"
         let reply = try await repeated {
             try await request(subject, [Array(body.utf8)], collecting: .message, within: Self.replyTime)

@@ -63,6 +63,8 @@ private struct SealedConnection: EngineConnection {
 
     func inspectLog() async throws -> LogGeneration { try await connection.inspectLog() }
 
+    func warnings() async -> [String] { await connection.warnings() }
+
     func append(_ frame: [UInt8]) { connection.append(seals.seal(frame, .frame)) }
 
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {

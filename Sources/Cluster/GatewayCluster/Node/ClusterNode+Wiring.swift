@@ -19,6 +19,18 @@ package enum Clustering {
     ) -> (any Coordination)? {
         ClusterNode(configuration, hub: hub, logger: logger)
     }
+
+    /// Connects to the engine of a configuration once, and returns the risks of its version and settings, as sentences for
+    /// operators; nil for a gateway that runs alone.
+    package static func engineWarnings(_ configuration: GatewayConfiguration) async throws -> [String]? {
+        guard configuration.cluster.engine == .nats else { return nil }
+        let settings = NATSConfiguration(configuration.cluster.connection)
+        let connection = try await NATSEngine(configuration: settings, process: .random(in: .min ... .max)).connect {
+            _ in
+        }
+        defer { connection.close() }
+        return await connection.warnings()
+    }
 }
 
 extension ClusterNode {

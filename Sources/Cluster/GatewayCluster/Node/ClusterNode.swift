@@ -177,6 +177,7 @@ final class ClusterNode: Sendable {
     private func stayConnected() async {
         var number = 0
         var lastFailure: String?
+        var warnings: [String] = []
         while !Task.isCancelled {
             number += 1
             let (current, isOver) = (number, StopSignal())
@@ -189,6 +190,9 @@ final class ClusterNode: Sendable {
                 try await check(connection)
                 logger.info("connected to the cluster's engine")
                 offer(.connected(connection, current, isOver: isOver))
+                let present = await connection.warnings()
+                for warning in present where !warnings.contains(warning) { logger.warning("\(warning)") }
+                warnings = present
                 await isOver.wait()
                 connection.close()
                 logger.warning("the connection to the cluster's engine is closed")

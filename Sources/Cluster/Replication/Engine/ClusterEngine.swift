@@ -26,6 +26,8 @@ package enum EngineInput: Sendable {
 package protocol EngineConnection: Sendable {
     /// The generation and extent of the log.
     func inspectLog() async throws -> LogGeneration
+    /// The risks of the engine's version and settings, as sentences for operators.
+    func warnings() async -> [String]
     /// Sends a frame to the log. Receiving the frame back confirms that it was appended.
     func append(_ frame: [UInt8])
     /// The frames of a range, in order, or those of them that arrive in time. Throws if there are none.
@@ -49,6 +51,10 @@ package protocol EngineConnection: Sendable {
     func reply(_ bytes: [UInt8], to address: String)
     /// Closes the connection; `closed` follows.
     func close()
+}
+
+extension EngineConnection {
+    package func warnings() async -> [String] { [] }
 }
 
 /// An error of the engine.

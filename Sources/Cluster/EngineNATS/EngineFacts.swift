@@ -1,0 +1,62 @@
+internal import JSONText
+internal import Replication
+
+/// The facts of an engine on which the safety of its log depends.
+struct EngineFacts: Sendable, Equatable {
+    /// The version of the server; nil: it does not tell, as servers before 2.10 and accounts with few permissions.
+    var version: String?
+    /// Whether the log is stored in files.
+    var isInFiles = false
+    /// Whether the server is one of several.
+    var isClustered = false
+    /// The number of servers that store the log.
+    var copies = 1
+
+    /// The first version that keeps the log when its process is killed.
+    private static let safeVersion = "2.10.23"
+
+    /// The facts by the server's reply about its user, if there was one, and by its description of the log.
+    init(user: JSONObject?, log: JSONObject) {
+        version = user?["server"]?["ver"]?.string
+        isInFiles = log["config"]?["storage"]?.string == "file"
+        isClustered = log["cluster"]?.object != nil
+        copies = log["config"]?["num_replicas"]?.number?.intValue ?? 1
+    }
+
+    /// The risks, as sentences for operators.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if let version {
+            if Self.numbers(version).lexicographicallyPrecedes(Self.numbers(Self.safeVersion)) {
+                warnings.append(
+                    "NATS \(version) may lose the log when its process is killed: use \(Self.safeVersion) or later"
+                )
+            }
+        } else {
+            warnings.append("NATS does not tell its version, as before 2.10: use \(Self.safeVersion) or later")
+        }
+        if isClustered, copies == 1 {
+            warnings.append("one of several NATS servers has the only copy of the log: set cluster.copies to 3")
+        }
+        if isInFiles, copies == 1 {
+            warnings.append(
+                "NATS writes the only copy of the log to disk every two minutes unless its sync_interval is set: a power "
+                    + "failure loses more than with sync_interval: always"
+            )
+        }
+        return warnings
+    }
+
+    private static func numbers(_ version: String) -> [Int] {
+        version.prefix { $0.isNumber || $0 == "." }.split(separator: ".").compactMap { Int($0) }
+    }
+}
+
+extension NATSConnection {
+    package func warnings() async -> [String] {
+        guard let log = try? await api("STREAM.INFO", "") else { return [] }
+        let reply = try? await request("$SYS.REQ.USER.INFO", [[]], collecting: .message, within: Self.replyTime)
+        let user = reply.flatMap { try? JSONValue(parsing: $0[0].bytes) }
+        return EngineFacts(user: user?.object, log: log).warnings
+    }
+}

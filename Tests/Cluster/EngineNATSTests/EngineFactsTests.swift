@@ -1,0 +1,31 @@
+import JSONText
+import Testing
+
+@testable import EngineNATS
+
+struct EngineFactsTests {
+    private func warnings(version: String?, copies: Int = 3, isClustered: Bool = true) throws -> [String] {
+        let cluster = isClustered ? #","cluster":{"name":"c"}"# : ""
+        let log = #"{"config":{"storage":"file","num_replicas":\#(copies)}\#(cluster)}"#
+        let user = try version.map { try JSONValue(parsing: #"{"server":{"ver":"\#($0)"}}"#).object }
+        return EngineFacts(user: user ?? nil, log: try JSONValue(parsing: log).object ?? JSONObject()).warnings
+    }
+
+    @Test(arguments: ["2.10.23", "2.10.29", "2.11.0-RC.1", "2.15.1", "10.0.0"])
+    func safeVersionOnThreeServersHasNoWarning(version: String) throws {
+        #expect(try warnings(version: version).isEmpty)
+    }
+
+    @Test(arguments: ["2.10.22", "2.9.10", "1.99.99", nil])
+    func olderOrUnknownVersionHasAWarning(version: String?) throws {
+        let warnings = try warnings(version: version)
+        #expect(warnings.count == 1 && warnings[0].contains(version ?? "does not tell its version"))
+    }
+
+    @Test func onlyCopyHasAWarning() throws {
+        let ofSeveral = try warnings(version: "2.12.0", copies: 1)
+        #expect(ofSeveral.count == 2 && ofSeveral[0].contains("cluster.copies"))
+        let ofOne = try warnings(version: "2.12.0", copies: 1, isClustered: false)
+        #expect(ofOne.count == 1 && ofOne[0].contains("sync_interval"))
+    }
+}
