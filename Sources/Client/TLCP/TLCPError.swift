@@ -55,3 +55,21 @@ extension TLCPError: CustomStringConvertible {
         }
     }
 }
+
+extension FieldFault: CustomStringConvertible {
+    /// A short explanation in English.
+    package var description: String {
+        switch self {
+        case .unchangedWithoutBaseline: "unchanged in the first update of its item"
+        case .unknownToken: "unknown token"
+        case .malformedEscape: "malformed percent escape"
+        case .invalidUTF8: "invalid UTF-8"
+        case .diffWithoutBase: "a difference from a value that does not exist"
+        case .diffOnDocument: "a TLCP-diff of a value that a JSON Patch has changed"
+        case .malformedDiff: "malformed TLCP-diff"
+        case .baseTooLarge: "a difference from a value that is too large for differences"
+        case .baseNotJSON: "a JSON Patch of a text that is not JSON"
+        case .patchFailed: "a JSON Patch that cannot be applied"
+        }
+    }
+}
