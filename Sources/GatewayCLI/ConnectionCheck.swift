@@ -50,7 +50,9 @@ struct ConnectionCheck {
         case .connected(let status):
             print("upstream \(upstream.name): \(status.rawValue)")
             isGood = await checkFeeds(of: upstream, client)
-        case .refused(let refusal): print("upstream \(upstream.name): \(TroubleText.sentence(refusal))")
+        case .refused(let refusal):
+            let sentence = TroubleText.sentence(refusal, upstream: upstream.name)
+            print("upstream \(upstream.name): \(sentence)")
         case .failed:
             let address = upstream.serverAddress
             let kind = client.lastFailure ?? .timeout

@@ -9,17 +9,18 @@ package enum TroubleText {
     /// The sentences for the failure of a client.
     static func sentence(_ trouble: ConnectionTrouble, of client: PooledClient) -> String {
         let address = client.core.connectionDetails.serverAddress ?? "the server"
-        if let refusal = trouble.refusal { return sentence(refusal) }
+        if let refusal = trouble.refusal { return sentence(refusal, upstream: client.upstream) }
         if trouble.kind == .httpStatus, let code = trouble.code {
             return "\(address) responds with HTTP status \(code). Check the server and the proxies in front of it."
         }
         return sentence(trouble.kind, address: address, settings: client.upstream.map { "upstreams.\($0)" })
     }
 
-    /// The sentences for an error of the server.
-    package static func sentence(_ refusal: UpstreamRefusal) -> String {
+    /// The sentences for an error of the server, with the keys of the upstream's settings; nil: it is not configured.
+    package static func sentence(_ refusal: UpstreamRefusal, upstream: String? = nil) -> String {
         let meaning = UpstreamCodes.meaning(of: refusal.code, kind: .session)
         let cure = UpstreamCodes.cure(of: refusal.code, kind: .session)
+            .map { cure in upstream.map { cure.replacing("upstreams.NAME.", with: "upstreams.\($0).") } ?? cure }
         let message = refusal.message.isEmpty ? "" : ": \(refusal.message)"
         return (["The server responded with \(refusal.code)\(message)."] + [meaning, cure].compactMap(\.self))
             .joined(separator: " ")

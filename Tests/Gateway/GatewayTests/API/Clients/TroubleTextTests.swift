@@ -24,10 +24,11 @@ import Testing
     }
 
     @Test func codeOfTheServerHasMeaningAndCure() {
-        let text = TroubleText.sentence(UpstreamRefusal(code: 2, message: "Requested Adapter Set not available"))
+        let refusal = UpstreamRefusal(code: 2, message: "Requested Adapter Set not available")
+        let text = TroubleText.sentence(refusal, upstream: "demo")
         #expect(text.hasPrefix("The server responded with 2: Requested Adapter Set not available."))
         #expect(text.contains("The adapter set does not exist on the server."))
-        #expect(text.contains("Correct upstreams.NAME.adapterSet"))
+        #expect(text.contains("Correct upstreams.demo.adapterSet"))
     }
 
     @Test func clientsTellWhyTheyAreNotConnected() throws {
