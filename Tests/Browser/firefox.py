@@ -81,7 +81,8 @@ def browsing(binary):
             with connect(f"ws://{place['ws_host']}:{place['ws_port']}/session", max_size=None) as socket:
                 yield Firefox(socket)
         finally:
-            process.terminate()
+            # It does not end on SIGTERM while a session of BiDi is open.
+            process.kill()
             process.wait()
 
 
