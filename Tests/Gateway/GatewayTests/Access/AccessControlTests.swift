@@ -23,8 +23,8 @@ import Testing
         let open = operations.filter { $0.authorization == .open }.map(\.pattern.description)
         #expect(
             Set(open) == [
-                "/health/live", "/health/ready", "/openapi.yaml", "/openapi.json", "/docs", "/", "/assets/{file}",
-                "/v1/session",
+                "/health/live", "/health/ready", "/openapi.yaml", "/openapi.json", "/openapi-3.2.json", "/docs", "/",
+                "/assets/{file}", "/v1/session",
             ]
         )
     }
